@@ -53,7 +53,7 @@ def test_values_on_released_annotations(
 
 def test_rows(root: Path) -> None:
     loaded, items, golds = read("yesbut", root / "data/demo", root)
-    rows = list(Measured(loaded, items, golds).rows())
+    rows = list(Measured(loaded, items, golds).rows({}))
     assert {row["shortcut"] for row in rows} == {"always-majority", "longest-option", "options-only"}
     assert {row["chance"] for row in rows} == {25.0}  # each option is drawn equally often
     for row in rows:
@@ -61,7 +61,7 @@ def test_rows(root: Path) -> None:
     (longest,) = (row for row in rows if (row["shortcut"], row["metric"]) == ("longest-option", "philosophy_acc"))
     assert (longest["value"], longest["best_published"], longest["published_below"]) == (87.5, 84.1, 11)
     few = dict(list(items.items())[:4])  # under 5 clusters: no interval, nothing to learn from
-    rows = list(Measured(loaded, few, golds).rows())
+    rows = list(Measured(loaded, few, golds).rows({}))
     assert rows and {(row["lo"], row["hi"]) for row in rows} == {(None, None)}
     assert "options-only" not in {row["shortcut"] for row in rows}
 

@@ -225,6 +225,29 @@ def test_answers_are_searched_filtered_and_saved(reported: Project, page: Page) 
     page.wait_for_function("document.querySelectorAll('#list li').length === 40")
 
 
+def test_flagged_items_and_shortcut_lines(reported: Project, page: Page) -> None:
+    """Flagged items come first on the wall, with their flag; rankings have a line for the best shortcut."""
+    models = "models=[random,label-order,reading-order,longest-option,always-majority]"
+    reported.snakemake("report", config=f"run=flagged {models} limit=6 benchmarks=[pixelhumor]")
+    results = reported.path / "results/runs/flagged"
+    root = "../runs/flagged/report"
+    with (results / "pixelhumor/items.csv").open() as file:
+        rows = [row for row in csv.DictReader(file) if (row["task"], row["rule"]) == ("Q1", "paper") and row["flag"]]
+    open_page(page, reported, f"{root}/tables/index.html")
+    page.locator("section[aria-labelledby=validity] th a", has_text="pixelhumor Items").click()
+    assert page.locator("tbody tr").count() > 0
+    open_page(page, reported, f"{root}/wall.html#b=pixelhumor&q=Q1@default&rule=paper")
+    page.wait_for_selector("body[data-ready]")
+    page.locator("#sort").select_option("flag")
+    page.wait_for_function("location.hash.includes('sort=flag') && document.body.dataset.ready === location.hash")
+    flagged = [bool(card.locator(".flag").count()) for card in page.locator(".wall > li").all()]
+    assert flagged == sorted(flagged, reverse=True) and sum(flagged) == len(rows) > 0
+    open_page(page, reported, f"{root}/tables/pixelhumor/table2.html")
+    assert "not above the shortcut" in page.locator("section[aria-labelledby=notes]").inner_text()
+    assert page.locator(".rank line.shortcut").count() >= len(models.split(","))
+    assert "best shortcut, " in page.locator(".panel .key").inner_text()
+
+
 def test_what_models_say_runs_nothing_and_breaks_no_page(reported: Project, page: Page) -> None:
     wrong = watched(page)
     open_page(page, reported, "answers.html#b=pixelhumor&m=served&rule=paper")

@@ -367,12 +367,15 @@ class Project(Answered):
             tables = functools.partial(self.tables, name)
             needs += [Input("unparsed answers", where.unread(name), tables), Input("ranks", where.ranks(name), tables)]
             needs += [self._items(name), self._requests(name)]
+            validity = functools.partial(self.validity, name)
+            needs += [Input("validity", path, validity) for path in validity().outputs]
             needs += [Input("pages", where.report_items(name), functools.partial(self.report_items, name))]
             for model in self.selection.models:
                 answers = functools.partial(self.report_answers, name, model)
                 needs += [Input("pages", where.report_answers(name, model), answers), self._scores(name, model)]
         views = [path for path in self.overview().outputs if path not in (where.metrics, where.plots)]
         needs += [Input("overview", path, self.overview) for path in views]
+        needs += [Input("validity", path, self.shared) for path in self.shared().outputs]
         verdicts = [paths.audited(where.run, f"{table}.csv") for table in self.by_path]
         needs += [Input("verdict", path) for path in verdicts if Path(path).is_file()]
         return Artifact(

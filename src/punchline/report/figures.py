@@ -5,6 +5,7 @@ Drawn by Vega-Lite, through Altair, as SVG in the colour of the text around it, 
 
 from __future__ import annotations
 
+import colorsys
 import json
 import re
 from collections.abc import Sequence
@@ -150,6 +151,12 @@ def figure(sheet: Sheet, chart: Chart) -> Spec:
     return _spec(alt.vconcat(*plots) if len(plots) > 1 else plots[0])
 
 
+def hues(count: int) -> list[str]:
+    """Different colours, neighbours in lightness, too."""
+    parts = [colorsys.hls_to_rgb(at / count, (0.36, 0.56)[at % 2], 0.7) for at in range(count)]
+    return ["#" + "".join(f"{round(255 * part):02x}" for part in own) for own in parts]
+
+
 def _curve(found: list[Point], chart: Chart, x: str) -> Spec:
     """Values over a number: a line a series, each point with its interval."""
     found = [{**point, "x": parse_number(point[x])} for point in found]
@@ -158,9 +165,12 @@ def _curve(found: list[Point], chart: Chart, x: str) -> Spec:
         return {}
     for point in found:
         point["series"] = " ".join(str(point[name]) for name in (chart.by, *chart.within) if point[name])
-    colour = alt.Color("series:N", title=None, scale=alt.Scale(scheme="tableau10"), legend=alt.Legend(columns=2))
+    names = sorted({point["series"] for point in found})
+    scale = alt.Scale(domain=names, range=hues(len(names)))
+    colour = alt.Color("series:N", title=None, scale=scale, legend=alt.Legend(columns=1, labelLimit=0))
     kinds = [kind for kind in KINDS if any(point["kind"] == kind for point in found)]
-    shape = alt.Shape("kind:N", title=None, scale=alt.Scale(domain=kinds, range=[SHAPES[kind] for kind in kinds]))
+    shapes = alt.Scale(domain=kinds, range=[SHAPES[kind] for kind in kinds])
+    shape = alt.Shape("kind:N", title=None, scale=shapes, legend=alt.Legend(orient="top"))
     plots = []
     for column in dict.fromkeys(point["column"] for point in found):
         base = alt.Chart(alt.InlineData(values=[point for point in found if point["column"] == column]))

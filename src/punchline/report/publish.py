@@ -210,6 +210,8 @@ class Folder:
 
     def _shown(self, file: Path, parts: tuple[str, ...]) -> bytes | None:
         """A part of the report's data as it may be passed on; None: as it is."""
+        if parts[0] == "tables" and file.stem == "votes" and (why := self.rights(parts[1]).texts()):
+            return f"not passed on: {why}\n".encode()  # people's labels of each item
         if f"{parts[0]}/" not in ELSEWHERE or file.suffix != ".js" or not (why := self.rights(parts[1]).texts()):
             return None
         key, value = unscripted(file.read_bytes())

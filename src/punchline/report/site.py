@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+from collections.abc import Callable
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
@@ -21,15 +22,16 @@ from punchline.config.runs import selected
 from punchline.core import benchmark as benchmarks
 from punchline.core.pages import templates
 from punchline.files import parse_csv, write_bytes
-from punchline.report import figures, pictures
+from punchline.report import figures, pictures, validity
 from punchline.report.shards import write_changed
 from punchline.report.standing import Ranks, Standing, standing
-from punchline.report.tables import KINDS, Cell, Sheet, differences, head, parse_number, read_sheet
+from punchline.report.tables import KINDS, Cell, Sheet, differences, head, parse_number, read_sheet, shown_number
 from punchline.schema import sha256
 from punchline.text import escape_controls
 from punchline.workflow.processes import pictures_mode
 
 HERE = Path(__file__).with_suffix("")  # its templates and static files: part of the digest of this module's code
+ROWS = 500  # that a page of a list shows
 OWN = "files.json"  # what the report consists of, by path from its root
 NAV = {
     "index.html": "Start",
@@ -79,11 +81,31 @@ class Site:
                 found.setdefault((name, line["table"]), {}).setdefault(line["model"], ranks)
         return found
 
+    @cached_property
+    def validity_files(self) -> dict[tuple[str, str], validity.File]:
+        """Files on the validity of scores that have rows, by benchmark ("" over all) and name."""
+        return validity.read_files(self.project)
+
+    def lines_of(self, benchmark: str, name: str) -> validity.Lines:
+        """Lines of one of them; [] without rows."""
+        file = self.validity_files.get((benchmark, name))
+        return file.lines if file else []
+
+    def corrections(self, sheet: Sheet) -> str:
+        """Accuracy and ranks of a main table's models by people's labels, as text."""
+        lines = self.lines_of(sheet.benchmark, "corrected") if sheet is self.mains[sheet.benchmark] else []
+        return validity.corrections(lines, self.project.selection.scoring or sheet.table.published_rule)
+
     def standing(self, sheet: Sheet) -> Standing:
         """The models of a table in order."""
         cards, benchmark = self.project.cards, sheet.benchmark
         printed = {name: row for name in cards if (row := cards[name].printed_as(benchmark, sheet.name)) is not None}
-        return standing(sheet, self.ranks.get((benchmark, sheet.name), {}), printed)
+        ranks = self.ranks.get((benchmark, sheet.name), {})
+        return standing(sheet, ranks, printed, self.shortcuts(sheet))
+
+    def shortcuts(self, sheet: Sheet) -> validity.Lines:
+        """The best shortcut of each row and column of a table."""
+        return validity.best_shortcuts(self.lines_of("", "shortcuts"), sheet)
 
     @cached_property
     def states(self) -> pd.DataFrame:
@@ -124,7 +146,9 @@ class Site:
         self.page("index.html", "index.html", "Results", **self._start())
         for stem, title in READING.items():
             self.page(f"{stem}.html", f"{stem}.html", title, scripts=("mode.js", "run.js", "ui.js", f"{stem}.js"))
-        self.page("tables/index.html", "tables.html", "Tables", sheets=self._lists())
+        self.page("tables/index.html", "tables.html", "Tables", sheets=self._lists(), about=validity.ABOUT)
+        for listed in self.validity_files.values():
+            self._list(listed)
         for path in before:
             inside = isinstance(path, str) and ".." not in Path(path).parts
             if inside and path not in self.files and not path.startswith(ELSEWHERE):
@@ -155,6 +179,7 @@ class Site:
             for name, sheets in self.sheets.items()
         }
         chosen = self.project.selection.scoring
+        flagged = [(of, file) for (of, name), file in self.validity_files.items() if name == "items"]
         return {
             "run": self.project.selection.run,
             "models": {name: self.models(name) for name in names},
@@ -163,6 +188,7 @@ class Site:
             "main": {name: main_question(self.mains[name]) for name in names},
             "rules": {name: chosen or self.mains[name].table.published_rule for name in names},
             "tables": tables,
+            "flags": {of: validity.flags(self.project, file) for of, file in flagged},
         }
 
     def _table(self, sheet: Sheet, disagree: list[dict[str, str]]) -> None:
@@ -182,8 +208,19 @@ class Site:
             standing=self.standing(sheet) if table.of_models else None,
             chart=figures.svg(figures.figure(sheet, table.chart)) if table.chart else "",
             disagree=disagree,
+            weak=validity.not_above(self.shortcuts(sheet)),
             kinds=[kind for kind in KINDS if any(row.kind == kind for row in sheet.rows)],
         )
+
+    def _list(self, file: validity.File) -> None:
+        """A file on the validity of scores, as a page and as CSV."""
+        self.put(f"{file.stem}.csv", Path(file.path).read_bytes())
+        columns, rows = as_cells(file.lines[:ROWS], shown_number)
+        title = " ".join(text for text in (title_of(file.benchmark) if file.benchmark else "", head(file.name)) if text)
+        about = validity.ABOUT[file.name]
+        if len(file.lines) > ROWS:
+            about += f" The first {ROWS} rows of {len(file.lines):,}."
+        self.page(f"{file.stem}.html", "list.html", title, file=file, sheet=(title, about, columns, rows))
 
     def _start(self) -> dict[str, Any]:
         """Values of the first page."""
@@ -234,11 +271,15 @@ def main_question(sheet: Sheet) -> str:
 
 
 def lines(path: str) -> Lines:
-    """(columns, cells) of one of the project's lists, without columns that are empty or 0 everywhere."""
-    found = [cells for _, cells in parse_csv(Path(path).read_bytes(), (), file=path)]
+    """(columns, cells) of one of the project's lists."""
+    return as_cells([cells for _, cells in parse_csv(Path(path).read_bytes(), (), file=path)])
+
+
+def as_cells(found: list[dict[str, str]], shown: Callable[[str], str] = escape_controls) -> Lines:
+    """(columns, cells) of lines, without columns that are empty or 0 everywhere."""
     columns = [name for name in (found[0] if found else ()) if any(line[name] not in ("", "0") for line in found)]
     return columns, [
-        [Cell(escape_controls(line[name]), line[name], number=parse_number(line[name]) is not None) for name in columns]
+        [Cell(shown(line[name]), line[name], number=parse_number(line[name]) is not None) for name in columns]
         for line in found
     ]
 

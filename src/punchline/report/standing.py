@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from punchline.report.figures import first_keys
-from punchline.report.tables import KINDS, Row, Sheet, parse_number
+from punchline.report.tables import KINDS, Row, Sheet, parse_number, shown_number
+from punchline.report.validity import in_row
 
 TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)  # shares of an axis that get a label
 AXES = (1.0, 5.0, 7.0, 10.0, 100.0)  # ends of an axis; of larger values, the largest
@@ -50,6 +51,7 @@ class Standing:
     lines: Sequence[Line]
     ticks: Sequence[tuple[str, str]]  # (place, label) of the axis
     ranked: int  # models that have a rank
+    marks: Sequence[tuple[str, str, str]] = ()  # (shortcut or people, place, text) of reference lines
 
     @property
     def leaders(self) -> list[Line]:
@@ -77,8 +79,13 @@ def ordinal(number: int) -> str:
     return f"{number}{ending}"
 
 
-def standing(sheet: Sheet, ranks: Mapping[str, Ranks], printed_as: Mapping[str, str]) -> Standing:
-    """The models of a table. `printed_as`: the paper's row of a model, whose value is shown on the model's line."""
+def standing(
+    sheet: Sheet, ranks: Mapping[str, Ranks], printed_as: Mapping[str, str], shortcuts: Sequence[Mapping[str, str]] = ()
+) -> Standing:
+    """The models of a table. `printed_as`: the paper's row of a model, whose value is shown on the model's line.
+
+    `shortcuts`: the best of each row and column, as in shortcuts.csv.
+    """
     column, rows = sheet.main, first_keys(sheet)
     ends = [value for row in rows for name in (column, f"{column}_hi") if (value := _value(row, name)) is not None]
     top = next((end for end in AXES if end >= max(ends, default=0)), max(ends, default=1.0))
@@ -105,7 +112,14 @@ def standing(sheet: Sheet, ranks: Mapping[str, Ranks], printed_as: Mapping[str, 
     lines = [line for line in lines if line.kind != "published" or line.model not in of_models]
     lines.sort(key=lambda line: (KINDS.index(line.kind), values[line.kind, line.model], line.model))
     ticks = [(f"{100 * share:g}%", f"{top * share:g}") for share in TICKS]
-    return Standing(lines, ticks, sum(line.ranks is not None for line in lines))
+    marks = [
+        ("shortcut", place(float(one["value"])), f"best shortcut, {one['shortcut']}: {shown_number(one['value'])}")
+        for one in shortcuts
+        if one["metric"] == column and rows and in_row(one, rows[0].values)
+    ]
+    people = [line for line in lines if line.kind == "human" and line.at][:1]
+    marks += [("people", line.at, f"people, {line.model}: {line.text}") for line in people]
+    return Standing(lines, ticks, sum(line.ranks is not None for line in lines), marks)
 
 
 def _value(row: Row, column: str) -> float | None:

@@ -62,6 +62,7 @@ class Sheet:
     root: str = ""
     made_at: str = ""
     verdict: Mapping[str, Any] = field(default_factory=dict)  # of its last audit
+    scored_as_published: bool = True  # by the rule of the published values
 
     @property
     def name(self) -> str:
@@ -92,7 +93,7 @@ def parse_number(text: str) -> float | None:
         return None
 
 
-def _shown(text: str, *, whole: bool) -> str:
+def shown_number(text: str, *, whole: bool = False) -> str:
     """A number with as many digits as a person reads; any other text harmless."""
     number = parse_number(text)
     if number is None:
@@ -107,8 +108,8 @@ def cell(values: Mapping[str, str], column: str, table: Table) -> Cell:
     if column not in table.columns and column != "n" and not column.startswith("n_"):
         return Cell(escape_controls(text), escape_controls(text))
     low, high = values.get(f"{column}_lo", ""), values.get(f"{column}_hi", "")
-    ends = f"{_shown(low, whole=whole)} to {_shown(high, whole=whole)}" if text and low and high else ""
-    return Cell(_shown(text, whole=whole), text, ends, number=True)
+    ends = f"{shown_number(low, whole=whole)} to {shown_number(high, whole=whole)}" if text and low and high else ""
+    return Cell(shown_number(text, whole=whole), text, ends, number=True)
 
 
 def read_sheet(project: Project, benchmark: str, table: Table) -> Sheet:
@@ -132,6 +133,7 @@ def read_sheet(project: Project, benchmark: str, table: Table) -> Sheet:
         lineage.root,
         str(lineage.noted.get("made_at", ""))[:16].replace("T", " "),
         json.loads(audited.read_bytes()) if audited.is_file() else {},
+        project.selection.scoring in (None, table.published_rule),
     )
 
 

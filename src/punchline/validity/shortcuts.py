@@ -9,6 +9,7 @@ import functools
 import random
 import re
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -24,15 +25,17 @@ from punchline.core.benchmark import DEFAULT, Benchmark, guesses
 from punchline.files import Keyed
 from punchline.schema import RULES, Gold, Item, Request, Response, Rule, Score, Text
 from punchline.scores import items_frame, scores_frame
-from punchline.stats.estimate import Estimate
+from punchline.stats.estimate import ALPHA, NO_ROWS, Estimate
+from punchline.stats.intervals import differs
 from punchline.tables.declare import PublishedRow, Table
 from punchline.tables.render import read_published
 from punchline.tables.run import rows_of_model
+from punchline.validity.items import measured
 from punchline.validity.pictures import FEWEST, limits
 
 COLUMNS = (
     *("benchmark", "task", "metric", "shortcut", "value", "lo", "hi", "n", "chance"),
-    *("best_published", "published_below"),
+    *("best_published", "published_below", "table", "row", "not_above"),
 )
 FOLDS = 10  # of the cross-validation, by cluster
 DRAWS = 4  # of chance: of two or four answers each is drawn equally often
@@ -148,6 +151,7 @@ class Measured:
     def __init__(self, benchmark: Benchmark, items: Mapping[str, Item], golds: Mapping[str, Gold]) -> None:
         self.benchmark, self.items, self.golds = benchmark, items, golds
         self.frame = items_frame(items, golds, benchmark.ITEMS)
+        self.of_model = functools.cache(self._of_model)
         self.questions = functools.cache(functools.partial(questions_of, benchmark, items, golds))
 
     def cells(self, needs: str, function: Callable[[pd.DataFrame], pd.Series]) -> Cells:
@@ -172,8 +176,20 @@ class Measured:
                     found[table.name, keys, column] = _PROMPT.sub("", tasks[0]), estimate
         return found
 
-    def rows(self) -> Iterator[dict[str, Any]]:
-        """Rows of shortcuts.csv."""
+    def _of_model(self, table: Table, scores: str) -> dict[tuple[str, str], Estimate]:
+        """A model's estimates in a table, by keys and column. `scores`: the path of its scores."""
+        frame, _ = scores_frame(scores, self.frame, table.published_rule, self.benchmark.METRICS)
+        rows = _ordered(table, frame, self.frame)
+        return {(keys, column): replace(estimate, used=NO_ROWS, given=NO_ROWS) for keys, column, estimate in rows}
+
+    def not_above(self, table: Table, place: tuple[str, str], shortcut: Estimate, scores: Mapping[str, str]) -> str:
+        """Names of models whose paired difference from a shortcut has no interval above 0."""
+        sign = -1 if table.better(place[1]) == "lower" else 1
+        own = {name: self.of_model(table, path).get(place) for name, path in scores.items()}
+        return "; ".join(n for n, of in own.items() if of and of.n and sign * differs(of, shortcut, ALPHA) < 1)
+
+    def rows(self, scores: Mapping[str, str]) -> Iterator[dict[str, Any]]:
+        """Rows of shortcuts.csv. `scores`: paths of the models' scores, by model."""
         if self.questions(RULES[0]).empty:
             return
         draws = [self.cells("right", functools.partial(draw, number=number)) for number in range(DRAWS)]
@@ -186,8 +202,11 @@ class Measured:
                     continue  # of a constant answer, such as the recall of its label
                 chance = pd.Series(drawn, dtype=float).mean()
                 about = dict(zip(COLUMNS, (self.benchmark.NAME, task, column, name, value, low, high), strict=False))
-                compared = _compared(self.benchmark.TABLES[table], keys, column, value, published)
-                yield {**about, "n": estimate.n, "chance": chance, **compared}
+                shown = self.benchmark.TABLES[table]
+                compared = _compared(shown, keys, column, value, published) | {"table": table, "row": keys}
+                others = {model: path for model, path in scores.items() if model != name}
+                behind = self.not_above(shown, (keys, column), estimate, others)
+                yield {**about, "n": estimate.n, "chance": chance, **compared, "not_above": behind}
 
 
 def _ordered(table: Table, frame: pd.DataFrame, items: pd.DataFrame) -> Iterator[tuple[str, str, Estimate]]:
@@ -221,5 +240,6 @@ def rows(project: Project) -> list[dict[str, Any]]:
     made: list[dict[str, Any]] = []
     for name in project.selection.benchmarks:
         items, golds = Keyed(project.paths.items(name), Item), Keyed(project.paths.gold(name), Gold)
-        made += Measured(project.benchmark(name), items, golds).rows()
+        scores = {card.name: project.paths.scores(name, card.name) for card in measured(project)}
+        made += Measured(project.benchmark(name), items, golds).rows(scores)
     return made

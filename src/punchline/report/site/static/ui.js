@@ -135,6 +135,8 @@ async function load(benchmark, models = punchline.about.models[benchmark]) {
 }
 
 // Places of a benchmark's items that filters in an address leave, in its order. The wall shows them; next and previous of an item follow them.
+const FLAGS = { 1: "none right", 2: "negative: better models fail more often", 3: "all right" }; // of items.csv
+const flagAt = (data, rule, question, place) => Number((punchline.about.flags[data.benchmark]?.[rule]?.[question] || "")[place]) || 0;
 const DIFFER = { models: "models differ", rules: "rules differ" };
 function placesOf(data, values) {
   const get = (key) => values.get(key) || "";
@@ -150,6 +152,7 @@ function placesOf(data, values) {
   const found = [...data.index.ids.keys()].filter((place) =>
     facets.every(([name, own]) => own[place].includes(get(`f.${name}`))) && (!text || data.index.texts[place].toLowerCase().includes(text)) && (!state || fits(place)));
   if (!get("sort")) return found;
+  if (get("sort") === "flag") return found.sort((a, b) => (flagAt(data, rule, question, a) || 9) - (flagAt(data, rule, question, b) || 9) || a - b);
   const ease = new Map(found.map((place) => {
     const own = asked.map((model) => ("urt".includes(data.state(model, rule, question, place)) ? 0 : data.value(model, rule, question, place))).filter((value) => value !== null);
     return [place, own.length ? own.reduce((sum, one) => sum + one, 0) / own.length : null];
@@ -295,7 +298,9 @@ function why(data, question, item, answer, score) {
   const parsed = score.parsed || [];
   const given = data.index.why[parsed.join()];
   if (given) return given;
-  const values = Object.entries(score.values).filter(([name]) => !name.includes("tokens")).map(([name, value]) => `${name.replace(/_/g, " ")} ${value}`).join(", ");
+  const all = Object.entries(score.values).filter(([name]) => !name.includes("tokens"));
+  const told = all.filter(([, value]) => value === { y: 1, n: 0 }[score.code]); // the sentence says it
+  const values = all.filter((one) => told.length !== 1 || one !== told[0]).map(([name, value]) => `${name.replace(/_/g, " ")} ${value}`).join(", ");
   const tail = score.scored ? (values ? ` ${values}.` : "") : ` Not counted under rule ${score.rule}.`;
   if (score.judge) return `Judge ${score.judge}: ${score.code === "y" ? "passed" : score.code === "n" ? "not passed" : word(score.code)}.${tail}`;
   if (score.code === "y") return `Equal to gold.${tail}`;

@@ -16,18 +16,25 @@ function face(data, place) {
   return [text ? node("p", { class: harmful ? "cap veiled" : "cap" }, visible(text)) : null, title ? null : node("b", { class: "t" }, visible(ids[place]))];
 }
 
+// The flag of an item in words.
+function flag(data, question, place) {
+  const found = flagAt(data, $("#rule").value, question, place);
+  return found ? node("span", { class: "small flag" }, `Flagged: ${FLAGS[found]}`) : null;
+}
+
 const counted = (states) => Object.keys(STATES).map((letter) => [letter, states.filter((one) => one === letter).length]).filter(([, count]) => count);
 
 function card(data, question, place, states, names) {
   const said = names.length > FEW ? counted(states).map(([letter, count]) => `${count} ${word(letter)}`) : states.map((letter, at) => `${visible(data.models[at])} ${word(letter)}`);
   return node("li", { id: `item/${data.index.ids[place]}` }, node("a", { href: itemPage(data.benchmark, data.index.ids[place], { question, back: "wall" }) }, face(data, place),
+    flag(data, question, place),
     node("span", { class: "tiny", role: "img", "aria-label": said.join(", ") }, states.map((letter, at) => node("span", { "aria-hidden": "true", title: `${visible(data.models[at])}: ${word(letter)}` }, mark(letter), names[at])))));
 }
 
 function line(data, question, place, states) {
   const id = data.index.ids[place];
   const scored = states.filter((letter) => !"fm-.".includes(letter)).length;
-  return node("tr", { id: `item/${id}` }, node("th", { scope: "row" }, node("a", { href: itemPage(data.benchmark, id, { question, back: "wall" }) }, face(data, place))),
+  return node("tr", { id: `item/${id}` }, node("th", { scope: "row" }, node("a", { href: itemPage(data.benchmark, id, { question, back: "wall" }) }, face(data, place)), flag(data, question, place)),
     states.map((letter, at) => node("td", {}, node("a", { href: itemPage(data.benchmark, id, { question, model: data.models[at], back: "wall" }), title: `${visible(data.models[at])}: ${word(letter)}` }, mark(letter)))),
     node("td", { class: "num" }, scored ? `${states.filter((letter) => letter === "y").length}/${scored}` : "–"));
 }
@@ -46,6 +53,7 @@ function drawFilters(data, question, rule) {
   options($("#s"), [["", "any state"], ...Object.keys(STATES).map((letter) => [letter, `${STATES[letter][1]} ${word(letter)}`]), ...Object.entries(DIFFER)], address.get("s"));
   $("#rule").value = rule;
   $("#sort").value = address.get("sort");
+  $("#sort [value=flag]").disabled = !punchline.about.flags[data.benchmark];
   if (document.activeElement !== $("#text")) $("#text").value = address.get("text");
   const facets = Object.entries(index.facets);
   $("#properties").hidden = !facets.length;

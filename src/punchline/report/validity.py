@@ -1,0 +1,105 @@
+"""Files on the validity of scores as the report shows them: rows, reference values of rankings, flags of items."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from punchline.artifacts.project import SHARED, VALIDITY, Project
+from punchline.files import parse_csv, records_in
+from punchline.report.tables import Sheet, head, parse_number, shown_number
+from punchline.schema import Item
+from punchline.text import escape_controls
+
+ABOUT = {
+    "shortcuts": "Answers to closed questions without understanding the comic, scored like a model's.",
+    "links": "Models that explain a caption and name its metaphor, or only one of both.",
+    "items": "Items that no model or every model gets right, or that better models fail more often, come first.",
+    "picture_gain": "Scores with the picture and without it.",
+    "option_order": "Choices with the options in every rotation: right in all of them, and shares of positions.",
+    "corrected": "Judged accuracy, corrected by people's labels of a part of the answers.",
+    "people": "Accuracy where people agree and where they do not, and people's own agreement.",
+    "votes": "Labels that people gave each item, the least agreement first.",
+    "repeats": "Agreement of repeated answers and verdicts, and standard errors of items and of sampling.",
+    "verdicts": "Repeated verdicts of the judge, the least agreement first.",
+}
+FLAGS = {"none_right": "1", "negative": "2", "all_right": "3"}  # in the order of the wall
+
+Lines = list[dict[str, str]]
+
+
+@dataclass(frozen=True)
+class File:
+    """A file with rows; `benchmark`: "" over all."""
+
+    benchmark: str
+    name: str
+    path: str
+    lines: Lines
+
+    @property
+    def stem(self) -> str:
+        """Its page and its CSV without their endings, from the report's root."""
+        return "/".join(part for part in ("tables", self.benchmark, self.name) if part)
+
+
+def read_files(project: Project) -> dict[tuple[str, str], File]:
+    """Every validity file that has rows, by benchmark and name."""
+    where = project.paths
+    paths = {("", name): where.shared(name) for name in SHARED}
+    paths |= {(of, name): where.validity(of, name) for of in project.selection.benchmarks for name in VALIDITY}
+    read = {key: [line for _, line in parse_csv(Path(path).read_bytes(), (), file=path)] for key, path in paths.items()}
+    return {key: File(*key, paths[key], lines) for key, lines in read.items() if lines}
+
+
+def flags(project: Project, file: File) -> dict[str, dict[str, str]]:
+    """A character per item, of FLAGS or `.`, by rule and question (task@condition)."""
+    place = {item.item_id: at for at, item in enumerate(records_in(project.paths.items(file.benchmark), Item))}
+    found: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(lambda: ["."] * len(place)))
+    for line in file.lines:
+        if line["flag"]:
+            found[line["rule"]][f"{line['task']}@{line['condition']}"][place[line["item_id"]]] = FLAGS[line["flag"]]
+    return {rule: {name: "".join(own) for name, own in of.items()} for rule, of in found.items()}
+
+
+def best_shortcuts(lines: Lines, sheet: Sheet) -> list[dict[str, str]]:
+    """The best shortcut of each row and column of a table; [] if the table is not scored by the rule of shortcuts."""
+    best: dict[tuple[str, str], dict[str, str]] = {}
+    for line in lines if sheet.scored_as_published else ():
+        if (line["benchmark"], line["table"]) == (sheet.benchmark, sheet.name):
+            sign = -1 if sheet.table.better(line["metric"]) == "lower" else 1
+            before = best.setdefault((line["row"], line["metric"]), line)
+            if sign * float(line["value"]) > sign * float(before["value"]):
+                best[line["row"], line["metric"]] = line
+    return list(best.values())
+
+
+def in_row(line: Mapping[str, str], values: Mapping[str, str]) -> bool:
+    """True if a shortcut's value is of the row of a table with these values."""
+    return all(
+        values.get(key) == own for key, _, own in (part.partition("=") for part in line["row"].split(";") if part)
+    )
+
+
+def not_above(best: Sequence[Mapping[str, str]]) -> list[str]:
+    """Sentences on models that are not above the best shortcut of a row and column."""
+    return [
+        f"{head(line['metric'])}{line['row'] and ' (' + line['row'] + ')'}: not above the shortcut {line['shortcut']}, "
+        f"{shown_number(line['value'])}, by the interval of the paired difference: {line['not_above']}."
+        for line in best
+        if line["not_above"]
+    ]
+
+
+def corrections(lines: Lines, rule: str) -> str:
+    """Judged and corrected accuracy and ranks of up to three models, as text; "" where no label tests a judge."""
+    chosen = [line for line in lines if (line["rule"], line["method"]) == (rule, "ppi++")]
+    chosen.sort(key=lambda line: parse_number(line["rank_judged"]) or 0)
+    parts = [
+        f"{line['model']} {shown_number(line['judged'])} → {shown_number(line['corrected'])}, "
+        f"rank {line['rank_judged']} → {line['rank_corrected']}"
+        for line in chosen[:3]
+    ]
+    return escape_controls("; ".join(parts)) + (f"; and {len(chosen) - 3} more" if len(chosen) > 3 else "")
