@@ -20,7 +20,7 @@ import msgspec
 from punchline import budget, paths
 from punchline.artifacts.passes import ALL, CHAINED, JUDGES, RELEASED, Round
 from punchline.artifacts.project import Project
-from punchline.core.engine import Engine, has_all_images, looks_at, model_key
+from punchline.core.engine import Engine, has_all_images, looks_at, model_key, response
 from punchline.core.storage import Part, Stored, digests_of, intact, read_columns, write_table
 from punchline.errors import PunchlineError
 from punchline.files import records_in, write_bytes
@@ -28,7 +28,7 @@ from punchline.jobs import build, status
 from punchline.journal import WHOLE, Answers, Journal, Shard, locked
 from punchline.requests import asked, pass_requests
 from punchline.responses import Asked
-from punchline.schema import Item, Price, Request, Response, State, canonical
+from punchline.schema import Item, Price, Request, Response, canonical
 from punchline.text import log_line, track
 from punchline.workflow import digests
 from punchline.workflow.provenance import Artifact, read_provenance, write_provenance
@@ -86,13 +86,13 @@ def answered(
     with locked(journal, shard), Journal(shard.journal(journal), paths.with_shards(journal)) as log:
         before = len(log)
         for index in replaced:
-            for response in filter(log.lacks, intact(index, Response)):
-                log.append(response)
+            for indexed in filter(log.lacks, intact(index, Response)):
+                log.append(indexed)
         lost = {request_id for request_id in digests_of(requests) if (request_id, key) not in log}
         for index in indexes if lost else ():
-            for response in filter(log.lacks, intact(index, Response)):
-                if response.request_id in lost and response.model_key == key:
-                    log.append(response)
+            for indexed in filter(log.lacks, intact(index, Response)):
+                if indexed.request_id in lost and indexed.model_key == key:
+                    log.append(indexed)
         if len(log) > before:
             log_line(f"{label}: {len(log) - before:,} answers were in no journal any more; taken from indexes")
         log.sync()
@@ -129,7 +129,7 @@ def _ask(
     if engine.needs_images:
         blind = {at for at, r in enumerate(todo) if looks_at(engine, r.benchmark) and not has_all_images(r)}
         for at in sorted(blind):
-            log.append(_without_answer(todo[at].request_id, key, engine, "missing", "image missing"))
+            log.append(response(engine, todo[at], key, "missing", reason="image missing"))
         ask = Part(todo, (at for at in range(len(todo)) if at not in blind))
     if ask:
         costs: list[float] = []
@@ -137,12 +137,13 @@ def _ask(
         def so_far() -> str:
             return f", {sum(costs):,.2f} {price.currency} so far" if price is not None else ""
 
-        for response in track(answer(ask, images, key), len(ask), label, so_far):
-            costs += [price.of(response.usage)] if price is not None else []
-            log.append(_storable(response))
-    for request_id in digests_of(requests) if todo else ():
-        if (request_id, key) not in log:
-            log.append(_without_answer(request_id, key, engine, "failed", "the engine gave no response"))
+        for made in track(answer(ask, images, key), len(ask), label, so_far):
+            costs += [price.of(made.usage)] if price is not None else []
+            log.append(_storable(made))
+    if todo:
+        ids = enumerate(digests_of(requests))
+        for request in Part(requests, (at for at, request_id in ids if (request_id, key) not in log)):
+            log.append(response(engine, request, key, "failed", reason="the engine gave no response"))
 
 
 def _storable(response: Response) -> Response:
@@ -152,29 +153,11 @@ def _storable(response: Response) -> Response:
     return msgspec.structs.replace(response, **halved) if halved else response
 
 
-def _without_answer(request_id: str, key: str, engine: Engine, state: State, reason: str) -> Response:
-    return Response(
-        request_id=request_id,
-        model_key=key,
-        state=state,
-        reason=reason,
-        engine=engine.name,
-        engine_version=engine.version,
-    )
-
-
 def write_index(path: str | Path, requests: Sequence[Request], log: Answers, key: str) -> Counter[str]:
     """Write the answers that count, in the order of the requests; how many there are of each state."""
-    states: Counter[str] = Counter()
-
-    def answers() -> Iterator[Response]:
-        for request_id in digests_of(requests):
-            response = log.read((request_id, key))
-            states[response.state] += 1
-            yield response
-
-    write_table(path, answers(), Response)
-    return states
+    ids = list(digests_of(requests))
+    write_table(path, (log.read((request_id, key)) for request_id in ids), Response)
+    return Counter(str(log.state((request_id, key))) for request_id in ids)
 
 
 def respond(project: Project, respondent: str, shard: str) -> None:

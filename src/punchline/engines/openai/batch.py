@@ -24,7 +24,7 @@ from openai import AsyncOpenAI, NotFoundError
 from punchline.core.waits import backoff
 from punchline.engines import openai as openai_engine
 from punchline.engines.openai import chat, pace
-from punchline.engines.openai.calls import Fault, attempt
+from punchline.engines.openai.calls import RETRIED, Fault, attempt
 from punchline.errors import PunchlineError
 from punchline.files import write_bytes
 from punchline.journal import locked
@@ -60,12 +60,6 @@ class Batch(Record, frozen=True, kw_only=True):
     id: str | None = None  # None: creating it was begun
 
 
-class State(Record, frozen=True, kw_only=True):
-    """The state file."""
-
-    batches: tuple[Batch, ...] = ()
-
-
 def answer(
     engine: OpenAI, requests: Sequence[Request], images: Mapping[str, Path], model_key: str
 ) -> Iterator[Response]:
@@ -73,7 +67,7 @@ def answer(
     state = FOLDER / f"{engine.card.name}.json"
     asked = {request.request_id: request for request in requests}
     run = _Run(engine, images, model_key, state)
-    for batch in _read(state).batches:
+    for batch in _read(state):
         if batch.model_key == model_key and (left := [asked[i] for i in batch.requests if i in asked]):
             for request in left:
                 del asked[request.request_id]
@@ -85,11 +79,13 @@ def answer(
         yield from run.hand_out(batch, taken)
 
 
-def _read(path: Path) -> State:
+def _read(path: Path) -> tuple[Batch, ...]:
+    """The batches of the state file."""
     try:
-        return msgspec.json.decode(path.read_bytes(), type=State)
+        state = msgspec.json.decode(path.read_bytes(), type=dict[Literal["batches"], tuple[Batch, ...]])
+        return state.get("batches", ())
     except FileNotFoundError:
-        return State()
+        return ()
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         hint = "Delete it; batches under way are then asked, and paid, again"
         raise PunchlineError(f"not a list of batches: {error}", file=path, hint=hint) from error
@@ -98,8 +94,8 @@ def _read(path: Path) -> State:
 def _write(path: Path, batch: Batch, *, keep: bool) -> None:
     """Put a batch into the state file, which shards share, or take it out."""
     with locked(str(path)):
-        others = [other for other in _read(path).batches if other.mark != batch.mark]
-        write_bytes(path, msgspec.json.encode(State(batches=(*others, *([batch] if keep else ())))))
+        others = [other for other in _read(path) if other.mark != batch.mark]
+        write_bytes(path, msgspec.json.encode({"batches": [*others, *([batch] if keep else ())]}))
 
 
 async def _get(client: AsyncOpenAI, path: str) -> bytes:
@@ -155,10 +151,8 @@ class _Run:
                     if chat.as_object(found.get("metadata")).get("punchline") == batch.mark:
                         return _name(found)
                 if page.get("has_more") is not True or not listed:
-                    return None
-                before, after = after, f"&after={_name(listed[-1])}"
-                if before == after:
-                    return None
+                    break
+                after = f"&after={_name(listed[-1])}"
             return None
 
         async def upload(client: AsyncOpenAI) -> str:
@@ -298,19 +292,13 @@ class _Run:
         if total == openai_engine.Timeouts().total:
             total = max(total, seconds)
         for tries in range(1, options.attempts + 1):
-            outcome = await attempt(self.engine, call(client), total)
+            outcome = await attempt(self.engine, call(client), total, ())
             if not isinstance(outcome, Fault):
                 return outcome
             words: str = outcome.words
-            verdict: str = "failed" if outcome.kind == "failed" else "again"
-            if outcome.refusal is not None:
-                verdict, parameter = chat.judge(outcome.refusal, ())
-                if verdict == "stop":
-                    self.engine.stop(outcome.refusal, parameter)
-            if verdict not in ("again", "limited"):
+            if outcome.kind not in RETRIED or tries == options.attempts:
                 break
-            if tries < options.attempts:
-                wait = backoff(tries, options.backoff.first, options.backoff.most)
-                await asyncio.sleep(wait if outcome.wait is None else min(outcome.wait, options.retry_after_most))
+            wait = backoff(tries, options.backoff.first, options.backoff.most)
+            await asyncio.sleep(wait if outcome.wait is None else min(outcome.wait, options.retry_after_most))
         what = f"the batch API gave no answer: {words}"
         raise self.wrong(what, field="batch", hint="Run again: a batch under way is not paid twice")

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Awaitable, Collection, Mapping, Sequence
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Literal, NoReturn, TypeVar
 
 import httpx2
 import msgspec
@@ -27,29 +27,34 @@ T = TypeVar("T")
 TIMEOUT_TRIES = 3  # a call that timed out is dear: fewer tries than for other faults
 FIRST_CONTACT_S = 5.0  # without any answer so far, a server that cannot be reached is given up after this time
 LIMITED_TRIES = 4  # times `attempts`: how often one request may meet a 429
+OVERLOADED = (429, 503, 529)  # statuses of a server that has too many calls
+RETRIED = ("again", "limited", "time-out", "unreachable")  # kinds of faults
 
 
 class Fault(msgspec.Struct):
     """Reason why a call has no result."""
 
-    kind: Literal["again", "time-out", "unreachable", "failed"]
+    kind: chat.Verdict | Literal["time-out", "unreachable"]
     words: str
     wait: float | None = None  # seconds that the server asked for
-    refusal: chat.Refusal | None = None
+    status: int = 200
 
 
-async def attempt(engine: OpenAI, call: Awaitable[T], total: float) -> T | Fault:
-    """Result of one call within `total` seconds. No exception of the client gets out: it may hold the key."""
+async def attempt(engine: OpenAI, call: Awaitable[T], total: float, sent: Collection[str]) -> T | Fault:
+    """Result of one call within `total` seconds; `sent`: names of its parameters.
 
-    def fault(kind: Literal["again", "unreachable", "failed"], words: object, **more: Any) -> Fault:
-        return Fault(kind, chat.one_line(str(words), engine.key), **more)
+    Raises PunchlineError for a refusal that every call would meet. No exception of the client gets out: it may hold
+    the key.
+    """
+
+    def fault(kind: chat.Verdict | Literal["unreachable"], words: object) -> Fault:
+        return Fault(kind, chat.one_line(str(words), engine.key))
 
     try:
         async with asyncio.timeout(total):
             return await call
     except openai.APIStatusError as error:
-        refusal = chat.read_refusal(error.status_code, error.response.content)
-        return fault("again", refusal, wait=retry_after(error.response.headers), refusal=refusal)
+        reply = error.response
     except chat.Unusable as error:
         return fault("again", f"HTTP 200: {error}")
     except Unwanted as error:
@@ -62,6 +67,11 @@ async def attempt(engine: OpenAI, call: Awaitable[T], total: float) -> T | Fault
         return fault("unreachable" if connecting else "again", f"{type(cause).__name__}: {cause}")
     except TimeoutError:
         return Fault("time-out", f"time-out: no whole answer in {total:g} s")
+    refusal = chat.read_refusal(reply.status_code, reply.content)
+    kind, parameter = chat.judge(refusal, sent)
+    if kind == "stop":
+        engine.stop(refusal, parameter)
+    return Fault(kind, chat.one_line(str(refusal), engine.key), retry_after(reply.headers), refusal.status)
 
 
 class Calls:
@@ -125,9 +135,9 @@ class Calls:
         sent = engine.parameters(request)
         body = engine.body(request, self.images, sent)
         tokens = chat.estimated_tokens(request, sent.get(options.max_tokens_field))
-        most = dict.fromkeys(("again", "unreachable"), options.attempts)
+        most = dict.fromkeys(RETRIED, options.attempts)
         most |= {"limited": LIMITED_TRIES * options.attempts, "time-out": min(TIMEOUT_TRIES, options.attempts)}
-        tries = dict.fromkeys(most, 0)
+        tries = dict.fromkeys(RETRIED, 0)
         before = self.answers
 
         async def post() -> tuple[chat.Reply, str | None]:
@@ -141,7 +151,7 @@ class Calls:
             began = monotonic()
             self.busy.add(asyncio.current_task())
             try:
-                outcome = await attempt(engine, post(), options.timeouts.total)
+                outcome = await attempt(engine, post(), options.timeouts.total, sent)
             finally:
                 self.pace.release()
             latency = round(monotonic() - began, 4)
@@ -154,40 +164,36 @@ class Calls:
                 self.pace.answered(tokens, reserved, total)
                 about = {"latency_s": latency, "provider_id": call_id}
                 return engine.answered(request, self.model_key, reply, sent, **about)
-            words, wait = outcome.words, outcome.wait
-            kind: str = outcome.kind
-            if outcome.refusal is not None:
-                kind, parameter = chat.judge(outcome.refusal, sent)
-                if kind == "stop":
-                    engine.stop(outcome.refusal, parameter)
+            kind, words, wait = outcome.kind, outcome.words, outcome.wait or 0.0
             self.first = self.first or words
-            if kind == "limited" or (outcome.refusal is not None and outcome.refusal.status in (503, 529)):
+            if outcome.status in OVERLOADED:
                 self.pace.limited(began)
             if kind in tries:
-                if (wait or 0) > options.retry_after_most:
+                if wait > options.retry_after_most:
                     self._end(f"the server asks to wait {wait:,.0f} s: {words}", "Run again then")
-                self.pace.pause(wait or 0.0)
+                self.pace.pause(wait)
                 tries[kind] += 1
                 if tries[kind] < most[kind] and not self._never_reached(kind):
                     self.busy.discard(asyncio.current_task())
                     if self.finishing:
                         return None
-                    if (wait or 0) < options.backoff.first:
+                    if wait < options.backoff.first:
                         await asyncio.sleep(backoff(sum(tries.values()), options.backoff.first, options.backoff.most))
                     continue
                 if kind == "unreachable" and before == self.answers:
                     what = f"the server cannot be reached: {engine.base_url}: {words}"
                     self._end(what, "Check `base_url`, and that the server runs")
                 words += f" ({sum(tries.values())} tries)"
+            self._count(kind)
             state: State = "refused" if kind == "refused" else "failed"
-            if state == "refused":
-                self.failures, self.first = 0, None
-            elif kind != "too long":  # one request's own fault
-                self._count_failure()
             return engine.response(request, self.model_key, state, reason=words, effective=chat.flat(sent))
 
-    def _count_failure(self) -> None:
-        self.failures += 1
+    def _count(self, kind: str) -> None:
+        """Count a request that was given up. Raises PunchlineError for `breaker` failures in a row."""
+        if kind == "refused":
+            self.failures, self.first = 0, None
+        elif kind != "too long":  # one request's own fault
+            self.failures += 1
         if 0 < self.engine.options.breaker <= self.failures:
             hint = "Run again once that is mended: what was answered is kept. `breaker: 0` goes on whatever fails"
             self._end(f"{self.failures} requests in a row failed; the first error: {self.first}", hint)
