@@ -21,7 +21,14 @@ from .project import Project
 pytestmark = [pytest.mark.e2e, pytest.mark.long]
 CONFIG = "models=[invented-a,invented-b,random,reading-order,served] limit=6 benchmarks=[pixelhumor,yesbut]"
 READING = ("compare.html", "answers.html", "wall.html", "item.html")
-PAGES = ("index.html", "tables/index.html", "tables/pixelhumor/table8.html", "tables/pixelhumor/figure2.html", *READING)
+PAGES = (
+    "index.html",
+    "tables/index.html",
+    "tables/shortcuts.html",
+    "tables/pixelhumor/table8.html",
+    "tables/pixelhumor/figure2.html",
+    *READING,
+)
 # What no page may run, follow or be bent by.
 HOSTILE = (
     "<script>window.hit = 1</script><img src=x onerror='window.hit = 1'><svg onload='window.hit = 1'>",
