@@ -5,7 +5,7 @@ from __future__ import annotations
 import bisect
 import itertools
 from array import array
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import UnionType
@@ -153,19 +153,9 @@ def digests_of(records: Sequence[R]) -> Iterator[str]:
     return records.digests() if isinstance(records, Stored) else (record.digest for record in records)
 
 
-def read_table(path: str | Path, kind: type[R], where: Mapping[str, Collection[str]] | None = None) -> list[R]:
-    """All of `Stored`. `where`: only records whose text fields hold one of these values; others are not looked at."""
-    stored = Stored(path, kind)
-    if where is None:
-        return list(stored)
-    with naming(path):
-        table = stored._file.read(use_threads=False)
-    rows: Sequence[int] = range(len(table))
-    for name, values in where.items():
-        if name in table.column_names:
-            kept = [i for i, value in enumerate(table[name].to_pylist()) if value in values]
-            table, rows = table.take(pa.array(kept, pa.int64())), [rows[i] for i in kept]
-    return _decoded(table, rows, kind, path)
+def read_table(path: str | Path, kind: type[R]) -> list[R]:
+    """All of `Stored`."""
+    return list(Stored(path, kind))
 
 
 def intact(path: str | Path, kind: type[R]) -> Iterator[R]:

@@ -221,17 +221,14 @@ class OpenAI(engines.Ready):
 
     def response(self, request: Request, model_key: str, state: State, **fields: Any) -> Response:
         """A response of this engine, without the key wherever a server may have put it."""
-        key = self.key
+        key, whole = self.key, ("text", "reasoning")
+        texts = {n: chat.redacted(v, key, len(key or "")) for n in whole if isinstance(v := fields.get(n), str)}
 
-        def clean(name: str, value: Any) -> Any:
-            if not isinstance(value, str):
-                return value
-            whole = name in ("text", "reasoning")
-            return chat.redacted(value, key, least=len(key or "")) if whole else chat.one_line(value, key)
+        def cleaned(values: Mapping[str, Any]) -> dict[str, Any]:
+            return {n: chat.one_line(v, key) if isinstance(v, str) else v for n, v in values.items()}
 
-        cleaned = {name: clean(name, value) for name, value in fields.items()}
-        cleaned["effective"] = {k: clean("effective", v) for k, v in fields.get("effective", {}).items()}
-        return engines.response(self, request, model_key, state, **cleaned)
+        fields = {**cleaned(fields), **texts, "effective": cleaned(fields.get("effective", {}))}
+        return engines.response(self, request, model_key, state, **fields)
 
     def answered(
         self, request: Request, model_key: str, reply: chat.Reply, sent: Mapping[str, Any], **about: Any

@@ -253,7 +253,7 @@ class Vllm:
     def _meet(self, base_url: str) -> None:
         """Check a server that is there. Raises PunchlineError when it does not answer or lacks the model."""
         wrong = partial(PunchlineError, file=self._card.file)
-        with vllm_server.client(_root(base_url)) as http:
+        with vllm_server.client(base_url.rstrip("/").removesuffix("/v1")) as http:
             try:
                 names = vllm_server.served(http)
             except (httpx.HTTPError, ValueError, KeyError, TypeError) as error:
@@ -336,11 +336,6 @@ class Vllm:
 
 
 engine = Vllm
-
-
-def _root(base_url: str) -> str:
-    """A server's address without /v1."""
-    return base_url.rstrip("/").removesuffix("/v1")
 
 
 def _options(card: ModelCard) -> Options:
