@@ -38,6 +38,8 @@ from punchline.workflow.lineage import File, code_of, files_behind, libraries_of
 from punchline.workflow.processes import at_work
 from punchline.workflow.provenance import Artifact, read_provenance, with_dependencies
 
+UNREADABLE = (PunchlineError, OSError, KeyError, ValueError, TypeError, AttributeError)  # of hostile or damaged bytes
+
 
 @dataclass
 class Audit:
@@ -138,8 +140,7 @@ def audit_overview(path: str, project: Project, expect: str | None = None) -> Au
     found.code = [made.name for made, was in before if was is not None and was.code_digest != made.code_digest]
 
     def last(origin: Path) -> Iterator[Finding]:
-        own = (one.what for one in rebuild(project, step, origin) if one.path == path)
-        yield from (Finding("overview", path, what) for what in own)
+        return (Finding("overview", path, one.what) for one in rebuild(project, step, origin) if one.path == path)
 
     _rebuild(found, project, step, last)
     return found
@@ -197,7 +198,13 @@ def _rebuild(found: Audit, project: Project, target: Artifact, last: Callable[[P
 
 def _check(found: Audit, link: str, path: str, run: Callable[[], Iterator[str] | Iterator[Finding]]) -> None:
     """Note differences. An input that cannot be read is reported, and the audit goes on."""
-    findings = list(_guarded(link, path, run))
+    findings: list[Finding] = []
+    try:
+        findings.extend(one if isinstance(one, Finding) else Finding(link, path, one) for one in run())
+    except UNREADABLE as error:
+        known = isinstance(error, PunchlineError)
+        what = str(error) if known else f"cannot be read: {type(error).__name__}: {error}"
+        findings.append(Finding(link, path, what))
     gone = [file for file in found.withheld if not Path(file).is_file()]
     without = {file for file in gone for one in findings if file in one.what or file == one.path}
     if without:
@@ -207,25 +214,12 @@ def _check(found: Audit, link: str, path: str, run: Callable[[], Iterator[str] |
         found.links.append(f"{link}: {path}")
 
 
-def _guarded(link: str, path: str, run: Callable[[], Iterator[str] | Iterator[Finding]]) -> Iterator[Finding]:
-    try:
-        yield from (one if isinstance(one, Finding) else Finding(link, path, one) for one in run())
-    except PunchlineError as error:
-        yield Finding(link, path, str(error))
-    except (OSError, KeyError, ValueError, TypeError, AttributeError) as error:  # hostile or damaged bytes
-        yield Finding(link, path, f"cannot be read: {type(error).__name__}: {error}")
-
-
 def _cards(lineage: Lineage) -> list[tuple[ModelCard, str]]:
     """Cards of models and judges, each with the name of its kind."""
     models = [(model.card, "model card") for model in lineage.models]
     passes = [pass_ for model in lineage.models for pass_ in model.passes if pass_.pass_ != CHAINED]
-    judges = {
-        pass_.card.file: (pass_.card, f"{role_of(pass_.pass_)} card")
-        for pass_ in (*passes, *lineage.compared)
-        if pass_.card
-    }
-    return [*models, *judges.values()]
+    judges = [(pass_.card, f"{role_of(pass_.pass_)} card") for pass_ in (*passes, *lineage.compared) if pass_.card]
+    return [*models, *{card.file: (card, kind) for card, kind in judges}.values()]
 
 
 def _card(card: ModelCard, lineage: Lineage, project: Project) -> Iterator[str]:
@@ -263,9 +257,8 @@ def cells_of(lineage: Lineage, row: str | None, column: str | None) -> list[Cell
     if not chosen:
         file = next((one.path for one in lineage.files if one.role == "table"), lineage.table)
         rows, columns = (", ".join(sorted({getattr(c, name) for c in lineage.cells})) for name in ("row", "column"))
-        hint = (
-            f"Rows: {rows}. Columns: {columns}. Published rows have no chain: see {paths.published(lineage.benchmark)}"
-        )
+        published = paths.published(lineage.benchmark)
+        hint = f"Rows: {rows}. Columns: {columns}. Published rows have no chain: see {published}"
         raise PunchlineError(f"no computed cell at row {row!r}, column {column!r}", file=file, hint=hint)
     return chosen
 

@@ -31,14 +31,13 @@ def diff(a: str, b: str) -> list[TableDiff]:
     """Tables that both runs have. Raises PunchlineError where there is none."""
     pair = Project(made_with(a)), Project(made_with(b))
     found = []
-    for benchmark in pair[0].selection.benchmarks:
-        if benchmark in pair[1].selection.benchmarks:
-            for name, spec in pair[0].benchmark(benchmark).TABLES.items():
-                files = [project.paths.table(spec.file) for project in pair]
-                if all(Path(file).is_file() for file in files):
-                    steps = [project.table(benchmark, name) for project in pair]
-                    lineages = [check_shown(file) for file in files]
-                    found.append(_table(spec.file, [project.paths for project in pair], steps, lineages))
+    shared = [name for name in pair[0].selection.benchmarks if name in pair[1].selection.benchmarks]
+    for benchmark, spec in ((name, spec) for name in shared for spec in pair[0].benchmark(name).TABLES.values()):
+        files = [project.paths.table(spec.file) for project in pair]
+        if all(Path(file).is_file() for file in files):
+            steps = [project.table(benchmark, spec.name) for project in pair]
+            lineages = [check_shown(file) for file in files]
+            found.append(_table(spec.file, [project.paths for project in pair], steps, lineages))
     if not found:
         hint = "`punchline runs` lists runs; snakemake --config run=NAME makes one"
         raise PunchlineError(f"the runs {a} and {b} have no table in common", hint=hint)

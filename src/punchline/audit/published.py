@@ -63,8 +63,8 @@ def differences(folder: Path, index: Published) -> Iterator[Finding]:
 def beside(folder: Path, index: Published) -> list[str]:
     """Files in a published folder that nobody published: not a repository's own, nor what an audit puts there."""
     there = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
-    found = sorted(there - {*index.files, *index.withheld, INDEX})  # withheld: put in its place
-    return [path for path in found if not path.startswith((".git/", ".punchline/"))]
+    found = there - {*index.files, *index.withheld, INDEX}  # withheld: put in its place
+    return sorted(path for path in found if not path.startswith((".git/", ".punchline/")))
 
 
 def audit_published(folder: Path, table: str | None = None, expect: str | None = None) -> list[Audit]:

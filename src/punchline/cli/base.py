@@ -152,8 +152,7 @@ def _cell(value: Any) -> str:
 
 def without_empty(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Rows without the columns that are empty in all of them."""
-    shown = dict.fromkeys(name for row in rows for name, cell in row.items() if cell not in (None, ""))
-    names = [name for name in (rows[0] if rows else ()) if name in shown]
+    names = [name for name in (rows[0] if rows else ()) if any(row.get(name) not in (None, "") for row in rows)]
     return [{name: row.get(name) for name in names} for row in rows]
 
 

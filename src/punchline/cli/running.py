@@ -90,9 +90,8 @@ def fetch(
         entries = read_records(log, FetchEntry) if Path(log).is_file() else []
         if missing := sum(entry.state != "ok" for entry in entries):
             logs[log] = project.raw(benchmark).job
-        print(
-            f"{benchmark}: " + (f"{missing:,} of {len(entries):,} images are missing" if entries else "no images yet")
-        )
+        state = f"{missing:,} of {len(entries):,} images are missing" if entries else "no images yet"
+        print(f"{benchmark}: {state}")
     if not logs:
         print("nothing to retry; `punchline fetch` downloads files that were never tried")
         return

@@ -114,17 +114,15 @@ def write(project: Project, folder: Path, pictures: str) -> list[str]:
             write_rows(folder / file, columns, rows)
             configs.append({"config_name": f"{benchmark}-{kind}", "data_files": [{"split": "test", "path": file}]})
     write_text(folder / "README.md", card(project, configs))
-    return (
-        [f"{left_out:,} items without their pictures, which may not be passed on: --pictures all"] if left_out else []
-    )
+    what = f"{left_out:,} items without their pictures, which may not be passed on: --pictures all"
+    return [what] if left_out else []
 
 
 def card(project: Project, configs: list[dict[str, Any]]) -> str:
     """The dataset card."""
     head = {"pretty_name": "Punchline", "license": "other", "tags": ["humor", "comics"], "configs": configs}
-    cited = "\n".join(
-        f"- {name}: {(load(name).__doc__ or '').strip().splitlines()[0]}" for name in project.selection.benchmarks
-    )
+    first_lines = {name: str(load(name).__doc__).strip().splitlines()[0] for name in project.selection.benchmarks}
+    cited = "\n".join(f"- {name}: {line}" for name, line in first_lines.items())
     return f"""---
 {yaml.safe_dump(head, sort_keys=False, allow_unicode=True)}---
 

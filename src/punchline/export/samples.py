@@ -90,9 +90,8 @@ def _check_made(project: Project, file: str, what: str) -> None:
 
 def lineages(project: Project, benchmarks: Sequence[str]) -> list[Lineage]:
     """The lineages of all tables of some benchmarks that were made. Raises PunchlineError for none or a changed one."""
-    paths = [
-        project.paths.table(table.file) for name in benchmarks for table in project.benchmark(name).TABLES.values()
-    ]
+    tables = [table for name in benchmarks for table in project.benchmark(name).TABLES.values()]
+    paths = [project.paths.table(table.file) for table in tables]
     found = [check_shown(path) for path in paths if Path(path).is_file()]
     if not found:
         what = f"the run has no table of {', '.join(benchmarks)}"
