@@ -437,6 +437,13 @@ def test_released_counts(real: Files) -> None:
     assert [statistics[hummus.TEST_SET, one] for one in ("yes", "widlii", "no", "discard")] == [329, 229, 382, 0]
     assert statistics[hummus.TEST_SET, "labels_that_differ"] == 13
     assert statistics[hummus.DATASET, "conceptual_metaphors"] == 402
+    frequent = table("figure3", [], real).rows
+    pairs = [row["pairs"] for row in frequent]
+    assert (
+        len(frequent) == 100
+        and pairs == sorted(pairs, reverse=True)
+        and pairs[0] / 568 == pytest.approx(0.222, abs=5e-4)
+    )
 
 
 @pytest.mark.real

@@ -140,6 +140,21 @@ def statistics_rows(files: Files) -> Iterator[Row]:
         yield Row(model=DATASET, statistic=statistic, value=share)
 
 
+MOST_FREQUENT = 100  # figure 3
+
+
+@table("figure3", of="data", files=(DATASET,))
+def frequent_metaphors(files: Files) -> Iterator[Row]:
+    """The most frequent conceptual metaphors of the metaphorical pairs; ties in alphabetical order."""
+    pairs = metaphorical_pairs(files)
+    terms = pairs["metaphors"].explode().dropna().groupby(level=0).unique().explode()
+    frequencies = sorted(terms.value_counts().items(), key=lambda entry: (-entry[1], entry[0]))
+    for metaphor, _ in frequencies[:MOST_FREQUENT]:
+        has = pairs["metaphors"].map(lambda own, wanted=metaphor: wanted in own)
+        percent = average(100 * has, pairs["contest"], PERCENT, digests=list(pairs["digest"]))
+        yield Row(model=DATASET, metaphor=str(metaphor), pairs=_count(pairs, has), percent=percent)
+
+
 def _similarity(request: Request, verdicts: Verdicts) -> dict[str, float]:
     """{column of the scorer: similarity}; {} without a valid verdict."""
     return measured(verdicts.get(request.request_id), SCORERS, -1.001, 1.001)
@@ -186,5 +201,6 @@ def domain_rows(files: Files, printed: Sequence[PublishedRow], verdicts: Verdict
 
 TABLES = (
     *(Table(name, compared=pair_rows) for name in ("table8", "table9")),
+    frequent_metaphors,
     Table("statistics", data=statistics_rows, compared=domain_rows, files=(DATASET, TEST_SET)),
 )
