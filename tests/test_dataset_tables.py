@@ -316,3 +316,10 @@ def test_what_tables_yaml_may_say(tmp_path: Path, text: str, message: str) -> No
     with pytest.raises(PunchlineError) as error:
         describe(tmp_path / "tables.yaml", ["table8"])
     assert str(error.value).endswith(message)
+
+
+@pytest.mark.real
+def test_released_disagreements(released: dict[str, bytes]) -> None:
+    found = {key: round(row["percent"] or 0, 1) for key, row in points("disagreements", released).items()}
+    assert found["third_annotator", "any"] == 17.7 and found["expert", "any"] == 14.2
+    assert [found["pair_differs", question] for question in QUESTIONS] == [9.6, 7.3, 15.2, 37.3, 64.1]

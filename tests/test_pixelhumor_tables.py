@@ -5,6 +5,7 @@ import random
 from collections.abc import Mapping
 from typing import Any
 
+import msgspec
 import pytest
 from sklearn.metrics import accuracy_score, confusion_matrix, precision_recall_fscore_support
 from sklearn.preprocessing import MultiLabelBinarizer
@@ -166,7 +167,9 @@ def test_a_task_that_was_not_attempted_has_no_value() -> None:
     assert {name: estimate.n for name, estimate in row.estimates.items()} == counts
     for table in TABLES:
         assert rows(table, [])  # no grade at all
-        assert table == "table8" or not any(e.n for row in rows(table, grades) for e in row.estimates.values())
+        assert table in ("table8", "order_errors") or not any(
+            e.n for row in rows(table, grades) for e in row.estimates.values()
+        )
 
 
 def test_rows_count_selected_comics_in_any_order() -> None:
@@ -195,3 +198,26 @@ def test_table_8_follows_the_released_code_and_the_others_the_paper() -> None:
     }
     assert TABLES["table8"].file == "table8.csv"
     assert set(GRADED) == {task for table in TABLES.values() for task in table.tasks}
+
+
+@pytest.mark.parametrize(
+    ("answer", "errors"),
+    [
+        ("2, 1, 3", set()),
+        ("1, 2, 3", {"default_order"}),
+        ("2, 1, 4", {"out_of_range"}),
+        ("2, 1", {"wrong_number"}),
+        ("2, 1, 1", {"repeated"}),
+        ("1, 2, 3, 1, 2, 3, 1", {"wrong_number", "repeated", "runaway"}),
+        ("hm", set()),
+    ],
+)
+def test_order_errors(answer: str, errors: set[str]) -> None:
+    gold = next(gold for gold in GOLDS.values() if gold.values["number_of_panels"] == 3)
+    gold = msgspec.structs.replace(gold, values=gold.values | {"panel_sequence": "2, 1, 3"})
+    name, table = gold.item_id, TABLES["order_errors"]
+    scores = list(score_item({"Q7": response("Q7", answer)}, ITEMS[name], gold, "model", "released"))
+    (row,) = rows_of(table, scores, {name: gold}, {name: ITEMS[name]})
+    assert {column: one.point() for column, one in row.estimates.items()} == {
+        column: 100 * (column in errors) for column in table.columns or row.columns
+    }

@@ -202,4 +202,26 @@ def consolidation(files: Files) -> Iterator[Row]:
         yield Row(model=RELEASED, question=question, equal=count(equal, [*made]), share=average(equal, [*made]))
 
 
-TABLES = (panels, words_by_source, styles, agreement, labels, consolidation)
+@table("disagreements", of="data", files=(ANNOTATIONS,))
+def disagreements(files: Files) -> Iterator[Row]:
+    """Section 3.2: comics where the main pair's answers differ, by question; comics with a third vote."""
+    pairs, comics = _pairs(files), votes(files)
+    differs = {
+        comic: {question: first[question] != second[question] for question in QUESTIONS}
+        for comic, (first, second) in pairs.items()
+    }
+    asked = [{column[:-2] for column in cells} for cells in comics.values()]
+    for question in QUESTIONS:
+        flags = [one[question] for one in differs.values()]
+        yield _share("pair_differs", question, flags, [*pairs])
+    yield _share("pair_differs", "any", [any(one.values()) for one in differs.values()], [*pairs])
+    yield _share("third_annotator", "any", [len(own.intersection(ANNOTATORS)) > 2 for own in asked], [*comics])
+    yield _share("expert", "any", [not own.isdisjoint(EXPERTS) for own in asked], [*comics])
+
+
+def _share(case: str, question: str, flags: list[bool], comics: list[str]) -> Row:
+    percent = average(100 * np.array(flags, np.float64), comics, PERCENT)
+    return Row(model=RELEASED, case=case, question=question, comics=count(flags, comics), percent=percent)
+
+
+TABLES = (panels, words_by_source, styles, agreement, disagreements, labels, consolidation)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 
 import numpy as np
@@ -12,7 +13,7 @@ from punchline.benchmarks.pixelhumor.data import Subjective, by_comic
 from punchline.benchmarks.pixelhumor.dataset import QUESTIONS
 from punchline.benchmarks.pixelhumor.people import with_people
 from punchline.core.benchmark import Files
-from punchline.stats.estimate import POSITIVE
+from punchline.stats.estimate import PERCENT, POSITIVE
 from punchline.stats.functions import count, mean
 from punchline.stats.labels import Labels
 from punchline.tables.declare import Row, collect, table
@@ -20,6 +21,7 @@ from punchline.tables.declare import Row, collect, table
 STYLE_KEYS = tuple(style.lower() for style in (*STYLES, "NA"))
 SUBTASKS = {"humor_presence": "Q1", "sound_effect": "Q2", "panel_contribution": "Q3", "modality": "Q4"}
 SIZES = {"styles_1": (1, 1), "styles_2": (2, 2), "styles_3": (3, 3), "styles_4": (4, 4), "styles_5plus": (5, np.inf)}
+ORDER_ERRORS = ("default_order", "out_of_range", "wrong_number", "repeated", "runaway")
 
 ITEMS = {
     "panels": lambda item, gold: int(gold.values["number_of_panels"]),
@@ -67,6 +69,27 @@ def sequence(scores: _Frame, items: _Frame) -> Iterator[Row]:
         yield Row(subset=subset, panel_acc=mean(order, "panel_acc"), text_acc=mean(text, "text_acc"), **rates)
 
 
+@table("order_errors", tasks=("Q7",))
+def order_errors(scores: _Frame, items: _Frame) -> Iterator[Row]:
+    part = scores[scores.item_id.isin(items.index[items.panels > 1])]
+    panels = items.panels.reindex(part.item_id.astype(object))
+    orders = [json.loads(parsed) if isinstance(parsed, str) else None for parsed in part.parsed]
+    found = [_order_errors(order, n) for order, n in zip(orders, panels, strict=True)]
+    columns = pd.DataFrame(found, index=part.index, columns=ORDER_ERRORS, dtype=float)
+    columns["default_order"] *= 1 - part.panel_acc
+    columns = columns.where(part.scored, np.nan)
+    yield Row(**{name: mean(part.assign(error=columns[name]), "error", PERCENT, scale=100) for name in ORDER_ERRORS})
+
+
+def _order_errors(order: list[str] | None, panels: int) -> tuple[bool, ...] | None:
+    """Flags of ORDER_ERRORS of a parsed order."""
+    if order is None:
+        return (False,) * len(ORDER_ERRORS)
+    labels = [str(label) for label in range(1, panels + 1)]
+    repeated, runaway = len(set(order)) < len(order), len(order) > 2 * panels
+    return order == labels, not set(order) <= set(labels), len(order) != panels, repeated, runaway
+
+
 @table("table13", tasks=("Q5",))
 def confusion(scores: _Frame, items: _Frame) -> Iterator[Row]:
     found = Labels(scores)
@@ -95,6 +118,6 @@ TABLES = collect(
     NAME,
     METRICS,
     ITEMS,
-    *(identification, classification, number_of_styles, sequence, confusion, by_style, by_panels),
+    *(identification, classification, number_of_styles, sequence, order_errors, confusion, by_style, by_panels),
     *(*dataset.TABLES, *ratings.TABLES),
 )
