@@ -112,7 +112,7 @@ READERS: dict[str, Callable[[Path], object]] = {
     "results/table8.lineage.json": read_lineage,
     "published.json": lambda path: published.read_published(path.parent),
     "ratings.csv": lambda path: read_ratings(path.read_bytes(), path.name),
-    "strips.json": lambda path: read_strips(path.read_bytes(), path.name),
+    "strips.json": lambda path: read_strips(path.read_bytes()),
     "reply.json": _said,
 }
 SEEDS = {

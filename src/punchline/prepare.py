@@ -6,6 +6,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from punchline.artifacts.project import Project
 from punchline.config.selection import read_subset
 from punchline.core.benchmark import Benchmark, Files
@@ -104,7 +106,10 @@ def make_items(
     reasons |= {made.item_id: made.reason for made in pictures if made.reason is not None}
     found = {made.item_id: made.images for made in pictures}
     default = "no selected model needs images" if ledger is None else "not in the ledger"
-    return benchmark.items(files, {i: found.get(i) or reasons.get(i, default) for i in selected})
+    items = benchmark.items(files, {i: found.get(i) or reasons.get(i, default) for i in selected})
+    if ledger is None or benchmark.IMAGES:
+        return items
+    return [replace(item, images=found.get(item.item_id, ())) for item in items]  # for condition with-image
 
 
 def make_gold(benchmark: Benchmark, files: Mapping[str, bytes], selected: Sequence[str]) -> Iterator[Gold]:
@@ -166,6 +171,9 @@ def selection(project: Project, benchmark: str) -> list[tuple[str, str, str]]:
     loaded, chosen = project.benchmark(benchmark), project.selection
     with reading(project, benchmark, loaded.ITEM_FILES) as files:
         listed = loaded.listing(files)
+        if project.illustrated(benchmark) and not loaded.IMAGES:
+            addresses = loaded.pages(files)
+            listed = [(item_id, source, addresses[item_id]) for item_id, source, _ in listed]
         _once((item_id for item_id, *_ in listed), loaded.ITEM_FILES[0], "item")
     sources = (chosen.corpus.sources or {}).get(benchmark)
     return select(listed, sources=sources, subset=chosen.subset, limit=chosen.limit, pinned=project.pinned(benchmark))

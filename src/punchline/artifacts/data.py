@@ -102,12 +102,18 @@ class Prepared(Asking):
         subset = [Input("subset", selection.subset)] if selection.subset is not None else []
         if selection.limit is not None and self.pinned(benchmark):
             subset.append(Input("manifest", paths.manifest(benchmark, "images_pinned.csv")))
+        chosen: dict[str, Any] = {
+            "sources": (selection.corpus.sources or {}).get(benchmark),
+            "limit": selection.limit,
+        }
+        if self.illustrated(benchmark) and not loaded.IMAGES:
+            chosen["pages"] = True
         return Artifact(
             "select_items",
             (benchmark,),
             (self.paths.selected(benchmark),),
             (*self._raw(benchmark, loaded.ITEM_FILES), *subset),
-            {"sources": (selection.corpus.sources or {}).get(benchmark), "limit": selection.limit},
+            chosen,
             f"{PREPARE}:write_selected",
             (benchmarks.module_of(benchmark, "data"),),
             job=self._fetched(benchmark),

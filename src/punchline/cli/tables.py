@@ -195,7 +195,8 @@ def judges_command(
 
     agreements, orders = judges.judges(run or [DEFAULT_RUN], benchmark)
     corrected = judges.corrected(run or [DEFAULT_RUN], benchmark)
-    data = {"level": 1 - ALPHA, "agreement": agreements, "order": orders, "corrected": corrected}
+    data = {"level": 1 - ALPHA, "agreement": agreements, "order": orders}
+    data |= {"corrected": corrected} if corrected else {}
     csv = (
         {"judge": one.judge, "reference": one.reference, "n": one.n, "measure": name, **asdict(of)}
         for one in agreements

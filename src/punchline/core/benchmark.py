@@ -73,6 +73,7 @@ class Benchmark(Protocol):
     TABLES: dict[str, Any]  # punchline.tables.declare.Table, by name
 
     listing: Callable[[Files], list[tuple[str, str, str]]]  # (item id, source, page URL or "") in released order
+    pages: Callable[[Files], dict[str, str]]  # addresses of pictures; only where IMAGES is false and DESCRIPTION is set
     items: Callable[[Files, Images], list[Item]]  # items of the keys of the images
     golds: Callable[[Files], Iterable[Gold]]  # of every item
     requests: Callable[[Item], list[Request]]  # what models are asked in all conditions but the CHAINED ones

@@ -60,7 +60,7 @@ class Element(msgspec.Struct, frozen=True):
 
     @property
     def page(self) -> str:
-        """Address of the cartoon, for condition with-image."""
+        """Address of the cartoon."""
         if self.source == "cartoonstock":
             return CARTOONSTOCK.format(id=self.cartoonstock_id.strip())
         return address(int(self.contest_number.partition(".")[0]))
@@ -75,21 +75,22 @@ def _elements(files: Files) -> Iterator[tuple[str, int, Element, int]]:
 
 
 def listing(files: Files) -> list[tuple[str, str, str]]:
-    """(item id, source, address of its cartoon) of every element, as released; sources: newyorker, cartoonstock."""
-    return [(item_id, row.source, row.page) for item_id, _, row, _ in _elements(files)]
+    """(item id, source, "") of every element, in released order. Sources: newyorker, cartoonstock."""
+    return [(item_id, row.source, "") for item_id, _, row, _ in _elements(files)]
+
+
+def pages(files: Files) -> dict[str, str]:
+    """{item id: address of its cartoon}, for condition with-image."""
+    return {item_id: row.page for item_id, _, row, _ in _elements(files)}
 
 
 def items(files: Files, images: Mapping[str, tuple[ImageRef, ...] | str]) -> list[Item]:
-    """Items of the keys of `images`; none needs its cartoon, which only condition with-image shows.
-
-    A cluster is a caption.
-    """
-    shown = {item_id: () if isinstance(found, str) else found for item_id, found in images.items()}
+    """Items of the keys of `images`, whose values are ignored: no question needs a cartoon. A cluster is a caption."""
     rows = (
         (i, row.source, normal(row.caption), {"description": row.description, "caption": row.caption, "idx": row.idx})
         for i, _, row, _ in _elements(files)
     )
-    return items_of(NAME, rows, shown, ANNOTATIONS)
+    return items_of(NAME, rows, dict.fromkeys(images, ()), ANNOTATIONS)
 
 
 def category_flags(content: bytes, name: str, column: str) -> dict[tuple[str, int], bool]:
