@@ -20,11 +20,11 @@ import pytest
 from starlette.testclient import TestClient
 from tests.ran import full_disk
 from tests.records import together
-from tests.studies import HOST, HOSTILE, IMAGE, MODELS, client, drawn, made, saved, write_run
+from tests.studies import HOST, HOSTILE, IMAGE, MODELS, client, drawn, fill, made, saved, write_run
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from punchline.benchmarks.stripcipher.studies import Draft
-from punchline.rating import drafts, draw
+from punchline.rating import drafts, draw, outcome
 from punchline.rating.pages import MOST, application
 from punchline.rating.votes import Votes
 from punchline.schema import Item
@@ -317,3 +317,33 @@ def test_on_a_full_disk_no_vote_is_acknowledged(serving: Serving) -> None:
     served.kill()
     assert "Votes are not being saved" in served.communicate()[1]
     assert len(stored(Votes(votes.path), "1")) == acknowledged > 0
+
+
+def test_what_cannot_be_judged_has_a_reason_and_is_counted() -> None:
+    votes = made(raters=2)
+    http = client(votes, "1")
+    counted = [place for place, unit in enumerate(votes.seats("1"), 1) if votes.sheet.units[unit].kind == "counts"]
+    reply = http.post(f"/items/{counted[0]}", data={"cannot": "1", "reason": " \n"})
+    assert reply.status_code == 422 and "say why" in reply.text and votes.given() == {}
+    http.post(f"/items/{counted[0]}", data={"cannot": "1", "reason": "In another\r\n language <b>", "answer-": "3"})
+    again = http.get(f"/items/{counted[0]}").text
+    assert "Saved: cannot be judged" in again and "In another language &lt;b&gt;</textarea>" in again
+    http.post(f"/items/{counted[1]}", data={"answer-": "3", "note": "fine"})
+    assert outcome.not_judged(votes) == {"In another language <b>": 1}
+    assert [row["not judged"] for row in outcome.progress(votes)] == [1, 0]
+    assert [vote.value for vote in outcome.cast(votes)] == ["3"]
+    fill(votes, lambda unit, rater: "4", "2")
+    fill(votes, lambda unit, rater: "4", "1")
+    assert not outcome.not_judged(votes)  # judged after all: the last vote counts
+
+
+def test_another_raters_link_asks_before_it_takes_over() -> None:
+    votes = made()
+    http, link = client(votes, "1"), f"/r/{votes.new_secret('2')}"
+    http.post("/items/1", data={"answer-": "3", "note": "of the first"})
+    asked = http.get(link)
+    assert asked.status_code == 200 and f'action="{link}"' in asked.text
+    assert "of the first" in http.get("/items/1").text  # nothing has changed
+    assert http.post(link).status_code == 200
+    assert "of the first" not in http.get("/items/1").text and "0 of" in http.get("/").text
+    assert "Start" in http.get(link).text  # one's own link asks nothing

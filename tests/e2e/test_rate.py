@@ -73,6 +73,37 @@ def looks_well(browser: Browser, link: str) -> None:
         context.close()
 
 
+def warns(browser: Browser, links: list[str]) -> None:
+    """Raters are told of a missing choice, a choice that is not sent, a folded text, the link of another."""
+    page = browser.new_context(viewport={"width": 390, "height": 800}).new_page()
+    asked: list[str] = []
+    page.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.dismiss()))
+    page.goto(links[0])
+    items = f"{links[0].split('/r/')[0]}/items"
+    page.goto(f"{items}/1")
+    page.keyboard.press("Enter")
+    assert page.locator("#wrong").inner_text() == "Nothing is saved yet: choose an answer."
+    page.keyboard.press("3")
+    page.locator("#on").click(no_wait_after=True)
+    page.wait_for_timeout(300)
+    assert asked == ["beforeunload"] and page.url == f"{items}/1" and page.locator("input:checked").count() == 1
+    other = page.context.new_page()
+    other.goto(links[1])
+    assert "open for another rater" in other.locator("main").inner_text()
+    folded = 0
+    for place in range(3, 12):
+        other.goto(f"{items}/{place}")
+        if other.locator("button.more").count():
+            folded += 1
+            other.locator("button.more").click()
+            assert other.locator(".folded, button.more").count() == 0
+    assert folded == 4
+    other.locator("summary", has_text="cannot judge").click()
+    found = Axe().run(other)
+    assert found.violations_count == 0, found.generate_report()
+    page.context.close()
+
+
 @contextmanager
 def served(project: Project, study: str, port: str) -> Iterator[None]:
     """The study's pages, until they are killed."""
@@ -97,6 +128,7 @@ def test_from_links_to_an_audited_table(small: Project, browser: Browser) -> Non
     links = re.findall(r"http://\S+", said)
     with served(project, "relevance", "8677"):
         looks_well(browser, links[0])
+        warns(browser, links)
         for link, own in zip(links, "35", strict=True):
             context = browser.new_context(viewport={"width": 390, "height": 800})
             assert rate_all(context.new_page(), link, own) == 2 + 8 + 1  # practice, two texts of four comics, a check

@@ -13,6 +13,7 @@ from punchline.errors import PunchlineError, nearest
 from punchline.files import write_text
 from punchline.paths import DEFAULT_RUN, VOTES, Paths
 from punchline.paths import votes as votes_file
+from punchline.text import escape_controls
 
 if TYPE_CHECKING:
     from punchline.rating.votes import Seats, Sheet, Votes
@@ -186,6 +187,9 @@ def export(
     failed = [row["rater"] for row in outcome.progress(votes) if row["passed"] < row["checks"]]
     if failed:
         print(f"Raters {', '.join(failed)} did not pass every attention check; their votes are in it")
+    if skipped := outcome.not_judged(votes):
+        reasons = "; ".join(f"{reason} ({n:,})" for reason, n in skipped.most_common())
+        print(f"Not in it: {skipped.total():,} pages that raters could not judge: {escape_controls(reasons)}")
     if votes.sheet.writing:
         print(f"Have them rated, by others: punchline rate new STUDY --raters N --texts {out}")
     else:

@@ -198,6 +198,7 @@ FACETS = {  # what a benchmark defines: which of its modules defines it
     "judge_requests": "judge",
     "data_requests": "compared",
     "score_item": "scoring",
+    "pages": "data",
     "TABLES": "tables",
     "ITEMS": "tables",
 }

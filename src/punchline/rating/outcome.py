@@ -32,7 +32,7 @@ def study_of(votes: Votes) -> Study:
 
 
 def progress(votes: Votes) -> list[dict[str, Any]]:
-    """A row per rater: texts rated, attention checks passed, time of the last vote."""
+    """A row per rater: texts rated and not judged, attention checks passed, time of the last vote."""
     given, units, rows = votes.given(), votes.sheet.units, []
     for rater in votes.raters():
         seats = votes.seats(rater)
@@ -40,8 +40,9 @@ def progress(votes: Votes) -> list[dict[str, Any]]:
         checks = [
             set(one.answers.values()) == {units[one.unit].right} for one in own if units[one.unit].kind == "check"
         ]
-        row = {"rater": rater, "rated": sum(units[one.unit].kind == "counts" for one in own)}
-        row |= {"of": sum(units[unit].kind == "counts" for unit in seats), "checks": len(checks), "passed": sum(checks)}
+        counted = [one for one in own if units[one.unit].kind == "counts"]
+        row = {"rater": rater, "rated": len(counted), "of": sum(units[unit].kind == "counts" for unit in seats)}
+        row |= {"not judged": sum(not one.answers for one in counted), "checks": len(checks), "passed": sum(checks)}
         rows.append(row | {"last vote": max((one.time for one in own), default="")})
     return rows
 
@@ -87,7 +88,8 @@ def even(votes: Votes) -> list[Unit]:
             if drafts.winner(given) is None:
                 found.append(replace(unit, texts=drafts.used(given) or unit.texts))
             continue
-        leading = [_leading([one.answers[aspect] for one in given]) for aspect in given[0].answers]
+        judged = [one.answers for one in given if one.answers]
+        leading = [_leading([answers[aspect] for answers in judged]) for aspect in (judged[0] if judged else ())]
         if tied := [values for values in leading if len(values) > 1]:
             best = [unit.texts[int(value)] for value in sorted(set().union(*tied), key=int)] if votes.sheet.best else []
             found.append(replace(unit, texts=tuple(best) or unit.texts))
@@ -117,6 +119,13 @@ def cast(votes: Votes) -> list[Vote]:
             about = (unit.item_id, shown.source, unit.task, aspect, value, shown.text)
             found.append(Vote(*about, rater, given.time, given.note, votes.version))
     return found
+
+
+def not_judged(votes: Votes) -> Counter[str]:
+    """{reason: number of pages} of pages that count and that a rater could not judge."""
+    units = votes.sheet.units if votes.sheet.judging else ()
+    given = (one for one in votes.given().values() if units and units[one.unit].kind == "counts")
+    return Counter(one.note for one in given if not one.answers)
 
 
 def check_unchanged(votes: Votes) -> None:

@@ -91,8 +91,10 @@ class Pages:
         return [text for text in order if text in self.offered(rater).get(index, order)]
 
     def enter(self, request: Request) -> Response:
-        secret = request.path_params["secret"]
-        self.rater(secret)
+        secret, opened = request.path_params["secret"], request.cookies.get(self.cookie, "")
+        rater, before = self.rater(secret), self.votes.rater_of(opened) if opened else None
+        if request.method != "POST" and before not in (None, rater):
+            return self.page("takeover.html", secret=secret)
         reply = RedirectResponse("/", 303)
         # Lax: a link in a mail works, a form of another site does not.
         https = request.url.scheme == "https"  # as reported by a TLS server in front of this one
@@ -114,7 +116,9 @@ class Pages:
             answered = next((given for (_, unit), given in self.votes.given().items() if unit == index), answered)
         return self._item(rater, place, answered, saved=saved is not None)
 
-    def _item(self, rater: str, place: int, answered: Given, *, saved: bool = False, wrong: str = "") -> Response:
+    def _item(
+        self, rater: str, place: int, answered: Given, *, saved: bool = False, wrong: str = "", cannot: bool = False
+    ) -> Response:
         unit = self.sheet.units[answered.unit]
         return self.page(
             "item.html",
@@ -129,6 +133,7 @@ class Pages:
             saved=saved,
             wrong=wrong,
             words=WORDS,
+            cannot=cannot,
         )
 
     def picture(self, request: Request) -> Response:
@@ -143,12 +148,24 @@ class Pages:
         return await run_in_threadpool(self._vote, *opened, fields)
 
     def _vote(self, rater: str, place: int, index: int, fields: Mapping[str, str]) -> Response:
+        if "cannot" in fields and self.sheet.judging:
+            return self._cannot(rater, place, index, " ".join(_words(fields.get("reason", "")).split()))
         note = _words(fields.get("note", "")) if self.sheet.note else ""
         answers, wrong = _answers(self.sheet, self.sheet.units[index], self.order(rater, index), fields)
         given = Given(rater, index, answers, note)
         if wrong or (self.sheet.drafts and (wrong := drafts.wrong(given))):
             return self._item(rater, place, given, wrong=wrong)
-        self.votes.vote(rater, index, answers, note)
+        return self._cast(rater, place, given)
+
+    def _cannot(self, rater: str, place: int, index: int, reason: str) -> Response:
+        """A vote without an answer, and why there is none."""
+        if not reason:
+            wrong = "Nothing is saved yet: say why."
+            return self._item(rater, place, Given(rater, index, {}), wrong=wrong, cannot=True)
+        return self._cast(rater, place, Given(rater, index, {}, reason))
+
+    def _cast(self, rater: str, place: int, given: Given) -> Response:
+        self.votes.vote(rater, given.unit, given.answers, given.note)
         following = self.first_open(rater, self.votes.given(rater), place)
         return RedirectResponse("/" if following is None else f"/items/{following}", 303)
 
@@ -215,7 +232,7 @@ def application(votes: Votes, hosts: list[str]) -> Starlette:
     return Starlette(
         routes=[
             Route("/", pages.start),
-            Route("/r/{secret}", pages.enter),
+            Route("/r/{secret}", pages.enter, methods=["GET", "POST"]),
             Route("/items/{place}", pages.item),
             Route("/items/{place}", pages.vote, methods=["POST"]),
             Route("/pictures/{place}", pages.picture),

@@ -85,6 +85,11 @@ class Sheet(Record, frozen=True, kw_only=True):
         return not any(unit.texts for unit in self.units)
 
     @property
+    def judging(self) -> bool:
+        """True if texts are rated or chosen among: a page can then be sent without an answer, with a reason."""
+        return not self.writing and not self.drafts
+
+    @property
     def drafts(self) -> bool:
         """True if drafts are chosen and corrected instead of rated."""
         return any(shown.kind for unit in self.units for shown in unit.texts)
@@ -98,8 +103,8 @@ class Given(NamedTuple):
 
     rater: str
     unit: int
-    answers: dict[str, str]  # value by aspect
-    note: str = ""
+    answers: dict[str, str]  # value by aspect; {}: it cannot be judged
+    note: str = ""  # why, where it cannot be judged
     time: str = ""
 
 

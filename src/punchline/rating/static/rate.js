@@ -1,15 +1,33 @@
 // Keys: numbers choose, Enter (in a text Ctrl Enter) sends, arrows turn pages. Everything works without this file.
 "use strict";
+const LONG = 120; // words of a text that is folded
+
+// A long text shows its start, and all of it when asked.
+function fold(text) {
+  const count = text.textContent.trim().split(/\s+/).length;
+  if (count <= LONG) return;
+  const button = document.createElement("button");
+  Object.assign(button, { type: "button", className: "more", textContent: `Show all ${count} words` });
+  text.classList.add("folded");
+  button.addEventListener("click", () => { text.classList.remove("folded"); button.remove(); });
+  (text.closest("label") || text).after(button);
+}
+
 document.addEventListener("DOMContentLoaded", () => {
   const form = document.getElementById("vote");
   const go = document.getElementById("go");
+  const forms = [...document.querySelectorAll("form")];
+  const content = () => forms.map((one) => new URLSearchParams(new FormData(one)).toString()).join();
   let sent = false;
+  const loaded = content();
   const questions = form ? [...form.querySelectorAll("fieldset")] : [];
   const open = () => questions.find((set) => !set.querySelector("input:checked"));
   let last = null; // the question that was answered by the last key
+  document.querySelectorAll(".words").forEach(fold);
 
   document.addEventListener("keydown", (event) => {
-    if (form && event.key === "Enter" && (event.ctrlKey || event.metaKey)) form.requestSubmit();
+    const own = event.target.form || form;
+    if (own && event.key === "Enter" && (event.ctrlKey || event.metaKey)) own.requestSubmit(own.querySelector("button[type=submit]"));
     if (event.ctrlKey || event.altKey || event.metaKey || event.target.tagName === "TEXTAREA") return;
     const link = { ArrowLeft: "back", ArrowRight: "on" }[event.key];
     if (link) {
@@ -26,6 +44,16 @@ document.addEventListener("DOMContentLoaded", () => {
     }
   });
   // One click, one vote.
-  if (form) form.addEventListener("submit", (event) => { if (sent) event.preventDefault(); sent = true; });
+  for (const one of forms) one.addEventListener("submit", (event) => { if (sent) event.preventDefault(); sent = true; });
+  if (!form) return;
+  form.addEventListener("invalid", (event) => {
+    event.preventDefault();
+    const wrong = document.getElementById("wrong");
+    const number = questions.indexOf(open()) + 1;
+    wrong.textContent = !number ? "Nothing is saved yet: write an answer." : questions.length > 1 ? `Nothing is saved yet: question ${number} has no answer.` : "Nothing is saved yet: choose an answer.";
+    wrong.hidden = false;
+    event.target.focus();
+  }, true);
+  window.addEventListener("beforeunload", (event) => { if (!sent && content() !== loaded) event.preventDefault(); });
   window.addEventListener("pageshow", () => { sent = false; });
 });
