@@ -14,14 +14,16 @@ from tests.studies import IMAGE, MODELS, answer, drawn, fill, items_of, made, sa
 
 from punchline.benchmarks.humorbench.labels import read_labelled
 from punchline.benchmarks.humorbench.studies import label_rows
+from punchline.benchmarks.pixelhumor import people
 from punchline.benchmarks.stripcipher.studies import Draft
 from punchline.benchmarks.study import Vote
 from punchline.core.benchmark import load, names, studies
 from punchline.errors import PunchlineError
-from punchline.files import csv_text, parse_csv, write_text
+from punchline.files import csv_text, parse_csv, write_bytes, write_text
+from punchline.paths import Paths
 from punchline.rating import drafts, outcome
 from punchline.rating.assignment import assigned, chosen, shown_order, with_checks
-from punchline.rating.draw import declared, draw_decision
+from punchline.rating.draw import agreeing, declared, draw_decision
 from punchline.rating.texts import written
 from punchline.rating.votes import Sheet, Votes
 from punchline.schema import Item
@@ -392,3 +394,17 @@ def test_a_study_of_drafts_of_version_0_1_is_read_and_exported(root: Path) -> No
     STRIPS.write_text(f"[{STRIP}]")
     assert drafts.export(votes, STRIPS) == (1, 0)
     assert json.loads(STRIPS.read_bytes())[0]["texts"]["prediction"]["answer"] == "=Ends 1"
+
+
+def test_comics_of_high_agreement(root: Path, answers: None) -> None:
+    votes = (root / "data/demo/pixelhumor" / people.ANNOTATIONS).read_bytes()
+    write_bytes(Paths().raw("pixelhumor", people.ANNOTATIONS), votes)
+    disputed: dict[str, int] = {}
+    for item_id, _, labels in people.ballots({people.ANNOTATIONS: votes}):
+        disputed[item_id] = disputed.get(item_id, 0) + (len(set(labels)) > 1)
+    expected = {item_id for item_id, n in disputed.items() if n < 2}
+    assert agreeing(Paths(), "pixelhumor") == expected and 0 < len(expected) < len(disputed)
+    with pytest.raises(PunchlineError, match="no votes on yesbut"):
+        agreeing(Paths(), "yesbut")
+    with pytest.raises(PunchlineError, match="no item has a text to rate"):
+        drawn("relevance", agreed=True)  # none of the run's comics is in the file

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -10,10 +11,11 @@ from msgspec.structs import replace
 
 from punchline.benchmarks.study import Study
 from punchline.config.runs import making
-from punchline.core.benchmark import every, shown, studies
+from punchline.core.benchmark import every, people, shown, studies
 from punchline.errors import PunchlineError, nearest
 from punchline.files import read_records
 from punchline.paths import Paths
+from punchline.prepare import read_files
 from punchline.rating import drafts
 from punchline.rating.assignment import assigned, chosen, with_checks
 from punchline.rating.outcome import even, study_of
@@ -21,6 +23,7 @@ from punchline.rating.texts import Texts, answered, written
 from punchline.rating.votes import Seats, Sheet, Shown, Unit, Votes
 from punchline.schema import Gold, Item
 
+DISPUTED = 1  # questions on which people may differ about an item of high agreement
 CHECK = "This is no answer but a check that you read along: choose {} here."
 
 
@@ -72,6 +75,20 @@ def _units(where: Paths, benchmark: str, study: Study, texts: Texts, items: Mapp
     return units
 
 
+def agreeing(where: Paths, benchmark: str) -> set[str]:
+    """Items on which people's released votes agree in all closed questions but one (PixelHumor, section 4.3).
+
+    The paper does not print its threshold. Raises PunchlineError for a benchmark without released votes.
+    """
+    votes = people(benchmark)
+    if votes is None:
+        raise PunchlineError(f"no votes on {benchmark} were released: --agreed is for pixelhumor")
+    ballots = votes.ballots(read_files([where.raw(benchmark, name) for name in votes.FILES]))
+    asked = [(item_id, len(set(labels)) > 1) for item_id, _, labels in ballots]
+    disputed = Counter(item_id for item_id, differ in asked if differ)
+    return {item_id for item_id, _ in asked if disputed[item_id] <= DISPUTED}
+
+
 def _check(unit: Unit, study: Study, draw: random.Random) -> Unit:
     """An attention check that looks like a unit."""
     if study.best:
@@ -116,10 +133,12 @@ def draw_up(
     overlap: int | None = None,
     items: int | None = None,
     texts: tuple[str, bytes] | None = None,
+    agreed: bool = False,
 ) -> tuple[Sheet, Seats]:
     """(sheet, pages by rater) of a new study of answers of models, or of their drafts.
 
-    `texts`: (name, content) of a file of texts that people wrote; items are drawn among theirs. As many items of every
+    `texts`: (name, content) of a file of texts that people wrote; items are drawn among theirs. `agreed`: only items
+    of `agreeing`. As many items of every
     source are drawn as of any other; practice items are not among those that count. Raises PunchlineError if there is
     nothing to rate, a rater would have no page, or a picture is missing.
     """
@@ -143,6 +162,9 @@ def draw_up(
             about = {item_id for item_id, *_ in by_people}
             found = {key: text for key, text in found.items() if key[0] in about} | by_people
         ratable = _units(where, benchmark, study, found, all_items)
+    if agreed:
+        kept = agreeing(where, benchmark)
+        ratable = [unit for unit in ratable if unit.item_id in kept]
     if not ratable:
         what = "no item has two texts to choose from" if study.best else "no item has a text to rate"
         hint = "Run the target `respond_all` with models that look at pictures, or name more models: --model"
