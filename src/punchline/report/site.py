@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Callable
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
@@ -27,7 +26,6 @@ from punchline.report.shards import write_changed
 from punchline.report.standing import Ranks, Standing, standing
 from punchline.report.tables import KINDS, Cell, Sheet, differences, head, parse_number, read_sheet, shown_number
 from punchline.schema import sha256
-from punchline.text import escape_controls
 from punchline.workflow.processes import pictures_mode
 
 HERE = Path(__file__).with_suffix("")  # its templates and static files: part of the digest of this module's code
@@ -215,7 +213,7 @@ class Site:
     def _list(self, file: validity.File) -> None:
         """A file on the validity of scores, as a page and as CSV."""
         self.put(f"{file.stem}.csv", Path(file.path).read_bytes())
-        columns, rows = as_cells(file.lines[:ROWS], shown_number)
+        columns, rows = as_cells(file.lines[:ROWS])
         title = " ".join(text for text in (title_of(file.benchmark) if file.benchmark else "", head(file.name)) if text)
         about = validity.ABOUT[file.name]
         if len(file.lines) > ROWS:
@@ -275,11 +273,11 @@ def lines(path: str) -> Lines:
     return as_cells([cells for _, cells in parse_csv(Path(path).read_bytes(), (), file=path)])
 
 
-def as_cells(found: list[dict[str, str]], shown: Callable[[str], str] = escape_controls) -> Lines:
+def as_cells(found: list[dict[str, str]]) -> Lines:
     """(columns, cells) of lines, without columns that are empty or 0 everywhere."""
     columns = [name for name in (found[0] if found else ()) if any(line[name] not in ("", "0") for line in found)]
     return columns, [
-        [Cell(shown(line[name]), line[name], number=parse_number(line[name]) is not None) for name in columns]
+        [Cell(shown_number(line[name]), line[name], number=parse_number(line[name]) is not None) for name in columns]
         for line in found
     ]
 

@@ -75,8 +75,10 @@ class Sheet:
 
     @property
     def main(self) -> str:
-        """The column that models are compared by."""
-        return self.table.columns[0]
+        """The column that models are compared by; where none has a value in it, the first column in which one has."""
+        ours = [row.values for row in self.rows if row.kind != "published"]
+        found = (name for name in self.table.columns if any(values.get(name) for values in ours))
+        return next(found, self.table.columns[0])
 
 
 def head(column: str) -> str:
