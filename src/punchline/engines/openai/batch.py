@@ -60,6 +60,12 @@ class Batch(Record, frozen=True, kw_only=True):
     id: str | None = None  # None: creating it was begun
 
 
+class State(Record, frozen=True, kw_only=True):
+    """The state file."""
+
+    batches: tuple[Batch, ...] = ()
+
+
 def answer(
     engine: OpenAI, requests: Sequence[Request], images: Mapping[str, Path], model_key: str
 ) -> Iterator[Response]:
@@ -82,8 +88,7 @@ def answer(
 def _read(path: Path) -> tuple[Batch, ...]:
     """The batches of the state file."""
     try:
-        state = msgspec.json.decode(path.read_bytes(), type=dict[Literal["batches"], tuple[Batch, ...]])
-        return state.get("batches", ())
+        return msgspec.json.decode(path.read_bytes(), type=State).batches
     except FileNotFoundError:
         return ()
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -95,7 +100,7 @@ def _write(path: Path, batch: Batch, *, keep: bool) -> None:
     """Put a batch into the state file, which shards share, or take it out."""
     with locked(str(path)):
         others = [other for other in _read(path) if other.mark != batch.mark]
-        write_bytes(path, msgspec.json.encode({"batches": [*others, *([batch] if keep else ())]}))
+        write_bytes(path, msgspec.json.encode(State(batches=(*others, *([batch] if keep else ())))))
 
 
 async def _get(client: AsyncOpenAI, path: str) -> bytes:
