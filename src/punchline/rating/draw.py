@@ -76,7 +76,7 @@ def _units(where: Paths, benchmark: str, study: Study, texts: Texts, items: Mapp
 
 
 def agreeing(where: Paths, benchmark: str) -> set[str]:
-    """Items on which people's released votes agree in all closed questions but one (PixelHumor, section 4.3).
+    """Items on which people's released votes agree in all closed questions but one (PixelHumor, section 5.3).
 
     The paper does not print its threshold. Raises PunchlineError for a benchmark without released votes.
     """
