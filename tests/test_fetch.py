@@ -789,6 +789,7 @@ def test_manifests_are_what_the_generator_writes(mirror: Path, tmp_path: Path) -
         (tmp_path / "yesbut" / own.name).write_bytes(own.read_bytes())
     subprocess.run([sys.executable, str(generator), str(mirror)], check=True)
     made = sorted(path.relative_to(tmp_path) for path in tmp_path.rglob("*") if path.suffix in (".csv", ".json"))
-    assert {str(path.parent) for path in made} == {"hummus", "humorbench_runs", "pixelhumor", "stripcipher", "yesbut"}
+    folders = {"hummus", "humorbench", "humorbench_runs", "pixelhumor", "stripcipher", "yesbut"}
+    assert {str(path.parent) for path in made} == folders
     for path in made:
         assert (tmp_path / path).read_bytes() == (ROOT / "data" / "manifests" / path).read_bytes()

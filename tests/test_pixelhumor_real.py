@@ -52,7 +52,7 @@ def test_gold_as_an_answer_is_right_on_every_comic(golds: dict[str, Gold], items
     assert {score.item_id for score in scores if not score.scored} == no_humor
     right = {"Q7": {"panel_acc": 1}, "Q8": {"text_acc": 1, "wer": 0, "cer": 0}}
     assert [score for score in scores if score.metrics != right.get(score.task, {})] == []  # xkcd_108, smbc_2640 too
-    for name in TABLES.keys() - {"table4", "table13"}:
+    for name in TABLES.keys() - {"table4", "table13", "order_errors"}:
         for row in rows_of(TABLES[name], scores, golds, items):
             for column, estimate in row.estimates.items():
                 # under `released` the 33 comics without humor are skipped, so nothing is left of N/A
