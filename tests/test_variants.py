@@ -81,6 +81,15 @@ def test_what_is_asked(root: Path, name: str, condition: str, task: str, begins:
         assert all(f"\n\nCaption: {items[one.item_id].fields['caption']}" in text_of(one) for one in found)
 
 
+def test_addresses_of_humorbenchs_cartoons() -> None:
+    columns = "idx,cartoonstock_id,contest_number,description,caption,element\n"
+    rows = "1,,512.0,d,c,e\n2,,2.0,d,c,e\n3,CS7,,d,c,e\n"
+    loaded = benchmarks.load("humorbench")
+    pages = loaded.pages({loaded.ANNOTATIONS: (columns + rows).encode()})
+    ends = ("cartoons/512.jpg", "all_contest_images.zip#2.jpeg", "searchID=CS7")
+    assert all(pages[str(n)].endswith(end) for n, end in enumerate(ends))
+
+
 def test_with_image_asks_the_default_question_below_the_cartoon(root: Path) -> None:
     loaded, items, _ = demo(root, "humorbench")
     drawn = (ImageRef(path="0.png", sha256="0" * 64, width=2, height=2),)

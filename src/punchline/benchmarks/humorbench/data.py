@@ -56,14 +56,14 @@ class Element(msgspec.Struct, frozen=True):
 
     @property
     def source(self) -> str:
-        return "newyorker" if self.contest_number else "cartoonstock"
+        return "cartoonstock" if self.cartoonstock_id.strip() else "newyorker"
 
     @property
     def page(self) -> str:
         """Address of the cartoon."""
-        if self.source == "cartoonstock":
-            return CARTOONSTOCK.format(id=self.cartoonstock_id.strip())
-        return address(int(self.contest_number.partition(".")[0]))
+        if self.contest_number:
+            return address(int(self.contest_number.partition(".")[0]))
+        return CARTOONSTOCK.format(id=self.cartoonstock_id.strip())
 
 
 def _elements(files: Files) -> Iterator[tuple[str, int, Element, int]]:
