@@ -8,7 +8,7 @@ from pathlib import Path
 from punchline.errors import entry_point
 from punchline.fetch.images import fetch_images
 from punchline.fetch.manifests import Selected
-from punchline.fetch.web import Manners, Web
+from punchline.fetch.web import Manners, online
 from punchline.schema import FetchEntry
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
@@ -22,10 +22,10 @@ def show(_done: int, _total: int, entry: FetchEntry) -> None:
 
 @entry_point
 def main() -> None:
-    ids, hosts, *paths = json.loads(sys.argv[1])
+    ids, hosts, places = json.loads(sys.argv[1])
     selected = [Selected(item_id=name, source="xkcd", url=f"https://xkcd.com/{name[5:]}/") for name in ids]
-    web = Web(Manners(pause=0), partial(Rerouted, hosts=hosts))
-    fetch_images(selected, *map(Path, paths), web, progress=show)
+    work = partial(fetch_images, selected=selected, progress=show, **{n: Path(p) for n, p in places.items()})
+    online(work, Manners(pause=0), partial(Rerouted, hosts=hosts))
 
 
 if __name__ == "__main__":

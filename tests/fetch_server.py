@@ -94,16 +94,20 @@ class Server(Scripted):
 class Rerouted(Backend):
     """Connections to some hosts go to other addresses, without TLS. `hosts`: {host: URL}."""
 
-    def __init__(self, check: Callable[[], None], hosts: dict[str, str]) -> None:
-        super().__init__(check)
+    def __init__(self, public: bool, hosts: dict[str, str]) -> None:
+        super().__init__(public)
         self.hosts = hosts
 
-    def connect_tcp(self, host: str, port: int, *args: Any, **more: Any) -> httpcore.NetworkStream:
+    async def connect_tcp(self, host: str, port: int, *args: Any, **more: Any) -> httpcore.AsyncNetworkStream:
         if host not in self.hosts:
-            return super().connect_tcp(host, port, *args, **more)
+            return await super().connect_tcp(host, port, *args, **more)
         place = urlsplit(self.hosts[host])
-        stream = super().connect_tcp(place.hostname or "", place.port or 80, *args, **more)
-        stream.start_tls = lambda *_, **__: stream  # type: ignore[method-assign]
+        stream = await Backend(False).connect_tcp(place.hostname or "", place.port or 80, *args, **more)
+
+        async def without_tls(*_: Any, **__: Any) -> httpcore.AsyncNetworkStream:
+            return stream
+
+        stream.start_tls = without_tls  # type: ignore[method-assign]
         return stream
 
 

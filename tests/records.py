@@ -74,15 +74,6 @@ def outcome(work: Callable[[], Any], seconds: float = 10) -> Any:
     return found[0]
 
 
-def together(*work: Callable[[], Any]) -> None:
-    """All of it at once, each in a thread of its own, to the end."""
-    threads = [threading.Thread(target=one) for one in work]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-
-
 @functools.cache
 def tables_refused() -> dict[str, list[Any]]:
     content: dict[str, list[Any]] = yaml.safe_load((Path(__file__).parent / "refused.yaml").read_text(encoding="utf-8"))

@@ -1,5 +1,6 @@
 """Fetching, against a real HTTP server: what is served decides what is kept, refused, tried again or given up."""
 
+import asyncio
 import csv
 import io
 import itertools
@@ -10,8 +11,8 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import chdir, closing
+from collections.abc import Iterator, Mapping
+from contextlib import chdir
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
-from tests.records import together
+from tests.fetch_server import Reply, Rerouted, Server, page, serving
 
 from punchline.errors import PunchlineError
 from punchline.fetch.annotations import fetch_annotations
@@ -38,13 +39,9 @@ from punchline.fetch.manifests import (
     read_manifest,
 )
 from punchline.fetch.resolvers import SITES, NoImage
-from punchline.fetch.web import REASONS, Manners, Missing, Web, user_agent
+from punchline.fetch.web import REASONS, Manners, Missing, Request, Web, online, user_agent
 from punchline.files import csv_text, sha256_file
 from punchline.schema import FetchEntry, canonical, sha256
-
-sys.path.insert(0, str(Path(__file__).parent))  # whether or not tests/ is a package
-
-from fetch_server import Reply, Rerouted, Server, page, serving
 
 ROOT = Path(__file__).resolve().parent.parent
 QUICK = Manners(pause=0.0, connect_timeout=2.0, read_timeout=5.0, total_timeout=20.0, backoff=0.01, longest_wait=5.0)
@@ -93,7 +90,7 @@ class Project:
     def __init__(self, root: Path, server: Server) -> None:
         self.server = server
         self.mirror: str | None = None
-        hosts = [*SITES, IMAGE_HOST, "static.explosm.net", "64.media.tumblr.com", "elsewhere.example"]
+        hosts = [*SITES, IMAGE_HOST, "pbs.twimg.com", "static.explosm.net", "64.media.tumblr.com", "elsewhere.example"]
         self.hosts = dict.fromkeys(hosts, server.url)
 
         self.place(root)
@@ -143,8 +140,7 @@ class Project:
 
     def child(self, ids: list[str], hosts: dict[str, str]) -> subprocess.Popen[str]:
         """A fetch of these comics in a process of its own."""
-        paths = (self.manifest, self.out, self.log, self.lock)
-        argument = json.dumps([ids, self.hosts | hosts, *map(str, paths)])
+        argument = json.dumps([ids, self.hosts | hosts, {name: str(place) for name, place in self.places().items()}])
         command = [sys.executable, str(ROOT / "tests" / "fetch_child.py"), argument]
         pipe = subprocess.PIPE
         return subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, cwd=self.root)
@@ -160,9 +156,12 @@ class Project:
         pages = {comic_id: f"https://xkcd.com/{comic_id.rpartition('_')[2]}/" for comic_id in ids} | (pages or {})
         selected = [Selected(item_id=name, source=source_of(name), url=pages[name]) for name in ids]
         network = partial(Rerouted, hosts=self.hosts if hosts is None else hosts)
-        with chdir(self.root), closing(Web(manners, network)) as web:
-            where = (self.manifest, self.out, self.log, self.lock)
-            return fetch_images(selected, *where, web, **({"mirror": self.mirror} | more))
+        work = partial(fetch_images, selected=selected, **self.places(), **({"mirror": self.mirror} | more))
+        with chdir(self.root):
+            return online(work, manners, network)
+
+    def places(self) -> dict[str, Path]:
+        return {"pinned": self.manifest, "out": self.out, "log": self.log, "lock": self.lock}
 
     def one(self, comic_id: str, **more: Any) -> FetchEntry:
         (entry,) = self.fetch([comic_id], **more)
@@ -272,9 +271,11 @@ def test_one_request_at_a_time_and_a_pause_for_each_host(server: Server) -> None
     paths = [f"/{n}" for n in range(4)]
     for path in paths:
         server.routes["a.example", path] = Reply(b"x", delay=0.05)
-    web = Web(Manners(pause=0.2), partial(Rerouted, hosts={"a.example": server.url}))
-    together(*(partial(web.get, f"https://a.example{path}", limit=9) for path in paths))
-    web.close()
+
+    async def work(web: Web) -> None:
+        await asyncio.gather(*(web.get(Request(f"https://a.example{path}", limit=9)) for path in paths))
+
+    online(work, Manners(pause=0.2), partial(Rerouted, hosts={"a.example": server.url}))
     times = sorted(server.times["a.example"])
     assert len(times) == 5
     assert server.most_at_once["a.example"] == 1
@@ -472,6 +473,13 @@ def test_bad_mirror_is_bad_input(project: Project, mirror: str) -> None:
         project.one("xkcd_1", mirror=mirror)
 
 
+def annotated(manifest: Path, out: Path, mirror: str | None = None, hosts: Mapping[str, str] = {}) -> list[Path]:
+    """Fetch annotations."""
+    return online(
+        lambda web: fetch_annotations(web, manifest, out, mirror), QUICK, partial(Rerouted, hosts=dict(hosts))
+    )
+
+
 def annotations(root: Path, content: bytes, **changed: object) -> Path:
     url = "https://elsewhere.example/full_label.csv"
     row = ("full_label.csv", url, sha256(content), len(content), "none", "pixelhumor/full_label.csv")
@@ -485,20 +493,20 @@ def test_an_annotation_of_the_projects_own(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.chdir(tmp_path)
     (tmp_path / "strips.json").write_bytes(b"[]")
     manifest = annotations(tmp_path, b"[]", path="strips.json", url="strips.json")
-    (written,) = fetch_annotations(manifest, tmp_path / "raw", None, Web(QUICK), print)
+    (written,) = annotated(manifest, tmp_path / "raw")
     assert written.read_bytes() == b"[]"
     written.unlink()
     (tmp_path / "strips.json").write_bytes(b"[1]")
     with pytest.raises(PunchlineError, match=r"strips\.json: sha256 is"):
-        fetch_annotations(manifest, tmp_path / "raw", None, Web(QUICK), print)
+        annotated(manifest, tmp_path / "raw")
 
 
-def test_annotations_come_with_their_digest_or_not_at_all(tmp_path: Path, server: Server) -> None:
-    web = Web(QUICK, partial(Rerouted, hosts={"elsewhere.example": server.url}))
+def test_annotations_come_with_their_digest_or_not_at_all(tmp_path: Path, server: Server, capsys: Any) -> None:
+    hosts = {"elsewhere.example": server.url}
     manifest = annotations(tmp_path, b"a,b\n")
     server.routes["elsewhere.example", "/full_label.csv"] = Reply(b"c,d\n", "text/plain")
     with pytest.raises(PunchlineError) as caught:
-        fetch_annotations(manifest, tmp_path / "raw", None, web, print)
+        annotated(manifest, tmp_path / "raw", hosts=hosts)
     for part in ("full_label.csv", "https://elsewhere.example", sha256(b"a,b\n"), sha256(b"c,d\n"), "mirror="):
         assert part in str(caught.value)
     assert not (tmp_path / "raw" / "full_label.csv").exists()
@@ -507,11 +515,11 @@ def test_annotations_come_with_their_digest_or_not_at_all(tmp_path: Path, server
     mirror = tmp_path / "mirror" / "pixelhumor"
     mirror.mkdir(parents=True)
     (mirror / "full_label.csv").write_bytes(b"e,f\n")
-    warnings: list[str] = []
     for _ in range(2):  # the second time nothing is asked
-        (file,) = fetch_annotations(manifest, tmp_path / "raw", str(mirror.parent), web, warnings.append)
+        (file,) = annotated(manifest, tmp_path / "raw", str(mirror.parent), hosts)
     assert file.read_bytes() == b"a,b\n"
-    assert len(warnings) == 1 and sha256(b"e,f\n") in warnings[0]
+    (warning,) = capsys.readouterr().err.splitlines()
+    assert sha256(b"e,f\n") in warning
     assert server.asked("elsewhere.example", "/full_label.csv") == 2
 
 
@@ -692,17 +700,14 @@ def test_xkcd_is_asked_for_its_json() -> None:
 
 SOUP = ["<![", "<!", "<!--", "<img ", "<div id=comic>", "</div>", "src=", "http://[", ">", '"', "{", "&#x", "<meta "]
 TAG_SOUP = st.lists(st.sampled_from(SOUP) | st.text(max_size=4))
-PAGED = sorted(host for host, site in SITES.items() if site.resolve)
 
 
-@given(st.sampled_from(PAGED), TAG_SOUP.map("".join).map(str.encode) | st.binary())
+@given(st.sampled_from(sorted(SITES)), TAG_SOUP.map("".join).map(str.encode) | st.binary())
 @settings(max_examples=150)
 def test_no_page_breaks_a_resolver(host: str, content: bytes) -> None:
     url = f"https://{host}/a/1"
-    resolve = SITES[host].resolve
-    assert resolve is not None
     try:
-        image = resolve(content, url)
+        image = SITES[host].resolve(content, url)
     except NoImage:
         return
     assert image.startswith(("http://", "https://"))
@@ -754,7 +759,7 @@ def test_an_image_of_the_projects_own(project: Project) -> None:
 def test_mirror_comes_through_without_network(mirror: Path, project: Project) -> None:
     folder = ROOT / "data" / "manifests" / "pixelhumor"
     raw = project.root / "raw"
-    files = fetch_annotations(folder / "annotations.csv", raw, str(mirror), Web(QUICK), print)
+    files = annotated(folder / "annotations.csv", raw, str(mirror))
     assert len(files) == 8
     assert all(file.read_bytes() == (mirror / "pixelhumor" / file.name).read_bytes() for file in files)
     with (raw / "comic_url.csv").open(encoding="utf-8") as file:

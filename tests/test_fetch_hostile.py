@@ -12,14 +12,13 @@ import pytest
 from tests.fetch_server import Reply
 from tests.records import outcome
 from tests.servers.scripted import Call, Scripted, scripted
-from tests.test_fetch import IMAGE_HOST, QUICK, Project, annotations, moved, picture, project, server
+from tests.test_fetch import IMAGE_HOST, QUICK, Project, annotated, annotations, moved, picture, project, server
 
 from punchline.errors import PunchlineError
-from punchline.fetch.annotations import fetch_annotations
 from punchline.fetch.log import read_log
 from punchline.fetch.manifests import LOCK_COLUMNS, Lock, read_manifest
 from punchline.fetch.net import is_public
-from punchline.fetch.web import Manners, Missing, Web
+from punchline.fetch.web import Fetched, Manners, Missing, Request, online
 from punchline.files import csv_text
 from punchline.schema import FetchEntry, canonical, sha256
 
@@ -99,8 +98,13 @@ def test_an_annotation_that_is_a_pipe_is_an_error(project: Project, tmp_path: Pa
     os.mkfifo(tmp_path / "pipe.csv")
     manifest = annotations(tmp_path, b"x", url="pipe.csv")
     with chdir(tmp_path):
-        error = outcome(lambda: fetch_annotations(manifest, tmp_path / "out", None, Web(QUICK), print))
+        error = outcome(lambda: annotated(manifest, tmp_path / "out"))
     assert isinstance(error, PunchlineError) and "not a regular file" in str(error)
+
+
+def got(url: str, manners: Manners = QUICK, **more: Any) -> Fetched:
+    """What is fetched from a URL."""
+    return online(lambda web: web.get(Request(url, 10**6, **more)), manners)
 
 
 def dripping(start: bytes, drip: bytes, every: float) -> AbstractContextManager[Scripted]:
@@ -128,12 +132,10 @@ SLOW = {
 def test_a_whole_reply_has_a_deadline(kind: str) -> None:
     manners = Manners(pause=0.0, read_timeout=5.0, total_timeout=0.5, backoff=0.01, attempts=2)
     with dripping(*SLOW[kind], 0.05) as slow:
-        web = Web(manners)
         began = time.monotonic()
-        ended = outcome(lambda: web.get(f"{slow.url}/a.png", limit=10**6, mirror=True), 6)
+        ended = outcome(lambda: got(f"{slow.url}/a.png", manners, mirror=True), 6)
         assert isinstance(ended, Missing) and ended.reason == "timed out"
         assert time.monotonic() - began < 5
-        web.close()
 
 
 @pytest.mark.parametrize("kind", ["silent", *SLOW])
@@ -186,22 +188,19 @@ def test_a_name_that_changes_its_address_after_the_check_leads_nowhere(
         return real("192.0.43.8" if len(looks) == 1 else "127.0.0.1", *args, **kwargs)
 
     monkeypatch.setattr(socket, "getaddrinfo", resolve)
-    web = Web(Manners(pause=0.0, connect_timeout=0.3, backoff=0.01, attempts=2))
+    manners = Manners(pause=0.0, connect_timeout=0.3, backoff=0.01, attempts=2)
     with pytest.raises(Missing) as caught:
-        web.get(f"http://rebind.example:{port}/a.png", limit=1000, public=True)
+        got(f"http://rebind.example:{port}/a.png", manners, public=True)
     assert caught.value.reason in ("unsafe address", "host unreachable", "refused by robots.txt")
     assert project.server.requests == []
-    web.close()
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "2130706433", "0x7f.1", "localhost", "[::ffff:127.0.0.1]"])
 def test_other_spellings_of_this_machine_are_refused(project: Project, host: str) -> None:
     port = int(project.server.url.rpartition(":")[2])
-    web = Web(QUICK)
     with pytest.raises(Missing) as caught:
-        web.get(f"http://{host}:{port}/a.png", limit=1000, public=True)
+        got(f"http://{host}:{port}/a.png", public=True)
     assert caught.value.reason == "unsafe address" and project.server.requests == []
-    web.close()
 
 
 def texts(folder: Path) -> str:
@@ -220,7 +219,7 @@ def test_a_mirror_with_a_password_is_refused_without_repeating_it(
         project.one("xkcd_1", mirror=mirror)
     assert SECRET not in str(caught.value)
     with pytest.raises(PunchlineError, match=r"netrc") as caught:
-        fetch_annotations(annotations(tmp_path, b"x"), tmp_path / "a", mirror, Web(QUICK), print)
+        annotated(annotations(tmp_path, b"x"), tmp_path / "a", mirror)
     assert SECRET not in str(caught.value) + texts(tmp_path)
 
 

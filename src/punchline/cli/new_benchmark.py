@@ -16,7 +16,7 @@ from punchline.cli.base import app, given
 from punchline.core import benchmark as benchmarks
 from punchline.errors import PunchlineError
 from punchline.fetch.manifests import ANNOTATION_COLUMNS, PIN_COLUMNS
-from punchline.fetch.resolvers import direct
+from punchline.fetch.resolvers import is_image
 from punchline.files import csv_text, parse_csv, write_bytes, write_text
 from punchline.schema import sha256
 
@@ -119,7 +119,7 @@ def _problem(row: Row, first: Row) -> tuple[str, str, str] | None:
         hint = "Write at least two options separated by ` | `, and the letter of the right one as the answer"
         return "answer", f"expected one of the letters {', '.join(letters)}, got {row['answer']!r}", hint
     image = row.get("image", "")
-    if "://" in image and direct(image) is None and urlsplit(image).scheme in ("http", "https"):
+    if "://" in image and not is_image(image) and urlsplit(image).scheme in ("http", "https"):
         return "image", f"not an image's address: {image}", "An address that ends in .png, .jpg, .gif or .webp"
     return None
 

@@ -5,17 +5,16 @@ from __future__ import annotations
 import netrc
 import os
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 import httpx
 
 from punchline.errors import PunchlineError
 from punchline.fetch.manifests import Annotation, read_manifest
-from punchline.fetch.web import Missing, Web
+from punchline.fetch.web import Missing, Request, Web
 from punchline.files import read_regular, sha256_file, write_bytes
 from punchline.schema import sha256
-from punchline.text import PASSWORDS, has_secret, without_secret
+from punchline.text import PASSWORDS, has_secret, log_line, without_secret
 
 ANNOTATION_BYTES = 50_000_000
 
@@ -51,12 +50,12 @@ def mirror_auth() -> httpx.Auth | None:
         raise PunchlineError("cannot be read as a netrc file", file=file, line=line) from None
 
 
-def from_mirror(web: Web, mirror: str, place: str, digest: str, limit: int, notes: list[str]) -> bytes | None:
+async def from_mirror(web: Web, mirror: str, place: str, digest: str, limit: int, notes: list[str]) -> bytes | None:
     """Bytes with the digest; None, and the reason in `notes`, if the mirror has none."""
     try:
         if mirror.startswith(("http://", "https://")):
-            url = f"{mirror.rstrip('/')}/{place}"
-            content = web.get(url, limit=limit, mirror=True, auth=mirror_auth()).content
+            wanted = Request(f"{mirror.rstrip('/')}/{place}", limit, mirror=True, auth=mirror_auth())
+            content = (await web.get(wanted)).content
         else:
             content = read_regular(Path(mirror, place), limit)
     except Missing as missing:  # neither the mirror's address nor that of a redirect
@@ -72,36 +71,33 @@ def from_mirror(web: Web, mirror: str, place: str, digest: str, limit: int, note
     return None
 
 
-def fetch_annotations(
-    manifest: Path, out: Path, mirror: str | None, web: Web, report: Callable[[str], None]
-) -> list[Path]:
+async def fetch_annotations(web: Web, manifest: Path, out: Path, mirror: str | None) -> list[Path]:
     """Write every file of the manifest into `out`, with exactly the bytes that the manifest pins.
 
     A file that is already right is left alone. Files named one by one with their digest are downloads, not crawling:
-    robots.txt is not read. An address without a scheme is a file of the project. `report` gets a line for each file
-    that the mirror refused. Raises PunchlineError for an unavailable file; those already written stay.
+    robots.txt is not read. An address without a scheme is a file of the project. Prints a warning for each file that
+    the mirror refused. Raises PunchlineError for an unavailable file; those already written stay.
     """
     entries = read_manifest(manifest, Annotation)
     mirror = check_mirror(mirror)
     for entry in entries:
         target = out / entry.path
         if not target.is_file() or sha256_file(target) != entry.sha256:
-            write_bytes(target, _read(web, entry, mirror, target, report))
+            write_bytes(target, await _read(web, entry, mirror, target))
     return [out / entry.path for entry in entries]
 
 
-def _read(web: Web, entry: Annotation, mirror: str | None, target: Path, report: Callable[[str], None]) -> bytes:
+async def _read(web: Web, entry: Annotation, mirror: str | None, target: Path) -> bytes:
     """Pinned bytes of a released file, from the mirror or from its address."""
     remote, limit = "://" in entry.url, max(ANNOTATION_BYTES, entry.bytes)
     notes: list[str] = []
     if mirror and remote:
-        if (content := from_mirror(web, mirror, entry.mirror, entry.sha256, limit, notes)) is not None:
+        if (content := await from_mirror(web, mirror, entry.mirror, entry.sha256, limit, notes)) is not None:
             return content
-        report(f"{entry.path}: {notes[0]}")
+        log_line(f"warning: {entry.path}: {notes[0]}")
     try:
-        content = (
-            web.get(entry.url, limit=limit, mirror=True).content if remote else read_regular(Path(entry.url), limit)
-        )
+        wanted = Request(entry.url, limit, mirror=True)
+        content = (await web.get(wanted)).content if remote else read_regular(Path(entry.url), limit)
         if sha256(content) == entry.sha256:
             return content
         notes.append(f"{entry.url}: sha256 is {sha256(content)}")

@@ -7,7 +7,6 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Sequence
-from contextlib import closing
 from pathlib import Path
 
 from punchline import paths
@@ -16,7 +15,7 @@ from punchline.fetch.annotations import fetch_annotations
 from punchline.fetch.demo import copy_demo, index_demo
 from punchline.fetch.images import Progress, fetch_images
 from punchline.fetch.manifests import Selected, read_manifest
-from punchline.fetch.web import Web
+from punchline.fetch.web import online
 from punchline.files import write_records
 from punchline.schema import FetchEntry
 from punchline.text import PROGRESS_S, log_line
@@ -55,10 +54,9 @@ def write_annotations(project: Project, benchmark: str) -> None:
     if project.selection.corpus.drawn:
         copy_demo(project, benchmark)
         return
-    folder, mirror = Path(project.paths.raw(benchmark)), os.environ.get(MIRROR)
-    with closing(Web()) as web:
-        manifest = Path(paths.manifest(benchmark))
-        files = fetch_annotations(manifest, folder, mirror, web, lambda text: log_line(f"warning: {text}"))
+    folder, manifest = Path(project.paths.raw(benchmark)), Path(paths.manifest(benchmark))
+    mirror = os.environ.get(MIRROR)
+    files = online(lambda web: fetch_annotations(web, manifest, folder, mirror))
     log_line(f"annotation files in {folder}: {len(files)}")
 
 
@@ -72,9 +70,9 @@ def write_images(project: Project, benchmark: str) -> None:
     pinned, lock = (Path(paths.manifest(benchmark, name)) for name in ("images_pinned.csv", "images.lock.csv"))
     selected = read_manifest(Path(where.selected(benchmark)), Selected)
     try:
-        with closing(Web()) as web:
-            mirror, retry = os.environ.get(MIRROR), bool(os.environ.get(RETRY))
-            entries = fetch_images(selected, pinned, out, log, lock, web, mirror, retry, progress_printer())
+        mirror, retry = os.environ.get(MIRROR), bool(os.environ.get(RETRY))
+        progress = progress_printer()
+        entries = online(lambda web: fetch_images(web, selected, pinned, out, log, lock, mirror, retry, progress))
     except KeyboardInterrupt:
         sys.exit(STOPPED)
     write_records(where.ledger(benchmark), entries)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import os
 import re
-import threading
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -22,8 +20,8 @@ from punchline.errors import PunchlineError
 from punchline.fetch.annotations import check_mirror, from_mirror
 from punchline.fetch.log import appending, lock_lines, read_log, write_if_new, write_lock
 from punchline.fetch.manifests import Lock, Pin, Selected, read_manifest
-from punchline.fetch.resolvers import SITES, NoImage, direct
-from punchline.fetch.web import Fetched, Missing, Stopped, Web
+from punchline.fetch.resolvers import SITES, NoImage, is_image
+from punchline.fetch.web import Fetched, Missing, Request, Web
 from punchline.files import exclusive_lock, read_regular, sha256_file, stays_inside, write_bytes
 from punchline.schema import FetchEntry, canonical, sha256
 
@@ -38,8 +36,7 @@ NO_FILE: dict[str, None] = dict.fromkeys(("path", "sha256", "bytes", "width", "h
 
 
 class Comic(NamedTuple):
-    comic_id: str
-    source: str
+    item: Selected
     page: str  # URL
     pin: Pin | None
     lock: Lock | None
@@ -49,6 +46,10 @@ class Comic(NamedTuple):
         """The records that pin the comic's bytes: lock, then manifest."""
         return [record for record in (self.lock, self.pin) if record]
 
+    @property
+    def digests(self) -> list[str]:
+        return [record.sha256 for record in self.records]
+
 
 class Decoded(NamedTuple):
     extension: str
@@ -57,13 +58,13 @@ class Decoded(NamedTuple):
     height: int  # pixels
 
 
-def fetch_images(
+async def fetch_images(
+    web: Web,
     selected: Sequence[Selected],
     pinned: Path,
     out: Path,
     log: Path,
     lock: Path,
-    web: Web,
     mirror: str | None = None,
     retry_missing: bool = False,
     progress: Progress = lambda done, total, entry: None,
@@ -89,16 +90,13 @@ def fetch_images(
         known = read_log(log)
         # A run that was killed before it wrote the lock: its log has the digests.
         expected = lock_lines(known.values(), pins, lock.parent.name) | locked
-        queues: dict[str, list[Comic]] = defaultdict(list)  # by the host of the page: one thread each
-        for item in {item.item_id: item for item in selected}.values():
-            name, page = item.item_id, pages[item.item_id]
-            comic = Comic(name, item.source, page, pins.get(name), expected.get(name))
+        queues: dict[str, list[Comic]] = defaultdict(list)  # by the host of the page: one task each
+        for name, item in {item.item_id: item for item in selected}.items():
+            comic = Comic(item, pages[name], pins.get(name), expected.get(name))
             if not _is_done(known.get(name), comic, retry_missing):
-                queues[urlsplit(page).netloc].append(comic)
+                queues[urlsplit(comic.page).netloc].append(comic)
         if queues:
-            with appending(log) as lines:
-                fetch = partial(_fetch_one, web, mirror=mirror, out=out)
-                known |= _fetch_all(list(queues.values()), fetch, web.stop, lines, progress)
+            known |= await _fetch_all(web, list(queues.values()), mirror, out, log, progress)
             fixed = {(key, record.sha256) for records in (pins, locked) for key, record in records.items()}
             _reject_placeholders(known, pages, fixed, out)
         write_lock(lock, lock_lines(known.values(), pins, lock.parent.name) | locked)
@@ -150,100 +148,87 @@ def _is_done(entry: FetchEntry | None, comic: Comic, retry_missing: bool) -> boo
     """True for a comic that is recorded as missing, or on disk with the bytes that log and lock name."""
     if entry is None or entry.path is None:
         return entry is not None and not retry_missing
-    pinned = [record.sha256 for record in comic.records]
-    if pinned and entry.sha256 not in pinned:
+    if comic.digests and entry.sha256 not in comic.digests:
         return False
     file = Path(entry.path)
     return file.is_file() and sha256_file(file) == entry.sha256
 
 
-def _fetch_all(
-    queues: list[list[Comic]],
-    fetch: Callable[[Comic], FetchEntry],
-    stop: threading.Event,
-    log: io.FileIO,
-    progress: Progress,
+async def _fetch_all(
+    web: Web, queues: Sequence[Sequence[Comic]], mirror: str | None, out: Path, log: Path, progress: Progress
 ) -> dict[str, FetchEntry]:
-    """Fetch every comic, one thread for each queue, and write each entry to the log before the next comic."""
+    """Fetch every comic, one task for each queue, and write each entry to the log before the next comic."""
     entries: dict[str, FetchEntry] = {}
     total = sum(map(len, queues))
-    writing = threading.Lock()
+    with appending(log) as lines:
 
-    def work(queue: list[Comic]) -> None:
-        for comic in queue:
-            try:
-                entry = fetch(comic)
-            except Stopped:
-                return
-            with writing:
-                log.write(canonical(entry) + b"\n")
-                os.fsync(log.fileno())
-                entries[comic.comic_id] = entry
+        async def work(queue: Sequence[Comic]) -> None:
+            for comic in queue:
+                entry = entries[comic.item.item_id] = await _fetch_one(web, comic, mirror, out)
+                lines.write(canonical(entry) + b"\n")
+                os.fsync(lines.fileno())
                 progress(len(entries), total, entry)
 
-    with ThreadPoolExecutor(len(queues)) as pool:
-        try:
-            futures = [pool.submit(work, queue) for queue in queues]
-            wait(futures, return_when=FIRST_EXCEPTION)
-        finally:
-            stop.set()  # at the end nothing waits for it; after an error or Ctrl-C all threads end soon
-        for future in futures:
-            future.result()
+        await asyncio.gather(*map(work, queues))
     return entries
 
 
-def _fetch_one(web: Web, comic: Comic, mirror: str | None, out: Path) -> FetchEntry:
+async def _fetch_one(web: Web, comic: Comic, mirror: str | None, out: Path) -> FetchEntry:
     """Fetch one comic, write it to `out`, and return its entry."""
-    notes: list[str] = []
+    name, notes = comic.item.item_id, list[str]()
     now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    build_entry = partial(FetchEntry, item_id=comic.comic_id, source=comic.source, fetched_at=now)
+    entry = FetchEntry(item_id=name, source=comic.item.source, state="missing", reason="not an image", fetched_at=now)
     url: str | None = None
     try:
-        content, url = _read(web, comic, mirror, notes)
-        decoded = decode_image(content)
+        content, url = await _read(web, comic, mirror, notes)
+        extension, media_type, width, height = decoded = decode_image(content)
         digest = sha256(content)
         _compare(digest, decoded, comic, notes)
     except Missing as missing:
         note = "; ".join([*notes, missing.note or ""]).strip("; ") or None
-        return build_entry(state="missing", reason=missing.reason, url=url, note=note)
-    target = out / f"{comic.comic_id}.{decoded.extension}"
+        return replace(entry, reason=missing.reason, url=url, note=note)
+    target = out / f"{name}.{extension}"
     write_bytes(target, content)
-    _remove(out, comic.comic_id, decoded.extension)
-    picture = {name: getattr(decoded, name) for name in ("width", "height", "media_type")}
-    picture |= {"path": _relative(target), "sha256": digest, "bytes": len(content)}
-    return build_entry(state="ok", url=url, note="; ".join(notes) or None, **picture)
+    _remove(out, name, extension)
+    return replace(
+        entry,
+        state="ok",
+        reason=None,
+        path=_relative(target),
+        sha256=digest,
+        bytes=len(content),
+        width=width,
+        height=height,
+        media_type=media_type,
+        url=url,
+        note="; ".join(notes) or None,
+    )
 
 
-def _read(web: Web, comic: Comic, mirror: str | None, notes: list[str]) -> Fetched:
+async def _read(web: Web, comic: Comic, mirror: str | None, notes: list[str]) -> Fetched:
     """An image's bytes and their source: mirror, pinned address, or the address on the comic's page."""
-    pin, page = comic.pin, comic.page
+    page = comic.page
     if mirror:
-        for place, digest in {record.mirror: record.sha256 for record in comic.records}.items():
-            if (content := from_mirror(web, mirror, place, digest, IMAGE_BYTES, notes)) is not None:
-                return Fetched(content, f"mirror:{place}")
-    image = partial(web.get, limit=IMAGE_BYTES, accept=IMAGE_TYPES)
-    if pin and "://" not in pin.image_url:
-        return Fetched(_own_file(pin.image_url), pin.image_url)
-    if pin:
-        return image(pin.image_url)
-    site = SITES.get(urlsplit(page).hostname or "") or direct(page)
-    if site is None:
+        for record in comic.records:
+            content = await from_mirror(web, mirror, record.mirror, record.sha256, IMAGE_BYTES, notes)
+            if content is not None:
+                return Fetched(content, f"mirror:{record.mirror}")
+    address, public = comic.pin.image_url if comic.pin else page, False
+    if comic.pin and "://" not in address:
+        try:
+            return Fetched(read_regular(Path(address), IMAGE_BYTES), address)
+        except OSError as error:
+            raise Missing("no such file", f"{address}: {error.strerror}") from error
+    site = SITES.get(urlsplit(page).hostname or "")
+    if site is None and not (comic.pin or is_image(page)):
         raise Missing("no resolver for this site", page)
-    if site.resolve is None:
-        return image(page)
-    document = web.get(site.request(page), limit=PAGE_BYTES, accept=site.accept)
-    try:
-        return image(site.resolve(document.content, page), public=True)
-    except NoImage as error:
-        raise Missing("resolver found no image", f"{document.url}: {error}") from error
-
-
-def _own_file(place: str) -> bytes:
-    """Bytes of an image that is a file of the project. Raises Missing."""
-    try:
-        return read_regular(Path(place), IMAGE_BYTES)
-    except OSError as error:
-        raise Missing("no such file", f"{place}: {error.strerror}") from error
+    if site and not comic.pin:
+        document = await web.get(Request(site.request(page), PAGE_BYTES, site.accept))
+        try:
+            address, public = site.resolve(document.content, page), True
+        except NoImage as error:
+            raise Missing("resolver found no image", f"{document.url}: {error}") from error
+    return await web.get(Request(address, IMAGE_BYTES, IMAGE_TYPES, public=public))
 
 
 def _compare(digest: str, decoded: Decoded, comic: Comic, notes: list[str]) -> None:
@@ -252,7 +237,7 @@ def _compare(digest: str, decoded: Decoded, comic: Comic, notes: list[str]) -> N
     A pinned image that its site has compressed again is accepted if width and height agree, with a note.
     """
     pin, lock = comic.pin, comic.lock
-    if digest in {record.sha256 for record in comic.records}:
+    if digest in comic.digests:
         if pin and digest != pin.sha256:
             notes.append(f"not the manifest's bytes ({pin.sha256}), but the lock's, with the same width and height")
     elif lock:

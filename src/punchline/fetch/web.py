@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
-import threading
 import time
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib.metadata import version
-from typing import NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn, TypeVar
 
 import httpx
 import tenacity
@@ -19,8 +19,10 @@ from protego import Protego
 
 from punchline.core.waits import retry_after
 from punchline.errors import PunchlineError
-from punchline.fetch.net import Backend, Private, is_public, resolve
+from punchline.fetch.net import Backend, Private, resolve
 from punchline.text import without_secret
+
+T = TypeVar("T")
 
 AGENT = "punchline"  # the name that robots.txt is asked for
 
@@ -52,10 +54,6 @@ class Missing(Exception):
         self.note = note
 
 
-class Stopped(Exception):
-    """The run ends; what is under way is dropped."""
-
-
 @dataclass(frozen=True)
 class Manners:
     """Limits of the client. Times in seconds."""
@@ -80,13 +78,16 @@ class _Again(Missing):
     """A failure that may pass: back off and try again."""
 
 
-class _Request(NamedTuple):
-    url: httpx.URL
+class Request(NamedTuple):
+    """One file that is wanted."""
+
+    url: str
     limit: int  # bytes
-    accept: tuple[str, ...]  # media types or prefixes; () for any
-    mirror: bool  # from the user's mirror
-    public: bool  # only from a public address
-    auth: httpx.Auth | None
+    accept: tuple[str, ...] = ()  # media types or prefixes; () for any
+    mirror: bool = False  # the user's own: no robots.txt, no pause, private addresses allowed
+    public: bool = False  # read from a fetched page or a redirect: may not lead to a private address
+    auth: httpx.Auth | None = None  # for the origin of `url` only: a redirect to another loses it
+    robots: bool = True  # False for robots.txt itself
 
 
 @dataclass
@@ -94,19 +95,14 @@ class _Host:
     """State of one origin (scheme, host, port)."""
 
     pause: float
-    turn: threading.Lock = field(default_factory=threading.Lock)  # held during a request: one at a time
-    reading_robots: threading.Lock = field(default_factory=threading.Lock)
+    turn: asyncio.Lock = field(default_factory=asyncio.Lock)  # held during a request: one at a time
+    reading_robots: asyncio.Lock = field(default_factory=asyncio.Lock)
     rules: Protego | None = None  # of robots.txt
     robots_note: str | None = None  # reason why nothing may be fetched
     free_at: float = 0.0  # monotonic
     unreachable: int = 0  # connection failures in a row
     busy: int = 0  # requests in a row that ended in 429 or 5xx
-    given_up: Missing | None = None
-
-    def give_up(self, reason: str, note: str) -> NoReturn:
-        """Skip the host for the rest of the run."""
-        self.given_up = Missing(reason, f"{note}; given up for this run")
-        raise self.given_up
+    given_up: Missing | None = None  # skipped for the rest of the run
 
 
 def user_agent() -> str:
@@ -119,85 +115,65 @@ def user_agent() -> str:
     return f"{AGENT}/{version('punchline')} (evaluation of multimodal models; fetches each comic once{suffix})"
 
 
-def _unpacked(response: httpx.Response, limit: int) -> Iterator[bytes]:
-    """The body in blocks, unpacked no further than a little beyond `limit` bytes, unlike by httpx."""
+async def _body(response: httpx.Response, limit: int) -> bytes:
+    """The body, unpacked no further than a little beyond `limit` bytes, unlike by httpx. Raises Missing, zlib.error."""
     encoding = response.headers.get("content-encoding", "").strip().lower()
-    if encoding in ("", "identity"):
-        yield from response.iter_raw()
-        return
-    if encoding not in ("gzip", "x-gzip", "deflate"):
+    if encoding not in ("", "identity", "gzip", "x-gzip", "deflate"):
         raise Missing("encoding refused", encoding)
-    unpacker, most = None, limit + 1
-    try:
-        for block in response.iter_raw():
+    content, unpacker = bytearray(), None
+    async for block in response.aiter_raw():
+        if encoding not in ("", "identity"):
             if unpacker is None:  # the first block tells gzip and zlib; some servers send deflate without zlib's header
                 bare = encoding == "deflate" and block[:1] and block[0] & 15 != 8
                 unpacker = zlib.decompressobj(-15 if bare else 47)
-            content = unpacker.decompress(block, most)
-            most -= len(content)
-            yield content
-            if most <= 0:
-                return
-    except zlib.error as error:
-        raise httpx.DecodingError(str(error)) from error
+            block = unpacker.decompress(block, limit + 1 - len(content))
+        content += block
+        if len(content) > limit:
+            raise Missing("too large", f"{response.url}: more than {limit} bytes")
     if unpacker is not None and not unpacker.eof:
-        raise httpx.DecodingError("the packed body ends early")
+        raise zlib.error("the packed body ends early")
+    return bytes(content)
 
 
 class Web:
-    """A polite HTTP client, safe to share between threads. `backend` builds the network, given a check for the end."""
+    """A polite HTTP client for the tasks of one event loop; see `online`. `backend` builds the network."""
 
-    def __init__(
-        self, manners: Manners | None = None, backend: Callable[[Callable[[], None]], Backend] = Backend
-    ) -> None:
-        self.manners = manners or Manners()
-        self.stop = threading.Event()
+    def __init__(self, manners: Manners, backend: Callable[[bool], Backend]) -> None:
+        self.manners = manners
         self._hosts: dict[str, _Host] = {}
-        self._network = backend(self._check_stop)
+        self._clients = {public: self._client(backend(public)) for public in (False, True)}
+
+    def _client(self, network: Backend) -> httpx.AsyncClient:
         timeout = httpx.Timeout(self.manners.read_timeout, connect=self.manners.connect_timeout)
         headers = {"User-Agent": user_agent(), "Accept-Encoding": "identity"}
-        self._client = httpx.Client(timeout=timeout, headers=headers, follow_redirects=False)
-        for transport in (self._client._transport, *self._client._mounts.values()):  # direct, and through proxies
-            if transport is not None:  # httpx has no argument for a network
-                transport._pool._network_backend = self._network  # type: ignore[attr-defined]
+        client = httpx.AsyncClient(timeout=timeout, headers=headers, follow_redirects=False)
+        client._transport._pool._network_backend = network  # type: ignore[attr-defined]  # httpx has no argument for it
+        return client
 
-    def close(self) -> None:
-        self._client.close()
+    async def __aenter__(self) -> Web:
+        return self
 
-    def get(
-        self,
-        url: str,
-        *,
-        limit: int,
-        accept: tuple[str, ...] = (),
-        mirror: bool = False,
-        public: bool = False,
-        auth: httpx.Auth | None = None,
-        robots: bool = True,
-    ) -> Fetched:
-        """The body at `url`, at most `limit` bytes, of one of the media types (or prefixes) in `accept` (() for any).
+    async def __aexit__(self, *_: object) -> None:
+        for client in self._clients.values():
+            await client.aclose()
 
-        `mirror`: the user's own: no robots.txt, no pause, private addresses allowed. `public`: the URL was read
-        from a fetched page and may not lead to a private address; no redirect may. `auth`: for the origin of `url`
-        only. `robots`: False for robots.txt itself. Raises Missing.
-        """
+    async def get(self, wanted: Request) -> Fetched:
+        """The body at a URL, after redirects: at most `limit` bytes, of an accepted media type. Raises Missing."""
         first = None
         for _ in range(self.manners.redirects + 1):
-            target = self._parse(url)
-            public = public and not mirror
-            if public:
-                self._refuse_private(target)
-            if robots and not mirror:
-                self._ask_robots(target, public)
-            origin = (target.scheme, target.host, target.port)
+            url = self._parse(wanted.url)
+            if wanted.public:
+                await self._refuse_private(url)
+            if wanted.robots and not wanted.mirror:
+                await self._ask_robots(url, wanted.public)
+            origin = (url.scheme, url.host, url.port)
             first = first or origin
-            request = _Request(target, limit, accept, mirror, public, auth if origin == first else None)
-            reply = self._patiently(request)
+            reply = await self._patiently(url, wanted if origin == first else wanted._replace(auth=None))
             if isinstance(reply, Fetched):
                 return reply
-            url, public = self._follow(target, reply), True
-        note = f"more than {self.manners.redirects} redirects, last to {url}"
-        raise Missing("redirect refused", note if robots else "robots.txt: too many redirects")
+            wanted = wanted._replace(url=self._follow(url, reply), public=not wanted.mirror)
+        note = f"more than {self.manners.redirects} redirects, last to {wanted.url}"
+        raise Missing("redirect refused", note if wanted.robots else "robots.txt: too many redirects")
 
     # Addresses
 
@@ -224,30 +200,32 @@ class Web:
         return str(target)
 
     @staticmethod
-    def _refuse_private(url: httpx.URL) -> None:
-        with suppress(OSError, UnicodeError):  # no such name here: connecting says so, or a proxy knows it
-            if not all(map(is_public, resolve(url.host, None))):
-                raise Missing("unsafe address", f"{url} is on a private network")
+    async def _refuse_private(url: httpx.URL) -> None:
+        try:
+            with suppress(OSError, UnicodeError):  # no such name here: connecting says so, or a proxy knows it
+                await resolve(url.host, None, public=True)
+        except Private as error:
+            raise Missing("unsafe address", f"{url}: {error}") from error
 
     def _at(self, url: httpx.URL) -> _Host:
         origin = f"{url.scheme}://{url.netloc.decode('ascii')}"
-        return self._hosts.setdefault(origin, _Host(self.manners.pause))  # atomic
+        return self._hosts.setdefault(origin, _Host(self.manners.pause))
 
     # robots.txt (RFC 9309)
 
-    def _ask_robots(self, url: httpx.URL, public: bool) -> None:
+    async def _ask_robots(self, url: httpx.URL, public: bool) -> None:
         host = self._at(url)
-        with host.reading_robots:
-            rules = host.rules = host.rules or self._read_robots(url, host, public)
+        async with host.reading_robots:
+            rules = host.rules = host.rules or await self._read_robots(url, host, public)
         if host.robots_note is not None or not rules.can_fetch(str(url), AGENT):
             raise Missing("refused by robots.txt", host.robots_note)
 
-    def _read_robots(self, url: httpx.URL, host: _Host, public: bool) -> Protego:
+    async def _read_robots(self, url: httpx.URL, host: _Host, public: bool) -> Protego:
         """Read the rules of a host. Without robots.txt every URL is allowed; with an unreadable one, none is."""
         robots, text = str(url.copy_with(raw_path=b"/robots.txt")), ""
         try:
-            content = self.get(robots, limit=500 * 1024, public=public, robots=False).content
-            text = content.decode("utf-8", errors="replace")
+            fetched = await self.get(Request(robots, limit=500 * 1024, public=public, robots=False))
+            text = fetched.content.decode("utf-8", errors="replace")
         except Missing as missing:
             if missing.reason in ("host unreachable", "timed out"):
                 raise  # of the host, not of its robots.txt
@@ -262,94 +240,88 @@ class Web:
 
     # Requests
 
-    def _patiently(self, request: _Request) -> Fetched | str:
+    async def _patiently(self, url: httpx.URL, wanted: Request) -> Fetched | str:
         """The reply to a request, or the address it redirects to; tried again while the failure may pass."""
-        host, manners = self._at(request.url), self.manners
-        jitter = tenacity.wait_random(0, manners.backoff)
-        retrying = tenacity.Retrying(
+        host, manners = self._at(url), self.manners
+        retrying = tenacity.AsyncRetrying(
             retry=tenacity.retry_if_exception_type(_Again),
             stop=tenacity.stop_after_attempt(manners.attempts),
-            wait=tenacity.wait_exponential(manners.backoff, manners.longest_wait) + jitter,
-            sleep=self._sleep,
+            wait=tenacity.wait_exponential(manners.backoff, manners.longest_wait)
+            + tenacity.wait_random(0, manners.backoff),
             reraise=True,
         )
         try:
-            return retrying(self._request, host, request)
+            return await retrying(self._request, host, url, wanted)
         except _Again as error:
             host.busy += error.reason.startswith("http ")
             if host.busy >= manners.strikes:
                 host.given_up = Missing(error.reason, "host given up for this run")
             raise
 
-    def _request(self, host: _Host, request: _Request) -> Fetched | str:
-        url, headers_read = request.url, False
-        with host.turn:
+    async def _request(self, host: _Host, url: httpx.URL, wanted: Request) -> Fetched | str:
+        async with host.turn:
             if host.given_up:
-                raise Missing(host.given_up.reason, host.given_up.note)
-            self._sleep(host.free_at - time.monotonic())
+                raise host.given_up
+            await asyncio.sleep(host.free_at - time.monotonic())
+            failures, host.unreachable = host.unreachable + 1, 0
+            replied = False
             try:
-                with (
-                    self._network.within(self.manners.total_timeout, url.host if request.public else None),
-                    self._client.stream("GET", url, auth=request.auth) as response,
+                async with (
+                    asyncio.timeout(self.manners.total_timeout),
+                    self._clients[wanted.public].stream("GET", url, auth=wanted.auth) as response,
                 ):
-                    headers_read = True
-                    reply = self._read(host, response, request)
-                host.unreachable = 0
-                return reply
-            except Missing:
-                host.unreachable = 0  # it did reply
-                raise
-            except Private as error:
-                raise Missing("unsafe address", f"{url} is on a private network") from error
-            except (httpx.InvalidURL, httpx.UnsupportedProtocol, httpx.LocalProtocolError) as error:
+                    replied = True
+                    return await self._read(host, response, url, wanted)
+            except (Private, httpx.InvalidURL, httpx.UnsupportedProtocol, httpx.LocalProtocolError) as error:
                 raise Missing("unsafe address", f"{url}: {error}") from error
-            except httpx.ReadTimeout as error:
-                self._strike(host, "timed out", f"{url}: {error}", error)
-            except (httpx.TransportError, httpx.DecodingError) as error:
-                if headers_read:
+            except (TimeoutError, httpx.TransportError, zlib.error) as error:
+                silent = isinstance(error, TimeoutError | httpx.ReadTimeout)
+                if replied and not silent:
                     raise _Again("truncated", f"{url}: {error}") from error
-                self._strike(host, "host unreachable", f"{url.host}: {error}", error)
+                host.unreachable = failures
+                reason, note = ("timed out", url) if silent else ("host unreachable", url.host)
+                if failures < self.manners.strikes:
+                    raise _Again(reason, f"{note}: {error}") from error
+                self._give_up(host, reason, f"{note}: {error}; after {failures} failures")
             finally:
-                host.free_at = max(host.free_at, time.monotonic() + (0.0 if request.mirror else host.pause))
+                host.free_at = max(host.free_at, time.monotonic() + (0.0 if wanted.mirror else host.pause))
 
-    def _read(self, host: _Host, response: httpx.Response, request: _Request) -> Fetched | str:
-        status, url, limit = response.status_code, request.url, request.limit
+    async def _read(self, host: _Host, response: httpx.Response, url: httpx.URL, wanted: Request) -> Fetched | str:
+        status = response.status_code
         if status in (301, 302, 303, 307, 308) and "location" in response.headers:
             return str(response.headers["location"])
         if status in (429, 500, 502, 503, 504):
             seconds = retry_after(response.headers) or 0.0
             if seconds > self.manners.longest_wait:
-                host.give_up(f"http {status}", f"{url.host} asks to wait {seconds:.0f} s")
+                self._give_up(host, f"http {status}", f"{url.host} asks to wait {seconds:.0f} s")
             host.free_at = max(host.free_at, time.monotonic() + seconds)  # for every request to this host
             raise _Again(f"http {status}", str(url))
         host.busy = 0
         if status != 200:
             raise Missing("not found (404)" if status == 404 else f"http {status}", str(url))
         media_type = response.headers.get("content-type", "").partition(";")[0].strip().lower()
-        if request.accept and media_type and not media_type.startswith(request.accept):
+        if wanted.accept and media_type and not media_type.startswith(wanted.accept):
             raise Missing("wrong content type", f"{url}: {media_type}")
         length = response.headers.get("content-length", "")
-        if length.isdecimal() and int(length) > limit:
-            raise Missing("too large", f"{url}: {length} bytes, at most {limit} allowed")
-        content = bytearray()
-        for block in _unpacked(response, limit):
-            self._check_stop()
-            content += block
-            if len(content) > limit:
-                raise Missing("too large", f"{url}: more than {limit} bytes")
-        return Fetched(bytes(content), without_secret(str(url)))
+        if length.isdecimal() and int(length) > wanted.limit:
+            raise Missing("too large", f"{url}: {length} bytes, at most {wanted.limit} allowed")
+        return Fetched(await _body(response, wanted.limit), without_secret(str(url)))
 
-    def _strike(self, host: _Host, reason: str, note: str, cause: Exception) -> NoReturn:
-        """Count a connection failure; after `strikes` in a row the host is given up for the run."""
-        host.unreachable += 1
-        if host.unreachable < self.manners.strikes:
-            raise _Again(reason, note) from cause
-        host.give_up(reason, f"{note}; after {host.unreachable} failures")
+    @staticmethod
+    def _give_up(host: _Host, reason: str, note: str) -> NoReturn:
+        host.given_up = Missing(reason, f"{note}; given up for this run")
+        raise host.given_up
 
-    def _sleep(self, seconds: float) -> None:
-        self.stop.wait(max(0.0, seconds))
-        self._check_stop()
 
-    def _check_stop(self) -> None:
-        if self.stop.is_set():
-            raise Stopped
+def online(
+    work: Callable[[Web], Coroutine[Any, Any, T]],
+    manners: Manners = Manners(),
+    backend: Callable[[bool], Backend] = Backend,
+) -> T:
+    """Run work that fetches, with a client of its own; Ctrl-C ends it at once."""
+
+    async def main() -> T:
+        async with Web(manners, backend) as web:
+            return await work(web)
+
+    return asyncio.run(main())
