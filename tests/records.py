@@ -9,7 +9,7 @@ from typing import Any
 import yaml
 
 from punchline.errors import PunchlineError
-from punchline.fetch.web import Missing
+from punchline.fetch.log import Missing
 from punchline.schema import Gold, Image, Item, Request, Response, Score, State, Text
 
 

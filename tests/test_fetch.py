@@ -27,7 +27,7 @@ from tests.fetch_server import Reply, Rerouted, Server, page, serving
 from punchline.errors import PunchlineError
 from punchline.fetch.annotations import fetch_annotations
 from punchline.fetch.images import decode_image, fetch_images
-from punchline.fetch.log import availability_text, read_log
+from punchline.fetch.log import REASONS, Missing, availability_text, read_log
 from punchline.fetch.manifests import (
     ANNOTATION_COLUMNS,
     LOCK_COLUMNS,
@@ -39,7 +39,7 @@ from punchline.fetch.manifests import (
     read_manifest,
 )
 from punchline.fetch.resolvers import SITES, NoImage
-from punchline.fetch.web import REASONS, Manners, Missing, Request, Web, online, user_agent
+from punchline.fetch.web import Manners, Request, Web, online, user_agent
 from punchline.files import csv_text, sha256_file
 from punchline.schema import FetchEntry, canonical, sha256
 

@@ -15,10 +15,10 @@ from tests.servers.scripted import Call, Scripted, scripted
 from tests.test_fetch import IMAGE_HOST, QUICK, Project, annotated, annotations, moved, picture, project, server
 
 from punchline.errors import PunchlineError
-from punchline.fetch.log import read_log
+from punchline.fetch.log import Missing, read_log
 from punchline.fetch.manifests import LOCK_COLUMNS, Lock, read_manifest
 from punchline.fetch.net import is_public
-from punchline.fetch.web import Fetched, Manners, Missing, Request, online
+from punchline.fetch.web import Fetched, Manners, Request, online
 from punchline.files import csv_text
 from punchline.schema import FetchEntry, canonical, sha256
 

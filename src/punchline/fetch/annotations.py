@@ -10,8 +10,9 @@ from pathlib import Path
 import httpx
 
 from punchline.errors import PunchlineError
+from punchline.fetch.log import Missing
 from punchline.fetch.manifests import Annotation, read_manifest
-from punchline.fetch.web import Missing, Request, Web
+from punchline.fetch.web import Request, Web
 from punchline.files import read_regular, sha256_file, write_bytes
 from punchline.schema import sha256
 from punchline.text import PASSWORDS, has_secret, log_line, without_secret
@@ -50,24 +51,27 @@ def mirror_auth() -> httpx.Auth | None:
         raise PunchlineError("cannot be read as a netrc file", file=file, line=line) from None
 
 
+async def read_place(web: Web, place: str, limit: int, auth: httpx.Auth | None = None) -> bytes:
+    """Bytes at a URL of the user's own or of a pinned file, or of a local file. Raises Missing."""
+    if "://" in place:
+        return (await web.get(Request(place, limit, mirror=True, auth=auth))).content
+    try:
+        return read_regular(Path(place), limit)
+    except OSError as error:
+        raise Missing("no such file", f"{Path(place).name}: {error.strerror}") from error
+
+
 async def from_mirror(web: Web, mirror: str, place: str, digest: str, limit: int, notes: list[str]) -> bytes | None:
     """Bytes with the digest; None, and the reason in `notes`, if the mirror has none."""
+    auth = mirror_auth() if "://" in mirror else None
     try:
-        if mirror.startswith(("http://", "https://")):
-            wanted = Request(f"{mirror.rstrip('/')}/{place}", limit, mirror=True, auth=mirror_auth())
-            content = (await web.get(wanted)).content
-        else:
-            content = read_regular(Path(mirror, place), limit)
-    except Missing as missing:  # neither the mirror's address nor that of a redirect
-        notes.append(f"mirror: {missing.reason}, {place}")
-    except (FileNotFoundError, NotADirectoryError):
-        notes.append(f"mirror: no {place}")
-    except OSError as error:
-        notes.append(f"mirror: {place}: {error.strerror}")
-    else:
-        if (actual := sha256(content)) == digest:
-            return content
-        notes.append(f"mirror: {place} refused, sha256 is {actual}")
+        content = await read_place(web, f"{mirror.rstrip('/')}/{place}", limit, auth)
+    except Missing as missing:  # a URL's note has the mirror's address, or that of a redirect
+        notes.append(f"mirror: {missing.reason}, {place}" + ("" if "://" in mirror else f" ({missing.note})"))
+        return None
+    if (actual := sha256(content)) == digest:
+        return content
+    notes.append(f"mirror: {place} refused, sha256 is {actual}")
     return None
 
 
@@ -89,22 +93,19 @@ async def fetch_annotations(web: Web, manifest: Path, out: Path, mirror: str | N
 
 async def _read(web: Web, entry: Annotation, mirror: str | None, target: Path) -> bytes:
     """Pinned bytes of a released file, from the mirror or from its address."""
-    remote, limit = "://" in entry.url, max(ANNOTATION_BYTES, entry.bytes)
+    limit = max(ANNOTATION_BYTES, entry.bytes)
     notes: list[str] = []
-    if mirror and remote:
+    if mirror and "://" in entry.url:
         if (content := await from_mirror(web, mirror, entry.mirror, entry.sha256, limit, notes)) is not None:
             return content
         log_line(f"warning: {entry.path}: {notes[0]}")
     try:
-        wanted = Request(entry.url, limit, mirror=True)
-        content = (await web.get(wanted)).content if remote else read_regular(Path(entry.url), limit)
+        content = await read_place(web, entry.url, limit)
         if sha256(content) == entry.sha256:
             return content
         notes.append(f"{entry.url}: sha256 is {sha256(content)}")
     except Missing as missing:
         notes.append(str(missing))
-    except OSError as error:
-        notes.append(f"{entry.url}: {error.strerror}")
     what = f"not available from {entry.url} with sha256 {entry.sha256}: {'; '.join(notes)}"
     hint = f"Give mirror=DIR or URL where {entry.mirror} has these bytes"
     raise PunchlineError(what, file=target, record=entry.path, hint=hint)

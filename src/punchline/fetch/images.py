@@ -17,12 +17,12 @@ from msgspec.structs import replace
 from PIL import Image
 
 from punchline.errors import PunchlineError
-from punchline.fetch.annotations import check_mirror, from_mirror
-from punchline.fetch.log import appending, lock_lines, read_log, write_if_new, write_lock
+from punchline.fetch.annotations import check_mirror, from_mirror, read_place
+from punchline.fetch.log import Missing, appending, lock_lines, read_log, write_if_new, write_lock
 from punchline.fetch.manifests import Lock, Pin, Selected, read_manifest
 from punchline.fetch.resolvers import SITES, NoImage, is_image
-from punchline.fetch.web import Fetched, Missing, Request, Web
-from punchline.files import exclusive_lock, read_regular, sha256_file, stays_inside, write_bytes
+from punchline.fetch.web import Fetched, Request, Web
+from punchline.files import exclusive_lock, sha256_file, stays_inside, write_bytes
 from punchline.schema import FetchEntry, canonical, sha256
 
 IMAGE_BYTES = 25_000_000
@@ -215,10 +215,7 @@ async def _read(web: Web, comic: Comic, mirror: str | None, notes: list[str]) ->
                 return Fetched(content, f"mirror:{record.mirror}")
     address, public = comic.pin.image_url if comic.pin else page, False
     if comic.pin and "://" not in address:
-        try:
-            return Fetched(read_regular(Path(address), IMAGE_BYTES), address)
-        except OSError as error:
-            raise Missing("no such file", f"{address}: {error.strerror}") from error
+        return Fetched(await read_place(web, address, IMAGE_BYTES), address)
     site = SITES.get(urlsplit(page).hostname or "")
     if site is None and not (comic.pin or is_image(page)):
         raise Missing("no resolver for this site", page)

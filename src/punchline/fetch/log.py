@@ -1,8 +1,9 @@
-"""The fetch log, and the lock: digests of first fetches."""
+"""The fetch log, its reasons, and the lock: digests of first fetches."""
 
 from __future__ import annotations
 
 import io
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -12,12 +13,39 @@ import msgspec
 
 from punchline.errors import PunchlineError
 from punchline.fetch.manifests import LOCK_COLUMNS, Lock, Pin, check_place
-from punchline.fetch.web import valid_reason
 from punchline.files import csv_text, write_bytes
 from punchline.schema import FetchEntry
+from punchline.text import without_secret
+
+# Reasons why a comic is missing, with `http <code>` for every other status. docs/data.md explains them.
+REASONS = frozenset(
+    (
+        *("host unreachable", "timed out", "refused by robots.txt", "not found (404)", "redirect refused"),
+        *("unsafe address", "wrong content type", "too large", "encoding refused", "truncated", "not an image"),
+        *("decompression bomb", "no resolver for this site", "resolver found no image", "digest differs from lock"),
+        *("digest differs from manifest", "same bytes as another comic", "no such file"),
+    )
+)
 
 AVAILABILITY_COLUMNS = ("source", "n", "ok", "missing", "reason", "n_reason", "first", "last")
 HINT = "Delete the line: its comic is then looked at again; delete the file to look at all again"
+
+
+def valid_reason(reason: str) -> bool:
+    """True for a reason of the vocabulary."""
+    return reason in REASONS or re.fullmatch(r"http \d{3}", reason) is not None
+
+
+class Missing(Exception):
+    """An unavailable file: a reason from the vocabulary, and details without secrets."""
+
+    def __init__(self, reason: str, note: str | None = None) -> None:
+        if not valid_reason(reason):
+            raise ValueError(f"reason {reason!r} is not in the vocabulary")
+        note = without_secret(note) if note is not None else None
+        super().__init__(f"{reason} ({note})" if note else reason)
+        self.reason = reason
+        self.note = note
 
 
 def read_log(path: Path) -> dict[str, FetchEntry]:

@@ -14,12 +14,10 @@ from typing import Any
 
 import httpcore
 
+from punchline.fetch.log import Missing
+
 HOLD_IPV4 = [ipaddress.ip_network(net) for net in ("64:ff9b::/96", "::/96")]  # last 32 bits: NAT64, IPv4-compatible
 NOT_PUBLIC = [ipaddress.ip_network(net) for net in ("64:ff9b:1::/48", "fec0::/10")]
-
-
-class Private(Exception):
-    """An address that is not on the public internet, where only public ones are allowed."""
 
 
 def is_public(address: str) -> bool:
@@ -38,14 +36,14 @@ def is_public(address: str) -> bool:
 
 
 async def resolve(host: str, port: int | None, public: bool) -> list[str]:
-    """IP addresses of a host name, without repetition; `public`: Private is raised if any of them is not public.
+    """IP addresses of a host name, without repetition.
 
-    Raises OSError or UnicodeError for an unknown name.
+    Raises OSError or UnicodeError for an unknown name, Missing if all must be `public` and one is not.
     """
     found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
     addresses = list(dict.fromkeys(str(place[4][0]) for place in found))
     if public and not all(map(is_public, addresses)):
-        raise Private(f"{host} is on a private network")
+        raise Missing("unsafe address", f"{host} is on a private network")
     return addresses
 
 
@@ -72,6 +70,8 @@ class Backend(httpcore.AnyIOBackend):
         for address in addresses:
             try:
                 return await super().connect_tcp(address, port, timeout, local_address, socket_options)
-            except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
+            except httpcore.ConnectTimeout as error:
                 failure = error
+            except httpcore.ConnectError as error:  # anyio says that it failed, its cause says why
+                failure = httpcore.ConnectError(str((error.__context__ and error.__context__.__cause__) or error))
         raise failure

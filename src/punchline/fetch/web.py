@@ -11,7 +11,7 @@ from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib.metadata import version
-from typing import Any, NamedTuple, NoReturn, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import httpx
 import tenacity
@@ -19,39 +19,13 @@ from protego import Protego
 
 from punchline.core.waits import retry_after
 from punchline.errors import PunchlineError
-from punchline.fetch.net import Backend, Private, resolve
+from punchline.fetch.log import Missing
+from punchline.fetch.net import Backend, resolve
 from punchline.text import without_secret
 
 T = TypeVar("T")
 
 AGENT = "punchline"  # the name that robots.txt is asked for
-
-# Reasons why a comic is missing, with `http <code>` for every other status. docs/data.md explains them.
-REASONS = frozenset(
-    (
-        *("host unreachable", "timed out", "refused by robots.txt", "not found (404)", "redirect refused"),
-        *("unsafe address", "wrong content type", "too large", "encoding refused", "truncated", "not an image"),
-        *("decompression bomb", "no resolver for this site", "resolver found no image", "digest differs from lock"),
-        *("digest differs from manifest", "same bytes as another comic", "no such file"),
-    )
-)
-
-
-def valid_reason(reason: str) -> bool:
-    """True for a reason of the vocabulary."""
-    return reason in REASONS or re.fullmatch(r"http \d{3}", reason) is not None
-
-
-class Missing(Exception):
-    """An unavailable file: a reason from the vocabulary, and details without secrets."""
-
-    def __init__(self, reason: str, note: str | None = None) -> None:
-        if not valid_reason(reason):
-            raise ValueError(f"reason {reason!r} is not in the vocabulary")
-        note = without_secret(note) if note is not None else None
-        super().__init__(f"{reason} ({note})" if note else reason)
-        self.reason = reason
-        self.note = note
 
 
 @dataclass(frozen=True)
@@ -103,6 +77,10 @@ class _Host:
     unreachable: int = 0  # connection failures in a row
     busy: int = 0  # requests in a row that ended in 429 or 5xx
     given_up: Missing | None = None  # skipped for the rest of the run
+
+    def give_up(self, reason: str, note: str) -> Missing:
+        self.given_up = Missing(reason, f"{note}; given up for this run")
+        return self.given_up
 
 
 def user_agent() -> str:
@@ -163,7 +141,8 @@ class Web:
         for _ in range(self.manners.redirects + 1):
             url = self._parse(wanted.url)
             if wanted.public:
-                await self._refuse_private(url)
+                with suppress(OSError, UnicodeError):  # no such name here: connecting says so, or a proxy knows it
+                    await resolve(url.host, None, public=True)
             if wanted.robots and not wanted.mirror:
                 await self._ask_robots(url, wanted.public)
             origin = (url.scheme, url.host, url.port)
@@ -198,14 +177,6 @@ class Web:
         if target.scheme != url.scheme and (url.scheme, target.scheme) != ("http", "https"):
             raise Missing("redirect refused", f"{url} to {target}")
         return str(target)
-
-    @staticmethod
-    async def _refuse_private(url: httpx.URL) -> None:
-        try:
-            with suppress(OSError, UnicodeError):  # no such name here: connecting says so, or a proxy knows it
-                await resolve(url.host, None, public=True)
-        except Private as error:
-            raise Missing("unsafe address", f"{url}: {error}") from error
 
     def _at(self, url: httpx.URL) -> _Host:
         origin = f"{url.scheme}://{url.netloc.decode('ascii')}"
@@ -255,7 +226,7 @@ class Web:
         except _Again as error:
             host.busy += error.reason.startswith("http ")
             if host.busy >= manners.strikes:
-                host.given_up = Missing(error.reason, "host given up for this run")
+                host.give_up(error.reason, str(url))
             raise
 
     async def _request(self, host: _Host, url: httpx.URL, wanted: Request) -> Fetched | str:
@@ -272,7 +243,7 @@ class Web:
                 ):
                     replied = True
                     return await self._read(host, response, url, wanted)
-            except (Private, httpx.InvalidURL, httpx.UnsupportedProtocol, httpx.LocalProtocolError) as error:
+            except (httpx.InvalidURL, httpx.UnsupportedProtocol, httpx.LocalProtocolError) as error:
                 raise Missing("unsafe address", f"{url}: {error}") from error
             except (TimeoutError, httpx.TransportError, zlib.error) as error:
                 silent = isinstance(error, TimeoutError | httpx.ReadTimeout)
@@ -282,7 +253,7 @@ class Web:
                 reason, note = ("timed out", url) if silent else ("host unreachable", url.host)
                 if failures < self.manners.strikes:
                     raise _Again(reason, f"{note}: {error}") from error
-                self._give_up(host, reason, f"{note}: {error}; after {failures} failures")
+                raise host.give_up(reason, f"{note}: {error}; after {failures} failures") from error
             finally:
                 host.free_at = max(host.free_at, time.monotonic() + (0.0 if wanted.mirror else host.pause))
 
@@ -293,7 +264,7 @@ class Web:
         if status in (429, 500, 502, 503, 504):
             seconds = retry_after(response.headers) or 0.0
             if seconds > self.manners.longest_wait:
-                self._give_up(host, f"http {status}", f"{url.host} asks to wait {seconds:.0f} s")
+                raise host.give_up(f"http {status}", f"{url.host} asks to wait {seconds:.0f} s")
             host.free_at = max(host.free_at, time.monotonic() + seconds)  # for every request to this host
             raise _Again(f"http {status}", str(url))
         host.busy = 0
@@ -306,11 +277,6 @@ class Web:
         if length.isdecimal() and int(length) > wanted.limit:
             raise Missing("too large", f"{url}: {length} bytes, at most {wanted.limit} allowed")
         return Fetched(await _body(response, wanted.limit), without_secret(str(url)))
-
-    @staticmethod
-    def _give_up(host: _Host, reason: str, note: str) -> NoReturn:
-        host.given_up = Missing(reason, f"{note}; given up for this run")
-        raise host.given_up
 
 
 def online(
