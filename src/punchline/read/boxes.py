@@ -35,7 +35,7 @@ _GROUP = re.compile(
 _NUMBER = re.compile(r"[-+]?(?:[0-9]{1,9}(?:\.[0-9]{0,20})?|\.[0-9]{1,20})(?:\s?(?P<unit>%|px))?", re.ASCII)
 _NAMES = "|".join(sorted(_SIDE, key=len, reverse=True))
 _LOOSE = re.compile(  # sides by name, without brackets
-    rf"(?:\b(?:{_NAMES})\b[\"'*]{{0,3}}\s{{0,3}}[:=]?\s{{0,3}}[*\"]{{0,2}}[0-9.]{{1,12}}\s?(?:%|px)?[,;\s*-]{{0,6}}(?:and\s)?){{4}}",
+    rf"(?:\b(?:{_NAMES})\b[\"'*]{{0,3}}\s{{0,3}}[:=]?\s{{0,3}}[*\"]{{0,2}}[0-9.]{{1,12}}\s?(?:%|px)?[,;\s*-]{{0,6}}(?:(?:and|with)\s)?){{4}}",
     re.ASCII | re.IGNORECASE,
 )
 _PART = re.compile(rf"\b({_NAMES})\W{{1,8}}?([0-9.]{{1,12}})(\s?(?:%|px))?", re.ASCII | re.IGNORECASE)
@@ -142,6 +142,8 @@ def boxes(
             written = _GROUP.fullmatch(f"[{parts}]")
             if box := _box(written, size, corners) if written else None:
                 found.setdefault(box, (at + match.start(), at + match.end()))
+    if not found and len(answer) < 100 and (bare := _GROUP.fullmatch(f"[{answer.strip(' .')}]")):
+        found = {box: (0, len(answer)) for box in [_box(bare, size, corners)] if box}
     if not 0 < len(found) <= MOST:
         return Read(None)
     if len(found) > 1:

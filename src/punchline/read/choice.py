@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 
 from punchline.read import normalize
-from punchline.read.number import ORDINALS
+from punchline.read.number import CARDINALS, ORDINALS
 from punchline.read.resolve import highest, resolve
 from punchline.read.result import Read, reader
 from punchline.read.sentences import Mention
@@ -32,6 +32,9 @@ _NAMED = re.compile(  # "Plan B", "vitamin A"; not "option B"
     r"|the letter on|from|case|zone|platform|gate|line|row|column|panel|image|picture|box|label|labelled|labeled"
     r"|marked) [\"'(]{0,2}$"
 )
+_SCORED = re.compile(r"\)?: ?(?:\d*\.\d|\d+ ?%|\d{1,3}(?:[,;\n]\s*\(?[A-Z]\)?: ?\d|\W*$))")  # "A: 0.5", "A: 5, B: 3"
+_SHARE = r" ?\(\d{1,3}(?:\.\d+)? ?%\)"  # "A (10%), B (90%)"; one alone tells how sure an answer is
+_SHARES = re.compile(rf"{_SHARE}\W+[A-Z]{_SHARE}"), re.compile(rf"[A-Z]{_SHARE}\W+$"), re.compile(_SHARE)
 _CHOSEN = re.compile(
     r"\b(?:option|choice|answer(?: is| would be| must be)?|letter|select(?:ed)?|choose|pick|go with|opt for|chosen"
     r"|not|or|and|nor|than|(?:it|that|this)(?:'s| is)|so|therefore|hence|thus"
@@ -45,7 +48,8 @@ def _is_option(text: str, start: int, end: int, marked: bool) -> bool:
     letter = text[start]
     before, after = text[max(0, start - 40) : start], text[end : end + 40]
     is_name = _NAMED.search(before.lower()) or re.search(r"\b(?:an?|An) $", before)  # a plan B
-    if is_name or re.match(r"\)?: ?(?:\d*\.\d|\d+ ?%)", after):  # a score of an option
+    is_share = _SHARES[0].match(after) or (_SHARES[1].search(before) and _SHARES[2].match(after))
+    if is_name or is_share or _SCORED.match(after):
         return False
     if before.endswith("(") and after.startswith(")"):
         return True
@@ -89,13 +93,17 @@ def _texts(text: normalize.Plain, options: Mapping[str, str]) -> list[Mention]:
     return sorted(found)
 
 
-_PLACE = re.compile(  # "the second option", "of the four options, the last"
-    rf"(?<!\bmy )(?<!\w)(?:the )?({'|'.join(ORDINALS)}|last) (?:option|alternative)\b(?! (?:is|,)? ?[\"'(]?[a-z]\b)"
+_NTH = {f"{n}{end}": n for n in range(1, 10) for end in ("", "st", "nd", "rd", "th")} | CARDINALS | ORDINALS
+_PLACE = re.compile(  # "the second option", "option two", "of the four options, the last"
+    rf"(?<!\bmy )(?<!\w)(?:the )?({'|'.join(ORDINALS)}|[1-9](?:st|nd|rd|th)|last) (?:option|alternative)\b"
+    rf"(?! (?:is|,)? ?[\"'(]?[a-z]\b)|\b(?:option|alternative) (?:number |#)?({'|'.join(CARDINALS)}|[1-9])\b"
     rf"|\boptions(?: (?:given|provided|listed|above|here))?, (?:i (?:would )?(?:choose|pick|select) )?the"
     rf" ({'|'.join(ORDINALS)}|last)(?: one)?\b(?! (?:two|three|few|\d))"
     rf"|\b(?:answer|pick|choice)(?: is| would be|:) the ({'|'.join(ORDINALS)}|last) (?:choice|title|statement|one)\b"
     rf"|\b(?:go (?:for|with)|choose|pick|select|opt for) the ({'|'.join(ORDINALS)}|last) (?:title|statement|one)\b"
     rf"|(?<![^\n])the ({'|'.join(ORDINALS)}|last) (?:title|statement|one) (?=fits|works|is the (?:best|right|correct))"
+    rf"|\A\W*(?:the )?({'|'.join(ORDINALS)}|[1-9](?:st|nd|rd|th)|last)(?: (?:one|title|statement|choice))?\W*\Z"
+    rf"|\A\W*(?:number |#|(?=#))({'|'.join(CARDINALS)}|[1-9])\W*\Z"
 )
 
 
@@ -107,7 +115,7 @@ def _places(low: str, letters: Iterable[str]) -> Iterator[Mention]:
     letters = sorted(letters)
     for match in _PLACE.finditer(low):
         word, start = match[match.lastindex or 1], match.start(match.lastindex or 1)
-        place = len(letters) if word == "last" else ORDINALS[word]
+        place = len(letters) if word == "last" else _NTH[word]
         if 0 < place <= len(letters) and not _OTHER_PLACE.search(low, max(0, match.start() - 20), match.start()):
             yield Mention(start, match.end(), letters[place - 1], True)
 

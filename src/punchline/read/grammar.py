@@ -50,7 +50,7 @@ class Group(NamedTuple):
 
 
 _FILL = (
-    r"(?:(?:the|options?|choices?|answers?|letters?|titles?|statements?|panels?|styles?|humou?r|candidates?|maybe"
+    r"(?:(?:the|an?|options?|choices?|answers?|letters?|titles?|statements?|panels?|styles?|humou?r|candidates?|maybe"
     r"|perhaps|possibly|even|also|either|probably|both|of|just|another) ){0,4}"
 )
 _JOIN = (
@@ -109,8 +109,11 @@ _TICK = re.compile(r"([✓✗]) ")
 _PROVIDED = re.compile(  # "B if the man is sad", "B would be right if"
     r"[)\]\"']{0,3}(?: (?:would|could|might)\b[^,.;:]{0,60})? if\b(?! (?:only|any)\b)"
 )
+_OR_MAYBE = re.compile(r"\W*(?:and|or) (?:maybe|perhaps|possibly)\b")
 _LESS = re.compile(r"\b(?:less|worse|weaker|poorer|fewer|not (?:as|so)|n't (?:as|so)|nowhere near as|inferior)\b")
-_MARKED = re.compile(r"[)\]\"']{0,3} ?(?:[.():,\n-]|$|because|since|as\b|for\b|is\b(?! about))")
+_MARKED = re.compile(
+    r"[)\]\"']{0,3} ?(?:(?:elements?|humou?r|aspects?) ?)?(?:[.():,\n-]|$|because|since|as\b|for\b|is\b(?! about))"
+)
 _VERDICT = re.compile(r" (?:is|are|was|were|fits?|works?|does|do|would|seems?)\b")
 _SINGULAR = re.compile(
     r"[)\]\"'.,]{0,3} ?(?:\w+ly )?(?:is|was|isn't|wasn't|doesn't|does|has|hasn't|seems|looks|sounds|would"
@@ -243,7 +246,8 @@ class Sentence:
             right = ""
         said = judgement(right)
         head, _, own = left.rpartition(":")
-        said_no = r"\bno(?:pe)?\b ?(?=[,:;-]|$)" if self.single else r"\bno(?:pe)?\b ?(?=[,:;-])"
+        letter = self.single and group.end - group.start == 1  # "no B"; but "no words"
+        said_no = r"\bno(?:pe)?\b ?(?=[,:;-]|$)" if letter else r"\bno(?:pe)?\b ?(?=[,:;-])"
         denials = words.NEGATION.findall(re.sub(said_no, " ", own)) + words.EXCLUSION.findall(own)
         denied = len(denials) % 2 == 1 or _REJECTED.search(head) is not None
         lead = (not self.text[: group.start][:40].strip(" (\"'[") and group.start < 40) or (
@@ -256,7 +260,7 @@ class Sentence:
         if words.LURE.search(right) and not said.best:
             return (-1, 1) if said.sign < 0 else (0, -2)
         doubted = words.UNSURE.search(left) or words.CONDITION.search(left) or words.HYPOTHETICAL.search(right)
-        if self.question or doubted:
+        if self.question or doubted or words.DEPENDS.search(self.text) or _OR_MAYBE.match(self.text):
             return 0, -1
         past = words.PAST.search(left)
         if past and not words.THOUGHT_BETTER.search(left, past.end()) and not (said.sign < 0 and not denied):

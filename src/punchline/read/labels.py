@@ -16,6 +16,7 @@ from punchline.read.sentences import Mention
 _NONE = re.compile(
     r"\W*(?:(?:the )?answer(?: is|:) )?(?:n/?a|not applicable|none"
     r"(?: of (?:the|these|those|them)(?: \w+){0,3}?(?: (?:apply|applies|fits?|is applicable|are applicable))?)?)\W*"
+    r"(?:(?<=\W)(?:since|because|as) [^?]{0,100})?"
 )
 
 Forms = Mapping[str, Sequence[str]]
@@ -59,7 +60,7 @@ _INTERPLAY = re.compile(
     rf"\b(?:{_MIX}|contrast|juxtaposition|relationship|tension|pairing|connection|mismatch|incongruity|disconnect)"
     r" (?:of|between) (?:both )?(?:the )?[\"'(]{0,2}$"
 )
-_NOT_JUST = re.compile(r"\bnot (?:just|only|merely|simply) (?:the )?\w+,?(?= but (?:rather )?both\b)")
+_NOT_JUST = re.compile(r"\bnot (?:just|only|merely|simply) (?:the )?\w+,?(?= but (?:rather )?both\b|[:;.] both\b)")
 _OF_THE_TWO = re.compile(rf"\b(?:{_MIX}) (?:of|between) the two\b")
 _BOTH_WORD = re.compile(
     r"(?= ?[)\"']{0,2} ?(?:[.,;:!)\"'-]|$|\n|(?:text|visual|modalit|element|aspect|component|are|is|were"
@@ -120,7 +121,7 @@ _HEAD = re.compile(r"\W{0,4}(?:\d{1,2}[.)] ?)?\W{0,3}$")
 _HEAD_ENDS = re.compile(r"[)\"']{0,2}(?: humou?r)? ?(?::|-|\(|\.|✓|✗|=|\|)")
 _LIST_REST = re.compile(
     r"\b(?:and|humou?r|styles?|the|of|is|are|this|comic|a|with|plus|as well as|also|both|answer|answers"
-    r"|selected)\b|[\W\d_]"
+    r"|selected|but|no|not|n?or)\b|[\W\d_]"
 )
 
 
@@ -191,7 +192,9 @@ _ABSENT = re.compile(
     r"\babsent\b|\babsence of\b|\b(?:present|effects?) ?: ?no\b|\b(?:no|zero) (?:\w+[- ]){0,5}?(?:sound[- ]?effects?"
     r"|onomatopoei\w+|sfx)\b|\bno such (?:sound )?effects?\b|^\W*none\W*$|\b(?:can't|cannot|could not|couldn't|do not"
     r"|don't|did not|didn't) (?:\w+ )?(?:find|see|spot|detect|identify|notice)(?: \w+[- ]?){0,4} (?:sound|effects?"
-    r"|onomatop\w*|sfx)\b|\bnone (?:of|are|is|in|present|found)\b|\b(?:is|are|was|were|does|do|did)(?:n't| not) (?:any"
+    r"|onomatop\w*|sfx)\b|\bnone (?:of|are|is|in|present|found)\b"
+    r"|\b(?:there (?:are|were)|(?:it|comic) has|effects? ?:) none\b"
+    r"|\b(?:is|are|was|were|does|do|did)(?:n't| not) (?:any"
     r"|(?:contain|include|have|feature|use|show|present|display|seem to (?:have|contain|include))\b)"
     r"|\b(?:sound[- ]?effects?|onomatopoei\w+) (?:are|is|were)(?:n't| not) (?:present|used|there|shown|visible"
     r"|included)|\b(?:lacks?|without|devoid of|free of)\b[^.;,]{0,20}(?:sound|effect|onomatop)|\bnot (?:present"

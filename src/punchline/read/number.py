@@ -20,8 +20,8 @@ ORDINALS: dict[str, int] = {word: n for n, word in enumerate(_ORDINALS, 1)}
 PICTURE = r"(?:panel|frame|picture|image|box|cell|strip|scene)"
 _CARDINAL, _ORDINAL = "|".join(CARDINALS), "|".join(ORDINALS)
 _NAMED = re.compile(
-    rf"\b{PICTURE}s?(?: (?:number|no\.?|label(?:l?ed)?|marked|with (?:the )?(?:number"
-    rf"|label)))? ?[#\"'(]{{0,2}}(?:(\d{{1,4}})|({_CARDINAL}))(?![\w%]|\.\d)"
+    rf"\b{PICTURE}s?(?: (?:number(?:ed)?|no\.?|label(?:l?ed)?|marked|with (?:the )?(?:number"
+    rf"|label)))?[ -]?[#\"'(]{{0,2}}(?:(\d{{1,4}})|({_CARDINAL}))(?![\w%]|\.\d)"
     rf"|\b(?:({_ORDINAL})|(\d{{1,2}})(?:st|nd|rd|th))(?: (?:and (?:final|last)|labelled|numbered))? {PICTURE}\b"
 )
 _BARE = re.compile(
@@ -30,8 +30,8 @@ _BARE = re.compile(
 )
 _BEFORE = re.compile(
     r"(?:^|\n|[(:#\"'>=✓✗]|\b(?:is|be|number|label(?:l?ed)?|answer|and|or|not|than|choose|chose|pick|say|select|with"
-    r"|for|from|it's|so|therefore|thus|hence|no\.?|but|while|whereas|though|since|because|either|neither|both|through"
-    r"|to)|[,/&+\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]|nor|->|→)[ \"'(]{0,3}$"
+    r"|for|from|it's|so|therefore|thus|hence|definitely|certainly|probably|no\.?|but|while|whereas|though|since|because|either|neither|both|through"
+    r"|without|to)|[,/&+\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]|nor|->|→)[ \"'(]{0,3}$"
 )
 _AFTER = re.compile(
     r"[)\]\"']{0,3} ?(?:[.,;:!?()/&+\u4e00-\u9fff-]|$|\n|->|(?:and|or|nor|is|because|since|as|of|out of|but|not"
@@ -43,8 +43,11 @@ _TOTAL = re.compile(
     r"\b(?:of|out of|all|total(?: of)?|has|have|with|contains|are|from 1 to|between 1 and|question|page|q) $|/$"
     r"|\d ?[-–] ?$"
 )
-_WORD = re.compile(rf"\W*(?:(?:it is|it's|i'd say|i would say) )?(?:({_CARDINAL})|(?:the )?({_ORDINAL})(?: one)?)\W*")
-_NONE = re.compile(r"\W*(?:n/?a|not applicable|none)\W*", re.IGNORECASE)
+_WORD = re.compile(
+    rf"\W*(?:(?:it is|it's|i'd say|i would say) )?(?:({_CARDINAL})|(?:the )?({_ORDINAL})(?: one)?"
+    rf"|p\.? ?(\d{{1,2}})|(?:the )?(\d{{1,2}})(?:st|nd|rd|th)(?: one)?)\W*"
+)
+_NONE = re.compile(r"\W*(?:n/?a|not applicable|none)\W*(?:\b(?:since|because|as) [^?\d]{0,80})?", re.IGNORECASE)
 
 
 def _value(match: re.Match[str]) -> str:

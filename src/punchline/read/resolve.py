@@ -157,10 +157,11 @@ def highest(answer: str, before: str, value: str, given: Iterable[str]) -> Read[
         r"(?:(score|rating|probability|likelihood|points)[:= ]{1,3})?"
         r"(\d{1,3}(?:\.\d{1,4})?)(?![\w.]) ?(%|/ ?\d{1,3}|out of \d{1,3})?"
     )
-    scores = {
-        match[1].upper(): match for match in re.finditer(pattern, text.low) if match[2] or match[4] or "." in match[3]
-    }
-    if len(scores) < 2 or not scores.keys() <= given or 2 * len(scores) <= len(given):
+    every = {match[1].upper(): match for match in re.finditer(pattern, text.low)}
+    scores = {one: match for one, match in every.items() if match[2] or match[4] or "." in match[3]}
+    scores = every if not scores and every.keys() == given and value == "[a-z]" else scores
+    few = 2 * len(scores) <= len(given) and not all(match[4] == "%" for match in scores.values())
+    if len(scores) < 2 or few or not scores.keys() <= given:
         return Read(None)
     *_, second, best = sorted(scores, key=lambda one: float(scores[one][3]))
     ahead = float(scores[best][3]) > float(scores[second][3])

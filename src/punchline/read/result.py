@@ -14,7 +14,7 @@ from punchline.read import final, reasoning, structure
 V = TypeVar("V")
 P = ParamSpec("P")
 
-_QUOTED = re.compile(r"\s*(?:\"([^\"]+)\"|“([^“”]+)”|\(([^()]+)\))\s*")  # all of an answer
+_QUOTED = re.compile(r"\s*(?:\"([^\"]+)\"|“([^“”]+)”|\(([^()]+)\)|\[([^\[\]]+)\])\s*")  # all of an answer
 SHORT = 500  # characters of an answer that is worth remembering
 KEPT = 1_000  # of a reader
 

@@ -17,7 +17,8 @@ KEYS = ("order", "sequence", *(f"{kind}_order" for kind in _KINDS), "panels", "f
 _NOUN = r"(?:frame|panel|image|picture|comic strip|comic|strip|scene|label)s?"
 _PLACES = dict(ORDINALS.items()) | {f"{n}{s}": n for n in range(1, 21) for s in ("st", "nd", "rd", "th")}
 _ORDINAL = "|".join(sorted(_PLACES, key=len, reverse=True))
-_NEXTS = "followed by|and finally|after that|afterwards|finally|lastly|final|next|then|last"  # the longest first
+# The longest first.
+_NEXTS = "followed by|and finally|after that|afterwards|finally|lastly|final|start|next|then|last|end"
 _DIGITS = re.compile(r"\A\W*([1-9]{3,9})\W*\Z")
 _HAN = str.maketrans("一二三四五六七八九", "123456789")
 _WORD = re.compile(rf"\b(?:{_ORDINAL}|{'|'.join(CARDINALS)})\b")
@@ -33,7 +34,7 @@ _LINKS = re.compile(
 _JOINS = frozenset(",;|/>→⇒➔➡=-[](){}\"'#&<•+")
 _NTH = re.compile(  # "the third frame", but for "the third frame is frame 2"
     rf"\b(?:the )?({_ORDINAL}) ({_NOUN})\b(?! ?(?::|=|->|→|-|is|should be|would be"
-    rf"|must be) ?(?:the )?[\[(\"]?(?:{_NOUN} ?#?)?\d)"
+    rf"|must be)? ?(?:the )?[\[(\"]?(?:{_NOUN} ?#?)?\d)"
 )
 _ROW = re.compile(
     r"\b(?:(?:top|upper|middle|bottom|lower|first|second|third|last) (?:row|line|tier)|(?:row|line|tier) \d):"
@@ -52,12 +53,16 @@ _ITEM = re.compile(  # "1. Frame 3", "First: 3", "2nd - panel 1"
     rf"(?:^|(?<=\n)|(?<=[ ,;(]))(?:the |and )?(?:(?P<unit>step|position|place|slot|order|rank|number|no\.|#"
     rf"|{_NOUN} in position) ?#?)?"
     rf"(?P<place>\d{{1,2}}|{_ORDINAL}|{_NEXTS}|last)(?P<own> {_NOUN})?(?: (?:position|place|slot"
-    rf"|in order))?(?P<mark>[.):=]|\||,| -| ->| ?→| is| comes| should be| would be| goes){{1,2}} ?"
+    rf"|in order))?(?:(?P<mark>[.):=]|\||,| -| ->| ?→| is| comes| should be| would be"
+    rf"| goes){{1,2}}|(?<=[a-z])(?= (?:the )?(?:{_NOUN} ?#?)?\d)) ?"
     rf"[\[(\"]?(?P<noun>(?:the )?{_NOUN} ?(?:labell?ed |number )?#?)?[\[(\"]?(?:(?P<label>{_NUMBER})\b(?![.:)]\d"
     rf"|[.)] ?(?:{_NOUN})|\.\d)|(?:the )?(?P<nth>{_ORDINAL}) {_NOUN}\b)"
 )
 _MENTION = re.compile(rf"\b{_NOUN} ?(?:number |labell?ed |#)?\"?\(?({_NUMBER})\b(?!%)")
 _OWN_LINE = re.compile(rf"{_NOUN} ?#?\d{{1,3}} ?[:(-]|\s*$")
+_LED = re.compile(r"\W{0,3}(\d{1,2}) ?[-:.)] [^\d\n]*\Z")
+_STARTS = re.compile(r"\b(?:begin|start)s?\b")
+_LINKED = re.compile(rf"(?:{_NOUN} ?#?|\b(?:with|by|then|to|at|and|next) |, )\Z")
 _BARE_MENTION = re.compile(r"(?<![\w.])(\d{1,3})(?![\w%]|\.\d)")
 _TOLD = re.compile(
     r"\b(?:then|next|after|followed|finally|first|lastly|begins?|starts?|ends?|moves?|leads?|concludes?|ending)\b"
@@ -77,10 +82,11 @@ _GIVEN = re.compile(
 )
 _COUNTED = re.compile(r"\b(?:there (?:are|is)|consists? of|contains?|has|have|labell?ed|numbered|named)\b[^.\n]{0,40}$")
 _GIVEN_AFTER = re.compile(
-    r"[)\]\"']{0,3}(?: (?:is|was|does|would be|seems?)(?: \w+ly)?(?: not|n't)?|n't|,)? ?(?:wrong|incorrect|not"
-    r"|impossible|as (?:given|shown|presented)|shuffled|scrambled|doesn't|does not|isn't|makes no)\b|,? (?:all |each "
-    r"|together )?(?:show|depict|feature|contain|tell|portray|illustrate|describe|form|belong|make)s?\b|,? (?:all "
-    r"|each )?(?:are|were)\b(?! (?:the |in the |in )?(?:correct|right|proper|logical|final|best))"
+    r"[)\]\"']{0,3}\? ?(?:no\b|wait|actually|rather|hm|not )|[)\]\"']{0,3}(?: (?:is|was|does|would be"
+    r"|seems?)(?: \w+ly)?(?: not|n't)?|n't|,)? ?(?:wrong|incorrect|not|impossible|as (?:given|shown|presented)|shuffled"
+    r"|scrambled|doesn't|does not|isn't|makes no)\b|,? (?:all |each |together )?(?:show|depict|feature|contain"
+    r"|tell|portray|illustrate|describe|form|belong|make)s?\b|,? (?:all |each )?(?:are|were)\b"
+    r"(?! (?:the |in the |in )?(?:correct|right|proper|logical|final|best))"
 )
 _ALREADY = re.compile(
     r"\balready in (?:the |its |their )?(?:correct|right|proper|chronological|logical)(?: \w+)? ?(?:order"
@@ -108,7 +114,7 @@ def _place(word: str, before: int, size: int) -> int:
     """A place, of a numeral, an ordinal, or a word that says next; "last" is the last one."""
     if word.isdigit():
         return int(word)
-    if word in ("last", "lastly", "finally", "and finally", "final"):
+    if word in ("last", "lastly", "finally", "and finally", "final", "end"):
         return size
     return _PLACES.get(word, before + 1)
 
@@ -212,7 +218,10 @@ def _told(low: str, labels: frozenset[str]) -> Iterator[Found]:
     for offset, paragraph in [*((line.start(), line[0]) for line in normalize.LINE.finditer(low)), (0, low)]:
         mentions = list(_MENTION.finditer(paragraph))
         bare = list(_BARE_MENTION.finditer(paragraph)) if len(mentions) != len(labels) else mentions
-        if len(mentions) < len(labels) - 1 or not bare:
+        linked = (mentions or _STARTS.search(paragraph)) and all(
+            _LINKED.search(paragraph[: match.start()][-20:]) for match in bare
+        )
+        if (len(mentions) < len(labels) - 1 and not linked) or not bare:
             continue
         start, end, order = bare[0].start(), bare[-1].end(), [_number(match[1]) for match in bare]
         if told := _complete(offset + start, offset + end, order, labels):
@@ -230,6 +239,10 @@ def _by_line(low: str, labels: frozenset[str]) -> Iterator[Found]:
     places = [re.findall(r"\d+", line[0])[0] for line in lines]
     if places == [str(place + 1) for place in range(len(labels))] and all(len(set(one)) == 1 for one in named):
         yield from _complete(lines[0].start(), lines[-1].end(), [_number(one[0]) for one in named], labels)
+    led = [(line, label) for line in normalize.LINE.finditer(low) if (label := _LED.match(line[0]))]
+    order = [_number(label[1]) for _, label in led]
+    if order != sorted(order, key=int):  # "3 - He waits": lines in the order of the list say nothing
+        yield from _complete(led[0][0].start(), led[-1][0].end(), order, labels)
 
 
 def _first(ways: Iterable[Iterable[Found]]) -> list[Found]:

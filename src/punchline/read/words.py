@@ -35,7 +35,8 @@ EXCLUSION = re.compile(
     r"|least (?!one)\w+)(?: \w+){0,2}? ?(?:is|are|be|:|→|->|=>|=)|不|非|排除|错"
 )
 BAD = (
-    r"off[- ]topic|(?:only |just )?half[- ](?:right|true|correct|way)|wrong\w*|incorrect\w*|false|untrue|inaccurate\w*"
+    r"adds? (?:little|nothing)"
+    r"|off[- ]topic|(?:only |just )?half[- ](?:right|true|correct|way)|wrong\w*|incorrect\w*|false|untrue|inaccurate\w*"
     r"|irrelevant|unlikely|implausible|unrelated|unsuitable|inappropriate|misleading|mis(?:s|ses|sing|matche?s?"
     r"|represents?|reads?|interprets?|states?|characteri[sz]es?)|fails?|failing|falls? (?:short|flat)|contradicts?"
     r"|contrary|ignor(?:es?|ing)|overlooks?|neglects?|omits?|weak(?:er|est)?|less|worse|worst|poor(?:ly)?|too(?= \w)"
@@ -48,7 +49,8 @@ BAD = (
     r"|strays?|sidesteps|flawed|n/?a\b|✗"
 )
 BEST = (
-    r"best|better|nearer|nearest|closer|(?:is|says?|means?) (?:what|how|where|the idea|the message)|right|correct\w*"
+    r"best|better|funnier|funniest|nearer"
+    r"|nearest|closer|(?:is|says?|means?) (?:what|how|where|the idea|the message)|right|correct\w*"
     r"|closest|clearest|strongest|winn(?:er|ing)|wins?|the answer|my (?:answer|choice|pick|vote)|ideal|perfect(?:ly)?"
     r"|the one|stands? out|superior|prefer\w*|remain(?:s|ing)?|(?:is )?left\b|only (?:one|option|choice|title"
     r"|statement)|dominant|dominates?|primary|primarily|mainly|main|key|crucial|more important|most|matters more"
@@ -113,6 +115,7 @@ UNSURE = re.compile(
     r"|say (?:if|whether|which))\b"
     r"|\bunsure\b|\bunclear\b|\buncertain\b|\btorn\b|\b(?:either|one) of\b"
 )
+DEPENDS = re.compile(r"\b(?:it|that|this|(?:answer|choice)) depends\b")
 ONLY_IF = re.compile(r"\bif\b[^,]{0,40}\b(?:only|just|merely|alone)\b")
 CONDITION = re.compile(r"\b(?:if|unless|suppose|supposing|assuming|had|in case|were (?:the|it|this|we|i|there))\b")
 HYPOTHETICAL = re.compile(
@@ -127,7 +130,8 @@ CORRECTION = re.compile(
     r"|change)\w*|(?:up)?on (?:closer|further|second) (?:reflection|review|inspection|look|thought)|looking (?:again"
     r"|closer|more closely)|rather|i (?:was|stand|am) (?:wrong|corrected|mistaken)|i (?:meant|mean)|i take (?:that"
     r"|it) back|i(?:'ll| will)? change my|revised|hmm+|nope?(?=[,:! -]))\b|\bor rather\b|\bno, wait\b|\bi misread\b"
-    r"|\bthinking (?:again|about it more)\b|\bafter (?:reconsider|re-?check|re-?think|(?:a )?closer|further|a second"
+    r"|(?<=\.\. )no(?=, )|\bthinking (?:again|about it more)\b"
+    r"|\bafter (?:reconsider|re-?check|re-?think|(?:a )?closer|further|a second"
     r"|another)\w*\b"
 )
 NONE_FITS = re.compile(
@@ -141,9 +145,10 @@ NONE_FITS = re.compile(
 )
 CONCESSION = re.compile(r",? (?:even though|although|though|albeit|even if)\b[^,.;]*(?:,|[.!]?[)\"'”’\]]*$)")
 SUBJECT = re.compile(  # a new subject: what follows is said of something else
-    r"\W*(?:the|an?|i|we|they|he|she|you|his|her|their|my|our|there|both|in|when|because|as(?! (?:the |my "
-    r"|our )?(?:best|strongest|most|correct|right|answer|closest|clearest|top|first|winner))|since|where|each|one|two"
-    r"|here|given|even|what|all|other)\b"
+    r"\W*(?:the(?! (?:better|best|right|correct|stronger|strongest) (?:answer|choice|option|fit|one|pick|match)\b"
+    r"(?! (?:is|would|must|seems)\b))|an?|i|we|they|he|she|you|his|her|their|my|our|there|both|in|when|because"
+    r"|as(?! (?:the |my |our )?(?:best|strongest|most|correct|right|answer|closest|clearest|top|first|winner))"
+    r"|since|where|each|one|two|here|given|even|what|all|other)\b"
 )
 STOP = re.compile(
     r"[;]|\b(?:because|since|so|therefore|thus|hence|whereas|while|due to|given|when|where|if|making|leaving|meaning)\b"

@@ -40,7 +40,7 @@ _OPEN = re.compile(
 )
 _DENIAL = re.compile(
     rf"{words.NEGATION.pattern}|\b(?:rather than|instead of|as opposed to|absence of|devoid of|free of|unlike"
-    r"|fails? to|lack of|absent|deny|denies|(?:a stretch|too much|hard|difficult|wrong|a mistake) to)\b"
+    r"|\bnon[- ]|fails? to|lack of|absent|deny|denies|(?:a stretch|too much|hard|difficult|wrong|a mistake) to)\b"
 )
 _CLAUSE = re.compile(
     r"[,;:()]| - |\b(?:but|so|because(?! of)|since|while|whereas|although|though|therefore|thus|hence|which"
@@ -49,7 +49,9 @@ _CLAUSE = re.compile(
 _CONCLUSION = re.compile(
     r"\W*(?:so|therefore|thus|hence|overall|in (?:conclusion|summary|short)|to conclude|consequently|accordingly)\b"
 )
-_OF_WHAT = re.compile(r"\b(?:for|that|which|who|whose|where|about|of)\b")  # what follows is not said of the matter
+_OF_WHAT = re.compile(
+    r"\b(?:for|that|which|who|whose|where|about|of|rather|instead|as opposed|unlike)\b"
+)  # what follows is not said of the matter
 _NONE_OF_IT = re.compile(
     r"\W*(?:but|yet|however)?,? ?(?:there|it|this|that)(?: is|'s)?(?: none|n't(?: one)?| is not(?: one)?"
     r"| not(?: one)?)\W*$|\W*(?:none|no|nil|absent|not (?:present|used))\W*$"
@@ -151,10 +153,12 @@ def yes_no(
         return Read(_ALONE[foreign[1]], *text.span(*foreign.span(1)))
     for stem in stems:  # "Metaphor: yes. Pun: no."
         named = re.search(
-            rf"(?<![^\n])[^\w\n]*{re.escape(stem.lower())}\w*(?: \w+)? ?[:=] ?(yes|no)\b(?! ?(?:/|or\b))", text.low
+            rf"(?<![^\n])[^\w\n]*{re.escape(stem.lower())}\w*(?: \w+)?\"? ?[:=] ?\"?(yes|no|true|false)\b"
+            r"(?! ?(?:/|or\b))",
+            text.low,
         )
         if named:
-            return Read(named[1].capitalize(), *text.span(*named.span(1)))
+            return Read("Yes" if named[1] in ("yes", "true") else "No", *text.span(*named.span(1)))
     if (said := resolve(answer, _mentions, ("Yes", "No"), judged=False)).value is not None:
         return said
     last = text.low.rstrip().rfind("\n") + 1

@@ -102,7 +102,7 @@ NEEDS: dict[str, str] = {}
 
 def parse(task: str, text: str, rule: Rule, **_: Any) -> str | None:
     """Yes or No, the same under both rules (punchline.parse)."""
-    return yes_no(text, stems=("satir",), against=("literal",)).value
+    return yes_no(text, stems=("satir",), against=("literal", "nonsatir", "unsatir")).value
 
 
 def marks(answered: Answered) -> Iterator[Mark]:
