@@ -317,7 +317,7 @@ def train(size: str, steps: str, model: str, project: str, checkpoint_s: str) ->
     base = msgspec.structs.replace(base, options={**card_of(Path(model)).options, "dtype": dtype})
     recipe = msgspec.structs.replace(recipe, dtype=dtype, items=int(steps) * recipe.batch // recipe.shuffles)
     items, golds = corpus_of(recipe.benchmark, Path(project) / "corpus")
-    one_step, seconds = Training._one_step, []
+    one_step, seconds = Training._train_step, []
 
     def timed(training: Training, epoch: int) -> None:
         start = time.perf_counter()
@@ -330,7 +330,7 @@ def train(size: str, steps: str, model: str, project: str, checkpoint_s: str) ->
         with Path("steps.jsonl").open("a") as file:
             file.write(f"{seconds[-1]}\n")
 
-    Training._one_step = timed  # type: ignore[method-assign]
+    Training._train_step = timed  # type: ignore[method-assign]
     gauge = Memory()
     made = stage.train(recipe, base, items, golds, corpus="demo", checkpoint_s=float(checkpoint_s))
     (part,) = made.parts.values()

@@ -131,14 +131,14 @@ def recorded_outputs(selection: Selection) -> dict[str, str]:
 
 def test_errors_name_the_published_file(tmp_path: Path, strip: Benchmark) -> None:
     with pytest.raises(PunchlineError, match=r"bad\.published\.png, record bad: no box"):
-        pictures.make_pictures(strip, entry(tmp_path, "bad"), {}, "images")
+        pictures.make_pictures(strip, entry(tmp_path, "bad"), {}, "images", pinned=True)
     changed = entry(tmp_path, "a")
     Path(str(changed.path)).write_bytes(encoded("PNG", (9, 9)))
     with pytest.raises(PunchlineError, match="bytes have changed since they were fetched"):
         list(pictures.make_all(strip, [changed], {}, str(tmp_path / "images"), pinned=True))
     Path(str(changed.path)).unlink()
     with pytest.raises(PunchlineError, match="--forcerun fetch"):
-        pictures.make_pictures(strip, changed, {}, "images")
+        pictures.make_pictures(strip, changed, {}, "images", pinned=True)
 
 
 def test_every_illustrated_benchmark_has_its_module() -> None:

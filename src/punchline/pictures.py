@@ -15,73 +15,56 @@ from punchline.prepare import ledger, reading
 from punchline.schema import FetchEntry, ImageRef, Pictures, sha256
 from punchline.text import track
 
+Made = tuple[Pictures, dict[str, bytes]]  # the pictures of one item, and {path: bytes} of them
 
-def make_pictures(
-    benchmark: Benchmark, entry: FetchEntry, files: Files, folder: str
-) -> tuple[Pictures, dict[str, bytes]]:
-    """The pictures of one ledger entry, and {path: bytes} of them. Pure but for reading the published image.
+
+def make_pictures(benchmark: Benchmark, entry: FetchEntry, files: Files, folder: str, *, pinned: bool) -> Made:
+    """The pictures of one ledger entry. Pure but for reading the published image.
 
     A picture's path is <folder>/<item id>/<name><suffix>, or <folder>/<item id><suffix> for one without a name.
+    `pinned`: published bytes must be those that the ledger recorded. Raises PunchlineError for an image that is gone or
+    differs, and as the benchmark's `pictures` does.
     """
-    assert entry.path is not None
-    source = Path(entry.path)
+    source, item = Path(str(entry.path)), entry.item_id
     if not source.is_file():
-        raise PunchlineError(
-            "the image in the ledger is gone",
-            file=source,
-            record=entry.item_id,
-            hint="Put it back, or run with --forcerun fetch",
-        )
+        hint = "Put it back, or run with --forcerun fetch"
+        raise PunchlineError("the image in the ledger is gone", file=source, record=item, hint=hint)
     content = source.read_bytes()
+    digest = sha256(content)
+    if pinned and digest != entry.sha256:
+        were = f"(sha256 {digest[:12]}…, the ledger has {str(entry.sha256)[:12]}…)"
+        what = f"the image's bytes have changed since they were fetched {were}"
+        raise PunchlineError(what, file=source, record=item, hint="Delete the file and run with --forcerun fetch")
     reason = None
     try:
-        made = illustrated(benchmark).pictures(entry.item_id, content, files)
+        pictures = illustrated(benchmark).pictures(item, content, files)
     except NoPicture as why:
-        made, reason = [], str(why) or "no picture can be made of it"
+        pictures, reason = [], str(why) or "no picture can be made of it"
     except PunchlineError as error:
-        if str(error).startswith(PUBLISHED):
-            raise PunchlineError(f"{source}{str(error).removeprefix(PUBLISHED)}") from error
-        raise
-    paths = [f"{folder}/{'/'.join(filter(None, (entry.item_id, picture.name)))}{picture.suffix}" for picture in made]
-    images = tuple(
-        ImageRef(path=path, sha256=sha256(one.content), width=one.width, height=one.height, name=one.name)
-        for path, one in zip(paths, made, strict=True)
-    )
+        raise PunchlineError(str(error).replace(PUBLISHED, str(source), 1)) from error
+    made = {f"{folder}/{'/'.join(filter(None, (item, picture.name)))}{picture.suffix}": picture for picture in pictures}
     record = Pictures(
-        item_id=entry.item_id,
-        images=images,
-        source=entry.path,
-        source_sha256=sha256(content),
-        derivations=tuple(picture.derivation for picture in made),
+        item_id=item,
+        images=tuple(
+            ImageRef(path=path, sha256=sha256(one.content), width=one.width, height=one.height, name=one.name)
+            for path, one in made.items()
+        ),
+        source=str(entry.path),
+        source_sha256=digest,
+        derivations=tuple(picture.derivation for picture in pictures),
         reason=reason,
     )
-    return record, {path: picture.content for path, picture in zip(paths, made, strict=True)}
+    return record, {path: picture.content for path, picture in made.items()}
 
 
 def make_all(
     benchmark: Benchmark, ledger: Sequence[FetchEntry], files: Files, folder: str, *, pinned: bool
-) -> Iterator[tuple[Pictures, dict[str, bytes]]]:
-    """The pictures of every entry that has an image, in order.
-
-    `pinned`: published bytes must be those that the ledger recorded. Raises PunchlineError for an image that differs,
-    and as the benchmark's `pictures` does.
-    """
+) -> Iterator[Made]:
+    """The pictures of every entry that has an image, in order."""
     present = [entry for entry in ledger if entry.state == "ok"]
-
-    def one(entry: FetchEntry) -> tuple[Pictures, dict[str, bytes]]:
-        made, contents = make_pictures(benchmark, entry, files, folder)
-        if pinned and made.source_sha256 != entry.sha256:
-            raise PunchlineError(
-                f"the image's bytes have changed since they were fetched (sha256 {made.source_sha256[:12]}…, "
-                f"the ledger has {str(entry.sha256)[:12]}…)",
-                file=entry.path,
-                record=entry.item_id,
-                hint="Delete the file and run with --forcerun fetch",
-            )
-        return made, contents
-
     with ThreadPoolExecutor(threads()) as pool:
-        yield from track(pool.map(one, present), len(present), "make_pictures")
+        made = pool.map(lambda entry: make_pictures(benchmark, entry, files, folder, pinned=pinned), present)
+        yield from track(made, len(present), "make_pictures")
 
 
 def write_pictures(project: Project, benchmark: str) -> None:

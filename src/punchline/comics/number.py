@@ -10,7 +10,7 @@ Images are (height, width, 3) uint8 arrays, BGR; coordinates are pixels, x to th
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import cv2
@@ -91,13 +91,36 @@ def read_labels(image: Image) -> list[Label]:
 
     Exact: it finds labels as `draw_labels` draws them on a losslessly stored image, among other red art too.
     """
-    return [label for label, _ in _find(image)]
+    red = _red(image)
+    pad_x, pad_y = WINDOW
+    padded = np.pad(red, ((pad_y, pad_y), (pad_x, pad_x)))
+    inside = np.pad(np.ones_like(red), ((pad_y, pad_y), (pad_x, pad_x)))
+    explained = np.zeros_like(padded)
+    digits: dict[tuple[int, int], int] = {}  # anchor in the padded image: digit
+    for size, _, digit, x, y in sorted(_candidates(padded, inside)):
+        area = (slice(y, y + WINDOW[1]), slice(x, x + WINDOW[0]))
+        glyph = _digits()[digit][0] & inside[area]
+        if int((glyph & ~explained[area]).sum()) >= FRESH * -size:
+            explained[area] |= glyph
+            digits.setdefault((x, y), digit)
+
+    labels = []
+    for x, y in digits:
+        if (x - ADVANCE, y) not in digits:  # a number's first digit
+            text = ""
+            while (at := (x + ADVANCE * len(text), y)) in digits:
+                text += str(digits[at])
+            labels.append(Label(int(text), x + ANCHOR[0] - pad_x, y + ANCHOR[1] - pad_y))
+    return sorted(labels, key=lambda label: (label.label, label.y, label.x))
 
 
 def erase_labels(image: Image) -> Image:
     """A copy of the image in which each label's pixels have the median colour of those around it."""
     clean = image.copy()
-    for _, pixels in _find(image):
+    for label in read_labels(image):
+        drawn = np.zeros_like(image)
+        _put(drawn, str(label.label), label.x, label.y)
+        pixels = _red(drawn)
         around = _dilated(pixels, 7, 7).astype(bool) & ~_red(image).astype(bool)
         if around.any():
             clean[pixels.astype(bool)] = np.median(image[around], axis=0).astype(np.uint8)
@@ -125,47 +148,16 @@ def _dilated(mask: Image, width: int, height: int) -> Image:
     return np.asarray(cv2.dilate(mask, np.ones((height, width), np.uint8)), np.uint8)
 
 
-def _find(image: Image) -> list[tuple[Label, Image]]:
-    """The labels, ascending, each with the mask of its pixels."""
-    red = _red(image)
-    pad_x, pad_y = WINDOW
-    padded = np.pad(red, ((pad_y, pad_y), (pad_x, pad_x)))
-    inside = np.pad(np.ones_like(red), ((pad_y, pad_y), (pad_x, pad_x)))
-
-    found: list[tuple[float, float, int, int, int]] = []  # sorts the largest and clearest digit first
+def _candidates(padded: Image, inside: Image) -> Iterator[tuple[float, float, int, int, int]]:
+    """Places where all visible pixels of a digit are red: (-visible pixels, red share around it, digit, x, y)."""
     for left, top, right, bottom in _regions(padded):
         area = (slice(top, bottom), slice(left, right))
         for digit, (glyph, ring) in enumerate(_digits()):
-            covered = _count(padded[area], glyph)
             visible = _count(inside[area], glyph)
             blot = _count(padded[area], ring) / int(ring.sum())
-            hits = (covered == visible) & (visible >= VISIBLE * int(glyph.sum())) & (blot <= BLOT)
-            for y, x in np.argwhere(hits):
-                found.append((-float(visible[y, x]), float(blot[y, x]), digit, int(x) + left, int(y) + top))
-
-    explained = np.zeros_like(padded)
-    digits: dict[tuple[int, int], int] = {}  # anchor in the padded image: digit
-    for size, _, digit, x, y in sorted(found):
-        glyph = _digits()[digit][0]
-        area = (slice(y, y + WINDOW[1]), slice(x, x + WINDOW[0]))
-        fresh = int((glyph & inside[area] & ~explained[area]).sum())
-        if fresh >= FRESH * -size:
-            explained[area] |= glyph & inside[area]
-            digits.setdefault((x, y), digit)
-
-    labels = []
-    for x, y in digits:
-        if (x - ADVANCE, y) in digits:
-            continue  # not a number's first digit
-        pixels = np.zeros_like(padded)
-        text = ""
-        while (at := x + ADVANCE * len(text), y) in digits:
-            digit = digits[at, y]
-            text += str(digit)
-            pixels[y : y + WINDOW[1], at : at + WINDOW[0]] |= _digits()[digit][0]
-        mask = (pixels & inside)[pad_y:-pad_y, pad_x:-pad_x]
-        labels.append((Label(int(text), x + ANCHOR[0] - pad_x, y + ANCHOR[1] - pad_y), mask))
-    return sorted(labels, key=lambda pair: (pair[0].label, pair[0].y, pair[0].x))
+            all_red = _count(padded[area], glyph) == visible
+            for y, x in np.argwhere(all_red & (visible >= VISIBLE * int(glyph.sum())) & (blot <= BLOT)):
+                yield -float(visible[y, x]), float(blot[y, x]), digit, int(x) + left, int(y) + top
 
 
 def _count(mask: Image, template: Image) -> NDArray[np.float32]:

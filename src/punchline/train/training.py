@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import io
 import json
 import math
@@ -21,7 +20,8 @@ from punchline.config.recipes import Recipe
 from punchline.engines.transformers.loaded import Loaded
 from punchline.errors import PunchlineError
 from punchline.files import write_bytes
-from punchline.text import PROGRESS_S, log_line
+from punchline.schema import sha256
+from punchline.text import log_line, track
 from punchline.train.examples import Encoded
 
 # Parts of a model that read images: never trained, as in Qwen's own framework, where names such as those that recipes
@@ -43,7 +43,7 @@ class Training:
         import torch
         from peft import LoraConfig, get_peft_model
 
-        self.recipe, self.loaded, self.examples, self.part = recipe, loaded, examples, part
+        self.recipe, self.loaded, self.examples = recipe, loaded, examples
         self.checkpoint, self.digest = checkpoint, digest
         self.label = f"train {recipe.name}" + (f" ({part})" if part != WHOLE else "")
         torch.manual_seed(recipe.seed)
@@ -79,39 +79,35 @@ class Training:
     def run(self, checkpoint_s: float) -> Part:
         """Train to the end, from the checkpoint if there is one of this training."""
         self._resume()
-        started = saved = logged = time.monotonic()
-        first = self.step
-        while self.step < self.steps:
-            epoch = self.step // self.per_epoch
-            self._train_step(epoch)
-            self.step += 1
-            now = time.monotonic()
-            if self.step == self.steps or now - saved >= checkpoint_s:
+        saved = time.monotonic()
+        steps = range(self.step, self.steps)
+        for step in track(steps, len(steps), self.label, lambda: f", loss {self._mean_losses()[-1]:.4f}"):
+            self._train_step(step // self.per_epoch)
+            self.step = step + 1
+            if self.step == self.steps or time.monotonic() - saved >= checkpoint_s:
                 self._save()
                 saved = time.monotonic()
-            if self.step == self.steps or now - logged >= PROGRESS_S:
-                logged = now
-                left = (now - started) / (self.step - first) * (self.steps - self.step)
-                loss = self.losses[epoch][0] / self.losses[epoch][1]
-                log_line(f"{self.label}: step {self.step:,} of {self.steps:,}, loss {loss:.4f}, {left:,.0f} s left")
         return Part(
             examples=dict(sorted(Counter(one.example.request.task for one in self.examples).items())),
             steps=self.steps,
             parameters=sum(weight.numel() for weight in self.weights.values()),
             modules=self.modules,
-            losses=[total / tokens for total, tokens in self.losses],
+            losses=self._mean_losses(),
         )
+
+    def _mean_losses(self) -> list[float]:
+        """By epoch, of those begun."""
+        return [total / tokens for total, tokens in self.losses if tokens]
 
     def _train_step(self, epoch: int) -> None:
         import torch
 
-        order = list(range(len(self.examples)))
-        random.Random(f"{self.recipe.seed} {epoch}").shuffle(order)
-        size = self.recipe.batch
+        examples, size = list(self.examples), self.recipe.batch
+        random.Random(f"{self.recipe.seed} {epoch}").shuffle(examples)
         start = self.step % self.per_epoch * size * self.recipe.accumulate
-        chosen = [self.examples[i] for i in order[start : start + size * self.recipe.accumulate]]
+        chosen = examples[start : start + size * self.recipe.accumulate]
         tokens = sum(len(one.answer) for one in chosen)
-        torch.manual_seed(int(hashlib.sha256(f"{self.recipe.seed} {self.step}".encode()).hexdigest()[:8], 16))
+        torch.manual_seed(int(sha256(f"{self.recipe.seed} {self.step}".encode())[:8], 16))
         for group in self.optimiser.param_groups:
             group["lr"] = self.recipe.lr * rate(self.step, self.steps, self.recipe.schedule, self.recipe.warm_up)
         for i in range(0, len(chosen), size):
