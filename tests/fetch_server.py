@@ -1,18 +1,36 @@
-"""A real HTTP server on 127.0.0.1 that plays any number of hosts: it answers by Host header and path."""
+"""A real HTTP server on 127.0.0.1 that plays any number of hosts by Host header and path; a project to fetch into."""
 
+import io
+import json
+import subprocess
+import sys
 import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import chdir
 from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import httpcore
+import pytest
+from PIL import Image
 from tests.servers.scripted import Call, Scripted, running
 
+from punchline.fetch.annotations import fetch_annotations
+from punchline.fetch.images import fetch_images
+from punchline.fetch.manifests import ANNOTATION_COLUMNS, LOCK_COLUMNS, PIN_COLUMNS, Selected
 from punchline.fetch.net import Backend
+from punchline.fetch.resolvers import IMAGE_HOSTS, SITES
+from punchline.fetch.web import Fetched, Manners, Request, online
+from punchline.files import csv_text
+from punchline.schema import FetchEntry, sha256
+
+QUICK = Manners(pause=0.0, connect_timeout=2.0, read_timeout=5.0, total_timeout=20.0, backoff=0.01, longest_wait=5.0)
+IMAGE_HOST = "imgs.xkcd.com"
 
 
 @dataclass
@@ -111,7 +129,148 @@ class Rerouted(Backend):
         return stream
 
 
-@contextmanager
-def serving() -> Iterator[Server]:
+def picture(seed: int = 0, size: tuple[int, int] = (8, 6), kind: str = "PNG") -> bytes:
+    out = io.BytesIO()
+    Image.new("RGB", size, (seed % 256, seed // 256 % 256, 90)).save(out, kind)
+    return out.getvalue()
+
+
+def noise(kind: str = "PNG") -> bytes:
+    """An image that does not compress: cutting it cuts pixels."""
+    out = io.BytesIO()
+    Image.effect_noise((64, 64), 90).save(out, kind)
+    return out.getvalue()
+
+
+def moved(to: str, status: int = 302) -> Reply:
+    return Reply(status=status, headers={"Location": to})
+
+
+def rules(text: str) -> Reply:
+    """A robots.txt."""
+    return Reply(text.encode(), "text/plain")
+
+
+def got(url: str, manners: Manners = QUICK, **more: Any) -> Fetched:
+    """What is fetched from a URL."""
+    return online(lambda web: web.get(Request(url, 10**6, **more)), manners)
+
+
+def annotated(manifest: Path, out: Path, mirror: str | None = None, hosts: dict[str, str] | None = None) -> list[Path]:
+    """Fetch annotations."""
+    work = partial(fetch_annotations, manifest=manifest, out=out, mirror=mirror)
+    return online(work, QUICK, partial(Rerouted, hosts=hosts or {}))
+
+
+def annotations(root: Path, content: bytes, **changed: object) -> Path:
+    """A manifest of one file."""
+    url = "https://elsewhere.example/full_label.csv"
+    row = ("full_label.csv", url, sha256(content), len(content), "none", "pixelhumor/full_label.csv")
+    path = root / "annotations.csv"
+    path.write_text(csv_text(ANNOTATION_COLUMNS, [dict(zip(ANNOTATION_COLUMNS, row, strict=True)) | changed]))
+    return path
+
+
+class Project:
+    """A project root in a temporary folder, with all paths that fetch_images takes."""
+
+    def __init__(self, root: Path, server: Server) -> None:
+        self.server = server
+        self.mirror: str | None = None
+        hosts = [*SITES, *IMAGE_HOSTS, IMAGE_HOST, "static.explosm.net", "64.media.tumblr.com", "elsewhere.example"]
+        self.hosts = dict.fromkeys(hosts, server.url)
+        self.place(root)
+
+    def place(self, root: Path) -> None:
+        """Make the folder the project's root."""
+        self.root, self.manifest = root, root / "images_pinned.csv"
+        self.out = root / "data" / "raw" / "pixelhumor" / "images"
+        self.log = root / "data" / "raw" / "pixelhumor" / "fetch.jsonl"
+        self.lock = root / "data" / "manifests" / "pixelhumor" / "images.lock.csv"
+        root.mkdir(exist_ok=True)
+        self.manifest.write_text(csv_text(PIN_COLUMNS, []))
+
+    def xkcd(self, number: int, reply: Any = None, image: str | None = None) -> str:
+        """Serve xkcd comic `number` with this reply to its image; its id."""
+        path = f"/comics/{number}.png"
+        info = {"img": image or f"https://{IMAGE_HOST}{path}"}
+        self.server.routes["xkcd.com", f"/{number}/info.0.json"] = Reply(json.dumps(info).encode(), "application/json")
+        self.server.routes[IMAGE_HOST, path] = reply if reply is not None else Reply(picture(number))
+        return f"xkcd_{number}"
+
+    def pin(self, number: int, content: bytes, **changed: object) -> None:
+        """Add a line to the pinned manifest."""
+        places = (f"xkcd_{number}", f"https://xkcd.com/{number}/", f"https://{IMAGE_HOST}/comics/{number}.png")
+        about = (sha256(content), len(content), 8, 6, "CC BY-NC 2.5", f"xkcd/images/{number}.png", "someone")
+        line = dict(zip(PIN_COLUMNS, (*places, *about), strict=True)) | changed
+        with self.manifest.open("a") as file:
+            file.write(csv_text(PIN_COLUMNS, [line]).split("\n", 1)[1])
+
+    def lock_to(self, number: int, content: bytes) -> None:
+        """Write the lock: one line, for xkcd comic `number`."""
+        line = {"comic_id": f"xkcd_{number}", "url": "https://x", "sha256": sha256(content), "bytes": 1, "width": 8}
+        self.lock.parent.mkdir(parents=True, exist_ok=True)
+        line |= {"height": 6, "mirror": f"pixelhumor/images/xkcd_{number}.png"}
+        self.lock.write_text(csv_text(LOCK_COLUMNS, [line]))
+
+    def serve_mirror(self, content: Any, number: int = 1, path: str = "") -> str:
+        """Make the server the mirror, with this content or reply for xkcd comic `number`; the server's host."""
+        host = self.server.url.removeprefix("http://")
+        if content is not None:
+            reply = Reply(content, "application/whatever") if isinstance(content, bytes) else content
+            self.server.routes[host, f"{path.rstrip('/')}/xkcd/images/{number}.png"] = reply
+        self.mirror = f"{self.server.url}{path}"
+        return host
+
+    def fill_mirror(self, content: bytes | None, name: str = "xkcd/images/1.png") -> Path:
+        """Make a folder the mirror, with this content of the file `name`; the file."""
+        file = self.root / "mirror" / name
+        file.parent.mkdir(parents=True)
+        if content is not None:
+            file.write_bytes(content)
+        self.mirror = str(self.root / "mirror")
+        return file
+
+    def places(self) -> dict[str, Path]:
+        return {"pinned": self.manifest, "out": self.out, "log": self.log, "lock": self.lock}
+
+    def child(self, ids: list[str], hosts: dict[str, str]) -> subprocess.Popen[str]:
+        """A fetch of these comics in a process of its own."""
+        rows = [{"item_id": name, "source": "xkcd", "url": f"https://xkcd.com/{name[5:]}/"} for name in ids]
+        selected = self.root / "selected.csv"
+        selected.write_text(csv_text(("item_id", "source", "url"), rows))
+        places = {name: str(place) for name, place in (self.places() | {"selected": selected}).items()}
+        command = [sys.executable, str(Path(__file__).parent / "fetch_child.py")]
+        command.append(json.dumps({"hosts": self.hosts | hosts, **places}))
+        pipe = subprocess.PIPE
+        return subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, cwd=self.root)
+
+    def fetch(
+        self,
+        ids: list[str],
+        pages: dict[str, str] | None = None,
+        hosts: dict[str, str] | None = None,
+        manners: Manners = QUICK,
+        **more: Any,
+    ) -> list[FetchEntry]:
+        pages = {comic_id: f"https://xkcd.com/{comic_id.rpartition('_')[2]}/" for comic_id in ids} | (pages or {})
+        selected = [Selected(item_id=name, source=name.rpartition("_")[0] or name, url=pages[name]) for name in ids]
+        network = partial(Rerouted, hosts=self.hosts if hosts is None else hosts)
+        work = partial(fetch_images, selected=selected, **self.places(), **({"mirror": self.mirror} | more))
+        with chdir(self.root):
+            return online(work, manners, network)
+
+    def one(self, comic_id: str, **more: Any) -> FetchEntry:
+        (entry,) = self.fetch([comic_id], **more)
+        return entry
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
     with running(Server()) as server:
         yield server
+
+
+@pytest.fixture
+def project(tmp_path: Path, server: Server) -> Project:
+    return Project(tmp_path, server)

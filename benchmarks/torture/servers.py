@@ -15,7 +15,7 @@ FILES = {
     "openai": ("tests/test_engine_openai.py", "tests/engines/test_openai_hostile.py", "tests/engines/test_faults.py"),
     "openai batches": ("tests/engines/test_openai_batch_hostile.py",),
     "streams (vLLM, openai)": ("tests/test_engine_stream.py",),
-    "fetcher": ("tests/test_fetch.py", "tests/test_fetch_behavior.py", "tests/test_fetch_hostile.py"),
+    "fetcher": ("tests/test_fetch.py", "tests/test_fetch_hosts.py"),
 }
 
 

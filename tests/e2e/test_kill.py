@@ -283,16 +283,12 @@ def mirror(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_fetched_files_are_whole_and_fetched_once(mirror: Path, tmp_path: Path, environment: dict[str, str]) -> None:
     def commands(folder: Path) -> tuple[Script, ...]:
         folder.mkdir()
-        annotations = ["annotations", str(mirror / "annotations.csv"), "raw", str(mirror)]
-        files = [
-            str(mirror / "ids.csv"),
-            str(mirror / "pinned.csv"),
-            "raw/images",
-            "raw/fetch.jsonl",
-            "raw/ledger.jsonl",
-        ]
-        images = ["images", *files, str(mirror)]
-        return tuple(Script(folder, environment, "../tests/fetch_script.py", *words) for words in (annotations, images))
+        own = {"mirror": str(mirror), "out": "raw"}
+        annotations = own | {"manifest": str(mirror / "annotations.csv")}
+        images = own | {"selected": str(mirror / "ids.csv"), "pinned": str(mirror / "pinned.csv"), "out": "raw/images"}
+        images |= {"log": "raw/fetch.jsonl", "lock": "images.lock.csv", "entries": "raw/ledger.jsonl"}
+        given = map(json.dumps, (annotations, images))
+        return tuple(Script(folder, environment, "../tests/fetch_child.py", words) for words in given)
 
     for undisturbed in commands(tmp_path / "undisturbed"):
         undisturbed.finish()
