@@ -21,7 +21,6 @@ from punchline.benchmarks.hummus.scope import held_out, in_scope
 from punchline.core.benchmark import Verdict
 from punchline.errors import PunchlineError
 from punchline.fetch.resolvers import is_image
-from punchline.metrics import ngrams
 from punchline.schema import RULES, Gold, Item, ModelCard, Request, Response, Rule, Score, State
 from punchline.tables.render import read_published
 from punchline.tables.tabulate import Tabulated
@@ -204,8 +203,6 @@ def test_right_answers(demo: Files) -> None:
     assert good["image_bbox"] == 100
     for shown in ("image", "description"):
         assert row_of("figure5", scores, demo, input=shown)["classification"] == 1
-    if ngrams.library() is None:
-        pytest.skip("rouge-score is not installed")
     row = row_of("table2", scores, demo)
     assert row["rouge1"] == row["rouge2"] == pytest.approx(1) and good["explanation"] == 100
 

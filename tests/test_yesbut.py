@@ -22,12 +22,10 @@ from punchline.core.benchmark import Verdict, released_format
 from punchline.core.engine import check_files
 from punchline.engines import replay
 from punchline.errors import PunchlineError
-from punchline.metrics import ngrams
 from punchline.schema import RULES, Gold, Image, Item, ModelCard, Response, Rule, Score, State
 from punchline.tables.render import read_published
 
 TWICE = "the field is there twice"
-needed = pytest.mark.skipif(ngrams.library() is None, reason="rouge-score is not installed")
 
 
 def comic(number: int = 1, **fields: Any) -> dict[str, Any]:
@@ -140,7 +138,6 @@ def scored(answers: Answers, rule: Rule, verdicts: Mapping[str, Verdict] | None 
     return {score.task: score for score in yesbut.score_item(*answers, "m", rule, verdicts)}
 
 
-@needed
 def test_gold_in_is_right_under_both_rules() -> None:
     right = {"description": "Caption 1.", "contradiction": "Contradiction 1."}
     said = {task: right.get(task[:-2], "A") for task in TASKS}
@@ -153,7 +150,6 @@ def test_gold_in_is_right_under_both_rules() -> None:
             assert score.metrics == ({"correct": 1.0} if "mcq" in task else {"r2": 1.0})
 
 
-@needed
 @pytest.mark.parametrize(
     ("text", "released", "paper"),  # ROUGE-2 recall of "Caption 1.": of 7 pairs of characters, of 1 pair of words
     [("a caption 1 b", 1, 1), ("Caption 2.", 6 / 7, 0), ("1 caption", 6 / 7, 0), ("option 1", 5 / 7, 0), ("dog", 0, 0)],
@@ -513,7 +509,6 @@ def test_released_annotations(released: dict[str, bytes]) -> None:
 
 
 @pytest.mark.real
-@needed
 def test_table1_on_the_released_annotations(released: dict[str, bytes], root: Path) -> None:
     published = read_published(root / "config" / "published" / "yesbut.csv")
     made = tabulate(TABLES["table1"], [], {}, {}, released, published)

@@ -65,7 +65,7 @@ def _scores(task: str, found: tuple[Any, ...], gold: Gold, rule: Rule) -> dict[s
         return {} if shared is None else shared._asdict()
     if task == "explanation":
         rouge = ngrams.rouge(found[0], gold.values["explanation"], kinds=("rouge1", "rouge2"), stemmer=False)
-        return {kind: overlap.f1 for kind, overlap in (rouge or {}).items()}
+        return {kind: overlap.f1 for kind, overlap in rouge.items()}
     return {}
 
 

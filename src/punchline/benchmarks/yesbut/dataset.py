@@ -27,8 +27,8 @@ def components(files: Mapping[str, bytes]) -> Iterator[Row]:
     for component, fields in FIELDS.items():
         texts = [(str(comic["image_file"]), text) for comic in comics for text in _texts(comic, fields)]
         ids = [image_file for image_file, _ in texts]
-        lengths = [len(tokens) for _, text in texts if (tokens := word_tokens(text)) is not None]
-        length = average(lengths, ids, POSITIVE) if lengths and component != "Image" else None  # None without NLTK
+        lengths = [len(word_tokens(text)) for _, text in texts]
+        length = average(lengths, ids, POSITIVE) if lengths and component != "Image" else None
         yield Row(model=component, number=count([1] * len(ids), ids, EXACT), length=length)
 
 

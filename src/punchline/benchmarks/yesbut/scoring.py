@@ -67,8 +67,7 @@ def _text(answered: Answered, task: str, kind: str) -> Mark:
     if candidate is not None:
         mark.scored = True
         overlap = ngrams.rouge(candidate, str(gold.values[kind]), ROUGE, characters=CHARACTERS[rule])
-        if overlap is not None:
-            mark.metrics["r2"] = overlap["rouge2"].recall
+        mark.metrics["r2"] = overlap["rouge2"].recall
         compared = answered.verdict(bertscore_request(item, gold, kind, candidate, condition))
         mark.metrics |= measured(compared, SCORERS, -1, 2)
         judged = answered.verdict(judge_request(item, gold, kind, candidate, condition, rule))
