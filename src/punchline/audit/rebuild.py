@@ -13,6 +13,7 @@ import msgspec
 import pyarrow.parquet as pq
 
 from punchline import paths
+from punchline.artifacts.lineage import lineage_path, read_lineage
 from punchline.artifacts.passes import Round
 from punchline.artifacts.project import Project
 from punchline.artifacts.respondents import role_of
@@ -22,11 +23,13 @@ from punchline.errors import PunchlineError
 from punchline.files import sha256_file
 from punchline.jobs import call
 from punchline.respond import index_answers
+from punchline.tabulate.build import compute, rendered
 from punchline.text import escape_controls
 from punchline.workflow.provenance import Artifact
 
 Row = Mapping[str, Any]
 
+REBUILT = "it is not what a rebuild gives"
 SHOWN = 3  # names of records that differ alike
 DERIVED = tuple(f"{paths.DATA}{name}" for name in ("raw", "items", "images", "requests", "responses", "runs"))
 BUILT = ("data", "results", "logs", ".punchline", ".snakemake", *DERIVED)  # not linked as they are
@@ -88,16 +91,18 @@ def link(origin: Path, name: str) -> None:
         path.symlink_to(origin / name)
 
 
-def rebuild(project: Project, step: Artifact, origin: Path) -> Iterator[Finding]:
-    """Rebuild one artifact here, compare it with the project's, and put that one in its place.
+def rebuild(project: Project, step: Artifact, origin: Path, only: str = "") -> Iterator[Finding]:
+    """Rebuild one artifact here, compare it, or the output `only`, with the project's, and put that one in its place.
 
     So each artifact is compared with what the project's own inputs give. Raises PunchlineError and OSError for inputs
     that cannot be read; the project's files are then in place all the same.
     """
     fetched = step.rule in ("raw", "images") and not project.selection.corpus.drawn
     try:
-        if not fetched and step.rule != "train":
-            yield from _differences(project, step, origin)
+        if step.rule == "table":
+            yield from _table(project, step, origin)
+        elif not fetched and step.rule != "train":
+            yield from _differences(project, step, origin, only)
     finally:
         for path in step.outputs:
             _put(origin, path)
@@ -106,7 +111,19 @@ def rebuild(project: Project, step: Artifact, origin: Path) -> Iterator[Finding]
                 _put(origin, path)
 
 
-def _differences(project: Project, step: Artifact, origin: Path) -> Iterator[Finding]:
+def _table(project: Project, step: Artifact, origin: Path) -> Iterator[Finding]:
+    """Differences between the rebuilt cells and the lineage's, and between the table's files and their text."""
+    benchmark, table = step.wildcards
+    lineage = read_lineage(origin / lineage_path(step.outputs[0]))
+    made, models, compared = compute(project, benchmark, [table])[table]
+    for pair in ((models, lineage.models), (compared, lineage.compared), (made.cells, lineage.cells)):
+        yield from (Finding("table", step.outputs[0], what) for what in same(*map(msgspec.to_builtins, pair)))
+    for file, text in rendered(project, benchmark, table, made).items():
+        if (origin / file).is_file() and (origin / file).read_bytes() != text.encode():
+            yield Finding("table", file, "it is not what its cells give")
+
+
+def _differences(project: Project, step: Artifact, origin: Path, only: str) -> Iterator[Finding]:
     if step.rule == "pictures" and (other := _other_opencv(origin / step.outputs[0])):
         yield Finding("picture", step.outputs[0], other)
         return
@@ -121,13 +138,11 @@ def _differences(project: Project, step: Artifact, origin: Path) -> Iterator[Fin
             return
     else:
         call(project, step)
-    for path in [*step.outputs, *step.extra()]:
+    for path in [only] if only else [*step.outputs, *step.extra()]:
         if (origin / path).is_file() and sha256_file(path) != sha256_file(origin / path):
             made, stored = _rows(step, Path(path)), _rows(step, origin / path)
-            found = (
-                same(made, stored) if made is not None and stored is not None else ["it is not what a rebuild gives"]
-            )
-            yield from (Finding(kind_of(step, path), path, what) for what in found)
+            found = same(made, stored) if made is not None and stored is not None else [REBUILT]
+            yield from (Finding("overview" if only else kind_of(step, path), path, what) for what in found)
     if step.rule == "respond":
         yield from (Finding(*one) for one in sources.answered_again(project, *step.wildcards))
 
