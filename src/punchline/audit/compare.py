@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -101,7 +100,8 @@ def compare(benchmark: str, table: Table, models: Sequence[Model], across: Acros
 
     Raises PunchlineError when they share nothing, were scored in different ways, or the table has no row of one model.
     """
-    _check_table_of_models(table)
+    if not table.of_models:
+        raise PunchlineError(f"{table.name} is made of the released data, of no model's answers", file=table.file)
     a, b = models
     frames = []
     for model in models:
@@ -147,12 +147,6 @@ def compare(benchmark: str, table: Table, models: Sequence[Model], across: Acros
         shared=_shared([*frames, *scored, pair[0]]),
         differences=made,
     )
-
-
-def _check_table_of_models(table: Table) -> None:
-    """Raises PunchlineError for a table that is made of no model's answers."""
-    if not table.of_models:
-        raise PunchlineError(f"{table.name} is made of the released data, of no model's answers", file=table.file)
 
 
 def _check_alike(pair: Sequence[pd.DataFrame], names: str, table: Table) -> None:
@@ -260,33 +254,32 @@ def compare_models(
         benchmark = benchmarks.load(table[0])
         return [compare_files(benchmark, benchmark.TABLES[table[1]], models, project)], []
     placed = [in_run(name, project) for name in models]
-    scored = [n for n in benchmark_names() if all(Path(own.paths.scores(n, name)).is_file() for own, name in placed)]
-    if not scored:
+    made, refused = list[Comparison](), list[str]()
+    for of in benchmark_names():
+        if all(Path(own.paths.scores(of, name)).is_file() for own, name in placed):
+            try:
+                made.append(compare_somewhere(benchmarks.load(of), models, project))
+            except PunchlineError as error:
+                refused.append(str(error))
+    if refused and not made:
+        raise PunchlineError("; ".join(refused))
+    if not made:
         for own, name in placed:
             _check_scored(name, own)
         raise PunchlineError(f"no benchmark has scores of both {a} and {b}", hint=SCORE)
-    made, refused = list[Comparison](), list[str]()
-    for of in scored:
-        try:
-            made.append(compare_somewhere(benchmarks.load(of), models, project))
-        except PunchlineError as error:
-            refused.append(str(error))
-    if not made:
-        raise PunchlineError("; ".join(refused))
     return made, refused
 
 
 def compare_somewhere(benchmark: Benchmark, models: Sequence[str], project: Project) -> Comparison:
     """Compare in the main table, else in the first in which both models have scored answers."""
-    first = main_table(benchmark)
-    try:
-        return compare_files(benchmark, first, models, project)
-    except Unshared:
-        for table in benchmark.TABLES.values():
-            if table.rows is not None and table is not first:
-                with suppress(Unshared):
-                    return compare_files(benchmark, table, models, project)
-        raise
+    unshared: list[Unshared] = []
+    for table in sorted(benchmark.TABLES.values(), key=lambda table: not table.main):
+        if table.main or table.rows is not None:
+            try:
+                return compare_files(benchmark, table, models, project)
+            except Unshared as error:
+                unshared.append(error)
+    raise unshared[0]
 
 
 def main_table(benchmark: Benchmark) -> Table:
@@ -317,14 +310,25 @@ def _check_scored(model: str, project: Project) -> None:
 def compare_files(benchmark: Benchmark, table: Table, models: Sequence[str], project: Project) -> Comparison:
     """Compare from score files, items, gold and released files."""
     of = benchmark.NAME
-    _check_table_of_models(table)
     placed = [in_run(model, project) for model in models]
     notes = [note for own, name in placed for note in _check_scores(of, name, own)]
-    items = _items(benchmark, [own for own, _ in placed])
+    items: dict[str, Item] = {}
+    golds: dict[str, Gold] = {}
+    for where in dict.fromkeys(own.paths for own, _ in reversed(placed)):  # of two runs what both have, each its own
+        items |= Keyed(where.items(of), Item)
+        golds |= Keyed(where.gold(of), Gold)
+    of_items = items_frame(items, golds, benchmark.ITEMS)
     files = read_files(paths_of_table(project, of, table.name)) if table.across is not None else {}
-    stored = [own.paths.scores(of, name) for own, name in placed]
-    scored = [_model(label, path, items, table) for label, path in zip(models, stored, strict=True)]
-    made = compare(of, table, scored, Across([], items, files), project.selection.seed)
+    pair = []
+    for label, (own, name) in zip(models, placed, strict=True):
+        scores, _ = scores_frame(own.paths.scores(of, name), of_items, table.published_rule)
+        judges = scores["judge"].dropna().unique().tolist()
+        card = read_card(name) if name in stems("config/model") else None
+        judged = len(judges) == 1 and judges[0] in stems("config/judge")
+        judge = read_card(judges[0], "config/judge") if judged else None  # for its price
+        kind, engine = ("measured", "") if card is None else (kind_of(card), card.engine)
+        pair.append(Model(label, kind, engine, scores, card, judge))
+    made = compare(of, table, pair, Across([], of_items, files), project.selection.seed)
     (one, model), (other, another) = placed
     notes += differences(of, (model, another), one.paths, other.paths)
     return replace(made, notes=[*notes, *made.notes])
@@ -344,23 +348,3 @@ def _check_scores(benchmark: str, model: str, project: Project) -> list[str]:
         what = f"{len(unknown):,} scored items are not in {file}, e.g. {unknown[0]}"
         raise PunchlineError(what, file=path, hint="The scores are of another selection: make them again")
     return notes
-
-
-def _items(benchmark: Benchmark, projects: Sequence[Project]) -> pd.DataFrame:
-    """Items that models were asked about: of two runs what both have, each its own."""
-    items: dict[str, Item] = {}
-    golds: dict[str, Gold] = {}
-    for where in dict.fromkeys(own.paths for own in reversed(projects)):
-        items |= Keyed(where.items(benchmark.NAME), Item)
-        golds |= Keyed(where.gold(benchmark.NAME), Gold)
-    return items_frame(items, golds, benchmark.ITEMS)
-
-
-def _model(label: str, path: str, items: pd.DataFrame, table: Table) -> Model:
-    """A model with its scores; its card, and that of the one judge whose verdicts were read, for their prices."""
-    frame, _ = scores_frame(path, items, table.published_rule)
-    name, judges = Path(path).stem, frame["judge"].dropna().unique().tolist()
-    card = read_card(name) if name in stems("config/model") else None
-    judged = len(judges) == 1 and judges[0] in stems("config/judge")
-    kind, engine = ("measured", "") if card is None else (kind_of(card), card.engine)
-    return Model(label, kind, engine, frame, card, read_card(judges[0], "config/judge") if judged else None)

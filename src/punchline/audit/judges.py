@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,52 +28,33 @@ CORRECTED = [
 SCORE = "Make it first: snakemake --cores all"
 
 
-@dataclass(frozen=True)
-class Measure:
-    """A value with its interval."""
+def agreement(judge: str, reference: str, verdicts: pd.DataFrame) -> dict[str, Any] | None:
+    """Agreement of a judge with a reference, people or another judge; None where no text has both verdicts.
 
-    value: float | None
-    low: float | None
-    high: float | None
-
-
-@dataclass(frozen=True)
-class Agreement:
-    """A judge against a reference, people or another judge, on what both judged."""
-
-    judge: str
-    reference: str
-    n: int
-    measures: dict[str, Measure]  # accuracy, kappa, alpha, fpr, fnr
-
-
-@dataclass(frozen=True)
-class Order:
-    """The order of models by two judges, on the answers that both judged."""
-
-    judges: tuple[str, str]
-    n: int
-    tau: Measure
-    models: dict[str, tuple[float, float]]  # share of PASS by each judge, in the first one's order
-
-
-def agreement(judge: str, reference: str, verdicts: pd.DataFrame) -> Agreement | None:
-    """Agreement on the texts that both judged, the first verdict of each; None for no text. `verdicts`: COLUMNS."""
+    On each text, the first verdict of each counts. `verdicts`: COLUMNS. `measures`: accuracy, kappa, alpha, fpr, fnr,
+    each with its interval.
+    """
     first = verdicts.drop_duplicates(["judge", "item_id", "digest"]).set_index(["item_id", "digest"])
     own, other = (first[first["judge"] == name] for name in (judge, reference))
     both = own.join(other[PASSED].rename("by_other"), how="inner").sort_index()
     if both.empty:
         return None
-    cells = cells_of(both[PASSED], both["by_other"])
-    clusters = both["cluster"].tolist()
+    cells, clusters = cells_of(both[PASSED], both["by_other"]), both["cluster"].tolist()
     estimates = {name: Estimate(cells, value, clusters, kind=kind) for name, (value, kind) in MEASURES.items()}
-    return Agreement(
-        judge, reference, len(both), {name: Measure(of.point(), *interval(of)) for name, of in estimates.items()}
-    )
+    measures = {name: _measure(of.point(), *interval(of)) for name, of in estimates.items()}
+    return {"judge": judge, "reference": reference, "n": len(both), "measures": measures}
 
 
-def order(judges: tuple[str, str], verdicts: pd.DataFrame, seed: int) -> Order | None:
-    """Kendall's tau-b of the shares of PASS, with percentiles of resampled clusters; None for under three models."""
+def _measure(value: float | None, low: float | None, high: float | None) -> dict[str, float | None]:
+    return {"value": value, "low": low, "high": high}
+
+
+def order(judges: tuple[str, str], verdicts: pd.DataFrame, seed: int) -> dict[str, Any] | None:
+    """The order of models by two judges on the answers that both judged; None for under three models.
+
+    `tau`: Kendall's tau-b of the shares of PASS, with percentiles of resampled clusters. `models`: these shares by each
+    judge, in the first one's order.
+    """
     about = ["model", "item_id", "sample"]
     first = verdicts.dropna(subset="model").drop_duplicates(["judge", *about])
     wide = first.pivot(index=[*about, "cluster"], columns="judge", values=PASSED).reindex(columns=judges).dropna()
@@ -93,7 +73,8 @@ def order(judges: tuple[str, str], verdicts: pd.DataFrame, seed: int) -> Order |
     tau = _tau(means["first"].to_numpy(), means["second"].to_numpy())
     ordered = means.sort_index().sort_values("first", ascending=False, kind="stable")
     shares = {name: (a, b) for name, a, b in ordered.itertuples(name=None)}
-    return Order(judges, len(both), Measure(None if np.isnan(tau) else tau, *ends), shares)
+    value = None if np.isnan(tau) else tau
+    return {"judges": judges, "n": len(both), "tau": _measure(value, *ends), "models": shares}
 
 
 def _tau(a: Array, b: Array) -> float:
@@ -105,33 +86,32 @@ def _tau(a: Array, b: Array) -> float:
 
 def verdicts_of(benchmark: str, runs: Iterable[str]) -> pd.DataFrame:
     """All verdicts of people and judges on a benchmark's answers in some runs, and released ones, by COLUMNS."""
-    return pd.concat([pd.DataFrame(columns=COLUMNS), *(part for run in runs for part in _verdicts(benchmark, run))])
+    found = [pd.DataFrame(columns=COLUMNS)]
+    for project in map(Project, map(made_with, runs)):
+        where = project.paths
+        if not all(Path(path).is_file() for path in (where.items(benchmark), where.gold(benchmark))):
+            raise PunchlineError("no such file", file=where.items(benchmark), hint=SCORE)
+        items = items_of(project, benchmark)
+        for model in project.selection.models:
+            if Path(scores := where.scores(benchmark, model)).is_file():
+                found.append(verdicts_in(model, scores_frame(scores, items, "released")[0]))
+        found.append(labelled(project, benchmark, items)[COLUMNS])
+    return pd.concat(found)
 
 
-def _verdicts(benchmark: str, run: str) -> Iterator[pd.DataFrame]:
-    project = Project(made_with(run))
-    where = project.paths
-    if not all(Path(path).is_file() for path in (where.items(benchmark), where.gold(benchmark))):
-        raise PunchlineError("no such file", file=where.items(benchmark), hint=SCORE)
-    items = items_of(project, benchmark)
-    for model in project.selection.models:
-        if Path(scores := where.scores(benchmark, model)).is_file():
-            yield verdicts_in(model, scores_frame(scores, items, "released")[0])
-    yield labelled(project, benchmark, items)[COLUMNS]
+def judges(runs: Sequence[str], benchmark: str | None = None) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Agreements of judges, and orders of models, in a benchmark, or in all benchmarks of these runs.
 
-
-def judges(runs: Sequence[str], benchmark: str | None = None) -> tuple[list[Agreement], list[Order]]:
-    """Compare the judges of a benchmark, or of all benchmarks of these runs. Raises PunchlineError for no two."""
+    Raises PunchlineError where no two of people and judges say PASS or FAIL of the same answer.
+    """
     of = {run: made_with(run).benchmarks for run in runs}  # one run may have another benchmark than the next
     chosen = [benchmark] if benchmark else list(dict.fromkeys(itertools.chain.from_iterable(of.values())))
-    agreements: list[Agreement | None] = []
-    orders: list[Order | None] = []
+    agreements, orders = [], []
     for name in chosen:
         verdicts = verdicts_of(name, [run for run in runs if benchmark or name in of[run]])
         judging = sorted({*verdicts["judge"]} - {PEOPLE})
         pairs = list(itertools.combinations(judging, 2))
-        with_people = [(judge, PEOPLE) for judge in judging if PEOPLE in set(verdicts["judge"])]
-        agreements += [agreement(*pair, verdicts) for pair in [*with_people, *pairs]]
+        agreements += [agreement(*pair, verdicts) for pair in [*((judge, PEOPLE) for judge in judging), *pairs]]
         orders += [order(pair, verdicts, made_with(runs[0]).seed) for pair in pairs]
     if not any(agreements):
         raise PunchlineError(
@@ -141,27 +121,14 @@ def judges(runs: Sequence[str], benchmark: str | None = None) -> tuple[list[Agre
     return [one for one in agreements if one is not None], [one for one in orders if one is not None]
 
 
-def agreement_rows(agreements: Iterable[Agreement]) -> list[dict[str, Any]]:
-    """A row per agreement, for reading."""
-    return [
-        {"judge": one.judge, "against": one.reference, "n": f"{one.n:,}"}
-        | {name: measure_text(of) for name, of in one.measures.items()}
-        for one in agreements
-    ]
+def order_rows(one: dict[str, Any]) -> list[dict[Hashable, Any]]:
+    """A row per model, for reading: the shares of PASS and the ranks by each judge."""
+    shares = pd.DataFrame.from_dict(one["models"], orient="index", columns=one["judges"])
+    ranks = shares.sort_index().rank(ascending=False, method="first").astype(int).add_prefix("rank by ")
+    return shares.join(ranks).rename_axis("model").reset_index().to_dict("records")
 
 
-def order_rows(one: Order) -> list[dict[str, Any]]:
-    """A row per model, for reading."""
-    second = sorted(one.models, key=lambda name: (-one.models[name][1], name))
-    first, other = one.judges
-    return [
-        {"model": name, first: f"{a:.3f}", other: f"{b:.3f}"}
-        | {f"rank by {first}": rank, f"rank by {other}": 1 + second.index(name)}
-        for rank, (name, (a, b)) in enumerate(one.models.items(), start=1)
-    ]
-
-
-def corrected(runs: Iterable[str], benchmark: str | None) -> list[dict[str, Any]]:
+def corrected(runs: Iterable[str], benchmark: str | None) -> list[dict[Hashable, Any]]:
     """What of the runs' corrected.csv has a corrected accuracy, under rule `released`."""
     paths = [
         project.paths.validity(name, "corrected")
@@ -171,12 +138,4 @@ def corrected(runs: Iterable[str], benchmark: str | None) -> list[dict[str, Any]
     frames = [pd.read_csv(path) for path in paths if Path(path).is_file()]
     found = pd.concat([pd.DataFrame(columns=[*CORRECTED, "rule"]), *frames])
     known = found.loc[(found["rule"] == "released") & found["corrected"].notna(), CORRECTED].astype(object)
-    cells = known.where(known.notna(), None).to_dict("records")
-    return [{str(name): cell for name, cell in row.items()} for row in cells]
-
-
-def measure_text(of: Measure) -> str:
-    """`0.812 [0.701, 0.891]`; empty for an undefined value."""
-    if of.value is None:
-        return ""
-    return f"{of.value:.3f}" + ("" if of.low is None else f" [{of.low:.3f}, {of.high:.3f}]")
+    return known.where(known.notna(), None).to_dict("records")

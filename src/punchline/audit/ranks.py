@@ -9,13 +9,10 @@ from punchline.tables.ranks import Rank
 from punchline.tabulate.ranks import Ranks
 
 
-def ranks(
-    project: Project, benchmark: str, table: Table, column: str | None = None, *, lowest: bool | None = None
-) -> tuple[str, list[Rank]]:
+def ranks(project: Project, benchmark: str, table: Table, column: str | None = None) -> tuple[str, list[Rank]]:
     """(column, ranks) of the models in a table, from score files.
 
-    `column`: its first one by default. `lowest`: True if less is better; None: as the table says. Raises PunchlineError
-    where there is no such column, or no two models.
+    `column`: its first one by default. Raises PunchlineError where there is no such column, or no two models.
     """
     path = project.paths.table(table.file)
     if benchmark not in project.selection.benchmarks or not table.of_models:
@@ -23,8 +20,7 @@ def ranks(
     column = column or table.columns[0]
     if column not in table.columns:
         raise PunchlineError(f"no column {column!r}", file=path, hint=nearest(column, table.columns))
-    less = table.better(column) == "lower" if lowest is None else lowest
-    found = Ranks(project, benchmark).of(table.name, column, lowest=less)
+    found = Ranks(project, benchmark).of(table.name, column, lowest=table.better(column) == "lower")
     if not found:
         hint = "Name another column, or make it with one more model that has one"
         raise PunchlineError(f"no two models have a value of {column}", file=path, hint=hint)

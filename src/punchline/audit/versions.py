@@ -20,43 +20,11 @@ PLACES = 3  # of a prompt that are shown
 CHARACTERS = 100  # of each
 
 
-def asked_otherwise(benchmark: str, a: Paths, b: Paths) -> str | None:
-    """Which tasks were asked in other words about the same items, and the first words that changed; None for none."""
-    if not all(Path(where.requests(benchmark)).is_file() for where in (a, b)):
-        return None
-    one, other = (_by_question(where.requests(benchmark)) for where in (a, b))
-    changed = [key for key in one if key in other and one[key].request_id != other[key].request_id]
-    if not changed:
-        return None
-    tasks = ", ".join(sorted({task for _, task, *_ in changed}))
-    words = _changed_words(*(_text(of[changed[0]]).split() for of in (one, other)))
-    return f"asked otherwise: {tasks}: {words or 'other pictures or sampling parameters'}"
-
-
-def _changed_words(before: list[str], after: list[str]) -> str:
-    """`"in 3 sentences." → "in 4 sentences."`: the first places that changed, with the words before and after each."""
-    found = []
-    for kind, i1, i2, j1, j2 in difflib.SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
-        if kind != "equal":
-            sides = (before[max(0, i1 - 2) : i2 + 1], after[max(0, j1 - 2) : j2 + 1])
-            found.append(" → ".join(f'"{" ".join(words)[:CHARACTERS]}"' for words in sides))
-    return ", ".join(found[:PLACES]) + (f" and {len(found) - PLACES:,} more" if len(found) > PLACES else "")
-
-
-def _by_question(file: str) -> dict[tuple[str, str, str, int], Request]:
-    return {(one.item_id, one.task, one.condition, one.sample): one for one in Stored(file, Request)}
-
-
-def _text(request: Request) -> str:
-    return "\n".join(part.text for one in request.messages for part in one.content if isinstance(part, Text))
-
-
 def differences(benchmark: str, model: tuple[str, str], a: Paths, b: Paths) -> Iterator[str]:
     """Differences between two score files besides the answers, one line each; `model`: the model of each file."""
     if a == b:
         return
-    if (otherwise := asked_otherwise(benchmark, a, b)) is not None:
-        yield otherwise
+    yield from _asked_otherwise(*(where.requests(benchmark) for where in (a, b)))
     files = [where.scores(benchmark, name) for where, name in zip((a, b), model, strict=True)]
     one, other = (read_record(record_of(file)) for file in files)
     if one is None or other is None:
@@ -67,6 +35,32 @@ def differences(benchmark: str, model: tuple[str, str], a: Paths, b: Paths) -> I
             yield f"scored with {library} {a_has} and {b_has}"
     if one.code_digest != other.code_digest:
         yield "scored by different versions of the code"
+
+
+def _asked_otherwise(*files: str) -> Iterator[str]:
+    """Which tasks were asked in other words about the same items in two files, and the first words that changed."""
+    if not all(Path(file).is_file() for file in files):
+        return
+    one, other = (
+        {(of.item_id, of.task, of.condition, of.sample): of for of in Stored(file, Request)} for file in files
+    )
+    changed = [key for key in one if key in other and one[key].request_id != other[key].request_id]
+    if changed:
+        tasks = ", ".join(sorted({task for _, task, *_ in changed}))
+        pair = (one[changed[0]], other[changed[0]])
+        parts = ([part for message in request.messages for part in message.content] for request in pair)
+        words = _changed_words(*(" ".join(text.text for text in of if isinstance(text, Text)).split() for of in parts))
+        yield f"asked otherwise: {tasks}: {words or 'other pictures or sampling parameters'}"
+
+
+def _changed_words(before: list[str], after: list[str]) -> str:
+    """`"in 3 sentences." → "in 4 sentences."`: the first places that changed, with the words before and after each."""
+    found = []
+    for kind, i1, i2, j1, j2 in difflib.SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
+        if kind != "equal":
+            sides = (before[max(0, i1 - 2) : i2 + 1], after[max(0, j1 - 2) : j2 + 1])
+            found.append(" → ".join(f'"{" ".join(words)[:CHARACTERS]}"' for words in sides))
+    return ", ".join(found[:PLACES]) + (f" and {len(found) - PLACES:,} more" if len(found) > PLACES else "")
 
 
 def not_current(benchmark: str, model: str, project: Project) -> list[str]:

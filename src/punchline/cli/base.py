@@ -123,12 +123,11 @@ def print_rows(
     as_json: bool | None = None,
     widths: Mapping[str, int] | None = None,
     data: Any = None,
-    csv: Iterable[Mapping[Any, Any]] | None = None,
 ) -> None:
     """Print tables of rows for a terminal, as JSON (True) or as CSV (False), without empty tables.
 
-    JSON is `data` if given, else a list of rows, or a list of tables if several are given. CSV is `csv` if given.
-    `widths`: columns to wrap on a terminal.
+    JSON is `data` if given, else a list of rows, or a list of tables if several are given. `widths`: columns to wrap
+    on a terminal.
     """
     import pandas as pd  # slow to import; most commands print no rows
 
@@ -137,17 +136,17 @@ def print_rows(
         print_json(data if data is not None else lists if len(lists) > 1 else lists[0])
         return
     texts = []
-    for rows in filter(None, [list(csv)] if csv is not None and as_json is False else lists):
-        frame = pd.DataFrame(rows, dtype=object)
+    for frame in (pd.DataFrame(rows, dtype=object) for rows in lists if rows):
         frame = frame.where(frame.notna(), "")
+        if as_json is False:
+            texts.append(frame.to_csv(index=False))
+            continue
         wrapped = [(widths or {}).get(str(column)) for column in frame]
-        plain = tabulate(frame.map(_cell).to_dict("list"), "keys", "plain", disable_numparse=True, maxcolwidths=wrapped)
-        texts.append(f"{plain}\n" if as_json is None else frame.to_csv(index=False))
+        cells = frame.map(lambda value: f"{value:.4g}" if isinstance(value, float) else str(value))
+        texts.append(
+            tabulate(cells.to_dict("list"), "keys", "plain", disable_numparse=True, maxcolwidths=wrapped) + "\n"
+        )
     print("\n".join(texts), end="")
-
-
-def _cell(value: Any) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def without_empty(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -46,7 +46,7 @@ def audit_command(
     table: Annotated[str, typer.Argument(help=TABLE, autocompletion=table_names)] = "",
     row: Annotated[str | None, typer.Option(help="Only this row: a model, or a full row name")] = None,
     column: Annotated[str | None, typer.Option(help="Only this column")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON")] = False,
     expect: Annotated[str | None, typer.Option(help="Root digest to compare with, as published or committed")] = None,
     published: Annotated[str, typer.Option(help="A folder that `publish` wrote: one or all of its tables")] = "",
     run: RUN = DEFAULT_RUN,
@@ -55,37 +55,34 @@ def audit_command(
 
     Example: punchline audit table8
     """
-    from punchline.audit import audit
+    from punchline.audit.audit import as_json, as_text, audit, audit_overview, cells_of
     from punchline.audit.published import audit_published
     from punchline.audit.state import keep_verdict
 
+    if not published:
+        find_root(Path.cwd())
+    chosen = row is not None or column is not None
     if published:
         audits = audit_published(given(published), table or None, expect)
-        if as_json:
-            print_json([audit.as_json(one, []) for one in audits])
-        else:
-            print("\n\n".join(f"table    {one.table}\n{audit.as_text(one, [])}" for one in audits))
-        raise typer.Exit(0 if all(one.verdict == "equal" for one in audits) else 1)
-    find_root(Path.cwd())
-    if not table:
+    elif not table:
         raise PunchlineError("no table is named", hint="Name one: punchline tables lists them")
-    chosen = row is not None or column is not None
-    if not chosen and (overview := overview_path(table, run)) is not None:
-        found = audit.audit_overview(overview, Project(made_with(run_of(overview) or run)), expect)
+    elif not chosen and (overview := overview_path(table, run)) is not None:
+        audits = [audit_overview(overview, Project(made_with(run_of(overview) or run)), expect)]
     else:
-        found = audit.audit(find_table(table, run).path, expect=expect)
+        audits = [audit(find_table(table, run).path, expect=expect)]
     cells = []
-    if found.lineage is not None:
-        keep_verdict(found.table, found.lineage, found.verdict, found.root)
+    if not published and (lineage := audits[0].lineage) is not None:
+        keep_verdict(audits[0].table, lineage, audits[0].verdict, audits[0].root)
         if chosen:
-            cells = audit.cells_of(found.lineage, row, column)
-        elif as_json:  # as text, all cells would hide the verdict
-            cells = found.lineage.cells
-    if as_json:
-        print_json(audit.as_json(found, cells))
+            cells = cells_of(lineage, row, column)
+        elif json:  # as text, all cells would hide the verdict
+            cells = lineage.cells
+    if json:
+        found = [as_json(one, cells) for one in audits]
+        print_json(found if published else found[0])
     else:
-        print(audit.as_text(found, cells))
-    raise typer.Exit(0 if found.verdict == "equal" else 1)
+        print("\n\n".join(f"table    {one.table}\n" * bool(published) + as_text(one, cells) for one in audits))
+    raise typer.Exit(0 if all(one.verdict == "equal" for one in audits) else 1)
 
 
 @app.command("print", rich_help_panel="Look")
@@ -159,7 +156,6 @@ def compare_command(
 def ranks_command(
     table: TableName,
     column: Annotated[str | None, typer.Option(help="Column to rank by; default: the first")] = None,
-    lowest: Annotated[bool | None, typer.Option("--lowest/--highest", help="Best value; default: the table's")] = None,
     as_json: JSON = None,
     run: RUN = DEFAULT_RUN,
 ) -> None:
@@ -170,15 +166,9 @@ def ranks_command(
     from punchline.audit.ranks import ranks
 
     run, benchmark, spec, _ = find_table(table, run)
-    by, ranked = ranks(Project(made_with(run)), benchmark, spec, column, lowest=lowest)
-    shown = (
-        {"row": one.row or "all", "model": one.model, "n": one.n, by: f"{one.value:.3f}"}
-        | {"95 %": "" if one.low is None else f"[{one.low:.3f}, {one.high:.3f}]", "rank": one.rank}
-        | {"95 % of rank": f"{one.first}-{one.last}"}
-        for one in ranked
-    )
+    by, ranked = ranks(Project(made_with(run)), benchmark, spec, column)
     data = {"column": by, "level": 1 - ALPHA, "ranks": ranked}
-    print_rows(shown, as_json=as_json, data=data, csv=({"column": by, **asdict(one)} for one in ranked))
+    print_rows(({"column": by, **asdict(one)} for one in ranked), as_json=as_json, data=data)
 
 
 @app.command("judges", rich_help_panel="Check")
@@ -197,16 +187,17 @@ def judges_command(
     corrected = judges.corrected(run or [DEFAULT_RUN], benchmark)
     data = {"level": 1 - ALPHA, "agreement": agreements, "order": orders}
     data |= {"corrected": corrected} if corrected else {}
-    csv = (
-        {"judge": one.judge, "reference": one.reference, "n": one.n, "measure": name, **asdict(of)}
+    rows = (
+        {"judge": one["judge"], "reference": one["reference"], "n": one["n"], "measure": name, **of}
         for one in agreements
-        for name, of in one.measures.items()
+        for name, of in one["measures"].items()
     )
-    print_rows(judges.agreement_rows(agreements), as_json=as_json, data=data, csv=csv)
+    print_rows(rows, as_json=as_json, data=data)
     for one in orders if as_json is None else ():
-        first, second = one.judges
-        tau = judges.measure_text(one.tau)
-        print(f"\nOrder by {first} and by {second}, {one.n:,} answers: Kendall's tau {tau}")
+        first, second = one["judges"]
+        print()
+        print_rows([{"order by": first, "and by": second, "n": one["n"], "measure": "Kendall's tau", **one["tau"]}])
+        print()
         print_rows(judges.order_rows(one))
     if as_json is None and corrected:
         print("\nAccuracy corrected by people's labels")
@@ -275,30 +266,6 @@ def runs_command(as_json: JSON = None) -> None:
     for why in broken:
         print(why, file=sys.stderr)
     raise typer.Exit(1 if broken else 0)
-
-
-@app.command("diff", rich_help_panel="Check")
-def diff_command(
-    a: Annotated[str, typer.Argument(metavar="RUN", help="Name of a run; `default` for the default run")],
-    b: Annotated[str, typer.Argument(metavar="RUN", help="Name of the other run")],
-    as_json: JSON = None,
-) -> None:
-    """Compare the tables of two runs: the cells that differ, and why.
-
-    Example: punchline diff default six
-    """
-    from punchline.audit.diff import diff
-
-    found = diff(a, b)
-    if as_json is not None:
-        cells = ({"table": one.table, **cell} for one in found for cell in one.cells)
-        print_rows(cells, as_json=as_json, data=[one._asdict() for one in found])
-    for one in found if as_json is None else ():
-        print(f"{one.table}: {len(one.cells):,} cells differ, {one.same:,} are equal")
-        print("".join(f"  because  {why}\n" for why in one.why), end="")
-        print_rows(one.cells[:20])
-        if len(one.cells) > 20:
-            print(f"  … and {len(one.cells) - 20:,} more: --csv has all")
 
 
 @app.command(rich_help_panel="Look")
