@@ -84,8 +84,8 @@ def test_a_command_whose_reader_goes_ends_quietly(project: Path, root: Path, arg
     ("arguments", "output", "status", "said"),
     [
         ("tables", "&-", 0, ""),
-        ("schema none", "&-", 2, "error: no schema 'none'. "),
-        ("schema none", "/dev/full", 2, "error: no schema 'none'. "),
+        ("print none", "&-", 2, "error: no table 'none'. "),
+        ("print none", "/dev/full", 2, "error: no table 'none'. "),
         ("tables", "/dev/full", 1, "error: No space left on device\n"),
     ],
 )

@@ -51,7 +51,6 @@ RATED = "rate import relevance no.csv --key k.csv"
         ("tables --json", "", r'^\[\n.*"table": "table8",\n  "target": "results/table8.csv"'),
         ("runs --csv", "", "^run,selection,tables,root of the first,made .UTC.\ndefault,"),
         ("models --runnable --json", "", '"model": "random",\n  "engine": "baselines"'),
-        ("schema", "", '^{.*"enum": \\[\n.*"demo",\n.*"full",\n.*"open"\n'),
         (f"fetch --retry-missing {SMALL}", "", "nothing to retry; `punchline fetch` downloads files"),
         (RATED, "docs", "docs/no.csv: no such file"),
         (RATED, "", "error: no.csv: no such file"),
@@ -60,7 +59,7 @@ RATED = "rate import relevance no.csv --key k.csv"
 def test_commands(small_run: Project, command: str, within: str, expected: str) -> None:
     out, err = punchline(small_run, *command.split(), within=within, status=2 if command == RATED else 0)
     assert re.search(expected, out + err, re.DOTALL)
-    if "--json" in command or command == "schema":
+    if "--json" in command:
         json.loads(out)
     assert "--runnable" not in command or '"can run here": "no' not in out
 

@@ -1,19 +1,17 @@
-"""Commands that list models and benchmarks, and print schemas of configuration files."""
+"""Commands that list models and benchmarks."""
 
 from __future__ import annotations
 
-import json
 from typing import Annotated, Any
 
 import typer
 
 from punchline.cli.base import JSON, app, print_rows
 from punchline.config.cards import read_card, stems
-from punchline.config.schema import KINDS, schema
 from punchline.core import benchmark as benchmarks
 from punchline.core import engine as engines
 from punchline.core import variants
-from punchline.errors import PunchlineError, nearest
+from punchline.errors import PunchlineError
 from punchline.snakemake.preflight import cannot_run
 
 
@@ -50,19 +48,6 @@ def _model(name: str, folder: str) -> dict[str, Any]:
         "can run here": f"no: {why}" if why else f"yes{caveat}",
         "licence": card.licence or "",
     }
-
-
-@app.command("schema", rich_help_panel="Run")
-def schema_command(
-    kind: Annotated[str, typer.Argument(help=", ".join(KINDS), autocompletion=lambda: list(KINDS))] = "run",
-) -> None:
-    """Print the JSON schema of a kind of configuration file, for editors.
-
-    Example: punchline schema model
-    """
-    if kind not in KINDS:
-        raise PunchlineError(f"no schema {kind!r}", hint=nearest(kind, KINDS))
-    print(json.dumps(schema(kind), indent=1))
 
 
 @app.command("benchmarks", rich_help_panel="Run")
