@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 import typer
@@ -88,10 +90,18 @@ Model = Annotated[
 TableName = Annotated[str, typer.Argument(help=TABLE, autocompletion=table_names)]
 
 
-def snakemake(*arguments: str, **environment: str) -> int:
-    """Run Snakemake in the project; its exit status."""
+def snakemake(*arguments: str, config: Mapping[str, Any] | None = None, **environment: str) -> int:
+    """Run Snakemake in the project, with overrides of the selection; its exit status."""
     command = [sys.executable, "-m", "snakemake", "--cores", "all", *arguments]
+    command += ["--config", *(f"{key}={override_text(value)}" for key, value in config.items())] if config else []
     return subprocess.run(command, env=os.environ | environment, check=False).returncode
+
+
+def override_text(value: Any) -> str:
+    """A value as Snakemake takes it after --config: names without quotes and blanks."""
+    if isinstance(value, list):
+        return f"[{','.join(map(override_text, value))}]"
+    return value if isinstance(value, str) and re.fullmatch(r"[A-Za-z][\w.-]*", value) else json.dumps(value)
 
 
 def overrides(selection: Sequence[str] | None, run: str = DEFAULT_RUN) -> dict[str, Any]:
@@ -155,20 +165,11 @@ def without_empty(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return [{name: row.get(name) for name in names} for row in rows]
 
 
-class Named(NamedTuple):
-    """A table of a run."""
-
-    run: str
-    benchmark: str
-    spec: Table
-    path: str  # of its CSV
-
-
-def find_table(name: str, run: str = DEFAULT_RUN) -> Named:
-    """A table by path or name. Of several tables with one name, that of the run's benchmarks. Raises PunchlineError."""
+def find_table(name: str, run: str = DEFAULT_RUN) -> tuple[str, str, Table, str]:
+    """(run, benchmark, table, path of its CSV) by path or name, as `table_named`. Raises PunchlineError."""
     benchmark, table = table_named(name, run, given(name))
     spec, run = benchmarks.load(benchmark).TABLES[table], run_of(name) or run
-    return Named(run, benchmark, spec, Paths(run=run).table(spec.file))
+    return run, benchmark, spec, Paths(run=run).table(spec.file)
 
 
 def overview_path(name: str, run: str = DEFAULT_RUN) -> str | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 import shlex
 import shutil
 from collections.abc import Iterator
@@ -14,13 +13,12 @@ from typing import Annotated, Any
 import typer
 
 from punchline.artifacts.project import Project
-from punchline.cli.base import app, given, model_names, overrides, snakemake
+from punchline.cli.base import app, given, model_names, override_text, overrides, snakemake
 from punchline.config.cards import MODELS, read_card
 from punchline.config.runs import made_with, nothing_scored
 from punchline.core import benchmark as benchmarks
 from punchline.errors import PunchlineError
 from punchline.paths import DEFAULT_RUN
-from punchline.schema import Scalar
 
 SHOWN = 3  # models from the top whose differences are printed
 
@@ -60,9 +58,9 @@ def run_command(
         "strict": strict or None,
     }
     chosen |= {key: value for key, value in named.items() if value is not None}
-    words = ["all", "report", "--config", *(f"{key}={_text(value)}" for key, value in chosen.items())]
-    print(f"snakemake --cores all {shlex.join(words)}", flush=True)
-    if status := snakemake(*words):
+    words = [f"{key}={override_text(value)}" for key, value in chosen.items()]
+    print(f"snakemake --cores all all report --config {shlex.join(words)}", flush=True)
+    if status := snakemake("all", "report", config=chosen):
         raise typer.Exit(status)
     empty = [path for path in _tables(Project(made_with(run))) if nothing_scored(path)]
     raise typer.Exit(1 if empty and strict else 0)
@@ -70,11 +68,6 @@ def run_command(
 
 def _list(names: list[str] | None) -> list[str] | str | None:
     return "all" if names == ["all"] else names
-
-
-def _text(value: Scalar | list[str]) -> str:
-    """A value of --config: names without blanks."""
-    return f"[{','.join(value)}]" if isinstance(value, list) else str(json.dumps(value)).strip('"')
 
 
 def _model(name: str) -> str:

@@ -7,9 +7,8 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -63,12 +62,6 @@ def restore(pull: Annotated[bool, typer.Option(help="Run `dvc pull`")] = True) -
     print(f"restored: {there} of {len(states)} tables are current; `snakemake -n` says what is left to do")
 
 
-def _words(chosen: Mapping[str, Any]) -> list[str]:
-    """Overrides as Snakemake takes them."""
-    words = [f"{key}={json.dumps(value, ensure_ascii=False)}" for key, value in chosen.items()]
-    return ["--config", *words] if words else []
-
-
 @app.command(rich_help_panel="Run")
 def fetch(
     selection: SELECTION = None,
@@ -82,7 +75,7 @@ def fetch(
     """
     chosen = overrides([*(config or ()), *(selection or ())], run)
     if not retry_missing:
-        raise typer.Exit(snakemake("fetch_all", *_words(chosen)))
+        raise typer.Exit(snakemake("fetch_all", config=chosen))
     project = Project(read_selection(chosen)[0])
     logs: dict[str, str] = {}
     for benchmark in project.selection.benchmarks:
@@ -95,7 +88,7 @@ def fetch(
     if not logs:
         print("nothing to retry; `punchline fetch` downloads files that were never tried")
         return
-    raise typer.Exit(snakemake(*logs.values(), *_words(chosen), **{AGAIN: ",".join(logs), RETRY: "1"}))
+    raise typer.Exit(snakemake(*logs.values(), config=chosen, **{AGAIN: ",".join(logs), RETRY: "1"}))
 
 
 @app.command(rich_help_panel="Run")
@@ -113,7 +106,7 @@ def plan(selection: SELECTION = None, run: RUN = DEFAULT_RUN, as_json: JSON = No
         chosen |= {"benchmarks": read_selection({})[0].benchmarks}
     name = f"plan-{os.getpid()}"  # a run of its own: it touches no other run, and may go on at the same time
     try:
-        status = snakemake("prepare_all", "--nolock", "--quiet", "all", *_words({**chosen, "run": name}))
+        status = snakemake("prepare_all", "--nolock", "--quiet", "all", config={**chosen, "run": name})
         if status:
             raise typer.Exit(status)
         settings = read_selection({**chosen, "run": name})
@@ -154,4 +147,4 @@ def retry(selection: SELECTION = None, run: RUN = DEFAULT_RUN) -> None:
     after = [*map(project.tables, project.selection.benchmarks), project.overview()]
     targets = [step.job for step in after if Path(step.job).is_file()]
     print(f"Retrying {failed:,} failed answers", flush=True)
-    raise typer.Exit(snakemake(*again, *targets, *_words(chosen), **{AGAIN: ",".join(again)}))
+    raise typer.Exit(snakemake(*again, *targets, config=chosen, **{AGAIN: ",".join(again)}))

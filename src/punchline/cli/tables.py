@@ -31,7 +31,16 @@ from punchline.cli.base import (
     table_names,
     without_empty,
 )
-from punchline.config.runs import find_root, made_with, making, nothing_scored, run_of, runs, selection_text
+from punchline.config.runs import (
+    find_root,
+    made_with,
+    making,
+    nothing_scored,
+    run_of,
+    runs,
+    selection_text,
+    table_named,
+)
 from punchline.config.selection import read_selection
 from punchline.core import benchmark as benchmarks
 from punchline.errors import PunchlineError
@@ -69,7 +78,7 @@ def audit_command(
     elif not chosen and (overview := overview_path(table, run)) is not None:
         audits = [audit_overview(overview, Project(made_with(run_of(overview) or run)), expect)]
     else:
-        audits = [audit(find_table(table, run).path, expect=expect)]
+        audits = [audit(find_table(table, run)[-1], expect=expect)]
     cells = []
     if not published and (lineage := audits[0].lineage) is not None:
         keep_verdict(audits[0].table, lineage, audits[0].verdict, audits[0].root)
@@ -139,8 +148,8 @@ def compare_command(
     """
     from punchline.audit import compare, compare_text
 
-    named = find_table(table, run) if table else None
-    compared, refused = compare.compare_models((a, b), named and (named.benchmark, named.spec.name), run)
+    named = table_named(table, run, given(table)) if table else None
+    compared, refused = compare.compare_models((a, b), named, run)
     if as_json is not None:
         print_rows(compare.differences_frame(compared).to_dict("records"), as_json=as_json, data=compared)
     for number, one in enumerate(compared if as_json is None else ()):
