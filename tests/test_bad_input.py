@@ -16,6 +16,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.asked import ask
+from tests.conftest import ROOT
 from tests.ran import full_disk, ran
 from tests.records import response
 from tests.selected import selection_json
@@ -63,12 +64,9 @@ def test_a_subset(tmp_path: Path, content: bytes, expected: str | list[str]) -> 
         assert str(raised.value).startswith(str(file))
 
 
-def test_a_source_that_no_comic_has() -> None:
+def test_a_source_that_no_comic_has_and_a_column_twice() -> None:
     with pytest.raises(PunchlineError, match="field sources: no comic is from 'c'"):
         select(COMICS, sources=["a", "c"], subset=None, limit=None)
-
-
-def test_a_column_twice() -> None:
     with pytest.raises(PunchlineError, match=r"x.csv, line 1, field a: the column appears twice"):
         parse_csv(b"a,a\n1,2\n", ["a"], file="x.csv")
 
@@ -95,10 +93,6 @@ GOLD = Gold(benchmark="pixelhumor", item_id="demo_1", values={**LABELS, **PANELS
 OF_ITEM = items_frame({ITEM.item_id: ITEM}, {ITEM.item_id: GOLD})
 
 
-def responses(text: str) -> list[Response]:
-    return [response(f"{n:064d}", text) for n in range(8)]
-
-
 def scored(folder: Path) -> list[Score]:
     """Scores under both rules, as they are in folder/good.parquet."""
     asked = {request.task: response(request, "1, 2") for request in pixelhumor.requests(ITEM)}
@@ -108,8 +102,9 @@ def scored(folder: Path) -> list[Score]:
 
 
 def answered(folder: Path) -> list[Response]:
-    write_table(folder / "good.parquet", responses("x"), Response)
-    return responses("x")
+    made = [response(f"{n:064d}", "x") for n in range(8)]
+    write_table(folder / "good.parquet", made, Response)
+    return made
 
 
 # How a file is written, read back whole, and read in part.
@@ -159,9 +154,9 @@ def test_a_score_file_that_another_program_changed_is_an_error(tmp_path: Path, c
 
 
 def test_a_table_without_the_column(tmp_path: Path) -> None:
-    write_table(tmp_path / "a.parquet", responses("x"), Response)
+    answered(tmp_path)
     with pytest.raises(PunchlineError, match="field nope: missing column"):
-        read_columns(tmp_path / "a.parquet", ["nope"])
+        read_columns(tmp_path / "good.parquet", ["nope"])
 
 
 class Saying:
@@ -212,29 +207,35 @@ def test_hostile_answers_are_stored_and_scored(tmp_path: Path, text: str) -> Non
 RAW = "data/raw/demo/pixelhumor"
 ITEMS = "data/items/pixelhumor"
 HARMLESS = "field potentially_harmful: expected harm or non-harm, got 'harmless'"
-
-
 BUILD_GOLD = """
 import sys, msgspec
 from punchline.config.selection import Selection
-from punchline.errors import entry_point
 from punchline.artifacts.project import Project
 from punchline.jobs import build
-@entry_point
-def main(text):
-    project = Project(msgspec.json.decode(text, type=Selection))
+def main():
+    project = Project(msgspec.json.decode(sys.argv[1], type=Selection))
     build(project, project.gold("pixelhumor"))
-main(sys.argv[1])
+"""
+JOURNAL = """
+from punchline.journal import Journal
+from punchline.schema import Response
+def main():
+    with Journal("m.jsonl") as log:
+        for n in range(100):
+            if (str(n), "k") not in log:
+                answer = dict(request_id=str(n), model_key="k", state="ok", text="x")
+                log.append(Response(**answer, engine="e", engine_version="1"))
+        print(len(log))
 """
 
 
-def gold(root: Path, cwd: Path, largest: int | None = None) -> tuple[int, str]:
-    """Status and output of building gold. `largest`: no file may grow beyond it, as on a full disk."""
-    command = [sys.executable, "-c", BUILD_GOLD, selection_json(cwd, models=["random"])]
-    environment = os.environ | {"PYTHONPATH": str(root / "src")}
-    done = ran(*command, cwd=cwd, env=environment, preexec_fn=full_disk(largest))
+def script(code: str, *words: str, largest: int | None = None) -> subprocess.CompletedProcess[str]:
+    """A script that ends as entry points do. `largest`: no file may grow beyond it, as on a full disk."""
+    code = f"from punchline.errors import entry_point\n{code}\nentry_point(main)()"
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
+    done = ran(sys.executable, "-c", code, *words, env=environment, preexec_fn=full_disk(largest))
     assert "Traceback" not in done.stderr, done.stderr
-    return done.returncode, done.stderr
+    return done
 
 
 @pytest.fixture
@@ -259,60 +260,36 @@ def raw(root: Path, project: Path) -> Path:
         ("harm_annotation.csv", None, "", f"{RAW}/harm_annotation.csv: empty file"),
     ],
 )
-def test_broken_annotations(
-    root: Path, project: Path, raw: Path, name: str, old: str | None, new: str, message: str
-) -> None:
+def test_broken_annotations(project: Path, raw: Path, name: str, old: str | None, new: str, message: str) -> None:
     kept = project / ITEMS / "gold.jsonl"
     kept.write_text("old")
     text = (raw / name).read_text()
     (raw / name).write_text(new if old is None else text.replace(old, new, 1))
-    status, said = gold(root, project)
-    assert status == 1
-    assert re.search(message, said), said
+    done = script(BUILD_GOLD, selection_json(project, models=["random"]))
+    assert done.returncode == 1
+    assert re.search(message, done.stderr), done.stderr
     assert kept.read_text() == "old"
     assert not kept.with_name("gold.jsonl.made.json").exists()
 
 
-def test_a_full_disk_leaves_nothing_half_written(root: Path, project: Path, raw: Path) -> None:
-    status, said = gold(root, project, largest=4096)
-    assert status == 1
-    assert f"error: {ITEMS}/gold.jsonl: File too large" in said
+def test_a_full_disk_leaves_nothing_half_written(project: Path, raw: Path) -> None:
+    done = script(BUILD_GOLD, selection_json(project, models=["random"]), largest=4096)
+    assert done.returncode == 1
+    assert f"error: {ITEMS}/gold.jsonl: File too large" in done.stderr
     assert sorted(path.name for path in (project / ITEMS).iterdir()) == ["selected.csv"]
     assert {path.name for path in project.iterdir()} - {".punchline"} == {"config", "data"}
     assert not list(project.rglob("*.part"))
 
 
-JOURNAL = """
-from punchline.errors import entry_point
-from punchline.journal import Journal
-from punchline.schema import Response
-@entry_point
-def main():
-    with Journal("m.jsonl") as log:
-        for n in range(100):
-            if (str(n), "k") not in log:
-                answer = dict(request_id=str(n), model_key="k", state="ok", text="x")
-                log.append(Response(**answer, engine="e", engine_version="1"))
-        print(len(log))
-main()
-"""
-
-
-def test_a_full_disk_loses_no_answer(root: Path, tmp_path: Path) -> None:
-    def run(largest: int | None) -> subprocess.CompletedProcess[str]:
-        environment = os.environ | {"PYTHONPATH": str(root / "src")}
-        return ran(sys.executable, "-c", JOURNAL, cwd=tmp_path, env=environment, preexec_fn=full_disk(largest))
-
-    full = run(5000)
+def test_a_full_disk_loses_no_answer(project: Path) -> None:
+    full = script(JOURNAL, largest=5000)
     assert full.returncode == 1
     assert "error: m.jsonl: no answer can be written: File too large. Make room and run again" in full.stderr
-    assert "Traceback" not in full.stderr
-    kept = (tmp_path / "m.jsonl").read_bytes()
+    kept = Path("m.jsonl").read_bytes()
     whole = kept[: kept.rfind(b"\n") + 1]
     assert whole.count(b"\n") > 5
-    again = run(None)
+    again = script(JOURNAL)
     assert (again.returncode, again.stdout) == (0, "100\n")
-    lines = (tmp_path / "m.jsonl").read_bytes()
+    lines = Path("m.jsonl").read_bytes()
     assert lines.startswith(whole)
-    assert len(lines.splitlines()) == 100
-    assert all(json.loads(line) for line in lines.splitlines())
+    assert len([json.loads(line) for line in lines.splitlines()]) == 100

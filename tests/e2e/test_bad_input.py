@@ -10,8 +10,6 @@ from .project import Project
 pytestmark = pytest.mark.e2e
 
 RAW = "data/raw/demo/pixelhumor"
-
-
 ITEMS = "data/items/pixelhumor"
 
 
@@ -20,31 +18,6 @@ def refused(project: Project, config: str = SMALL) -> str:
     said = project.snakemake(TABLE, "-q", "rules", "host", config=config, fails=True)
     assert "Traceback" not in said
     return said
-
-
-@pytest.mark.parametrize(
-    ("file", "old", "new", "message"),
-    [
-        (
-            f"{RAW}/subjective_label.csv",
-            "['",
-            "[x'",
-            f"error: {RAW}/subjective_label.csv, line 2, record borderless_1, field Q1: ",
-        ),
-        (
-            f"{RAW}/objective_label.csv",
-            "panel_sequence",
-            "panel_sequenec",
-            f"error: {RAW}/objective_label.csv, line 1, field panel_sequence: missing column",
-        ),
-    ],
-)
-def test_a_broken_file(small: Project, file: str, old: str, new: str, message: str) -> None:
-    path, table = small.path / file, (small.path / TABLE).read_bytes()
-    small.rewrite_raw(file, path.read_text().replace(old, new, 1).encode())
-    assert message in refused(small)
-    assert (small.path / TABLE).read_bytes() == table
-    assert list(small.path.rglob("*.part")) == []
 
 
 MADE = [

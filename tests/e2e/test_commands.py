@@ -105,13 +105,14 @@ def test_a_run_says_a_line_a_job_and_no_selection(small: Project) -> None:
 
 
 def test_an_error_comes_last_and_once(small: Project) -> None:
-    raw = "data/raw/demo/pixelhumor/subjective_label.csv"
+    raw, table = "data/raw/demo/pixelhumor/subjective_label.csv", (small.path / TABLE).read_bytes()
     small.rewrite_raw(raw, (small.path / raw).read_text().replace("['", "[x'", 1).encode())
     said = small.snakemake(TABLE, config=SMALL, fails=True)
     assert last_line(said).startswith(f"error: {raw}, line 2, record borderless_1, field Q1: ")
     assert said.count("field Q1") == 1
     assert re.search(r"failed: items, gold and requests of pixelhumor: .* \(logs/prepare/pixelhumor\.log\)", said)
     assert "Traceback" not in said
+    assert (small.path / TABLE).read_bytes() == table and list(small.path.rglob("*.part")) == []
     (small.path / "config/run.yaml").write_text("models: [random")
     assert last_line(small.snakemake("-n", fails=True)).startswith("error: config/run.yaml")
 
