@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import io
 import re
 from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import urlsplit
 
 import typer
-from PIL import Image
 
 from punchline import paths
 from punchline.cli.base import app, given
 from punchline.core import benchmark as benchmarks
 from punchline.errors import PunchlineError
+from punchline.fetch.images import decode_image
+from punchline.fetch.log import Missing
 from punchline.fetch.manifests import ANNOTATION_COLUMNS, PIN_COLUMNS
 from punchline.fetch.resolvers import is_image
 from punchline.files import csv_text, parse_csv, write_bytes, write_text
@@ -24,7 +24,6 @@ COLUMNS = ("id", "question", "answer")
 OPTIONAL = ("image", "options", "cluster")
 ID = r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}"
 TEMPLATE = Path(__file__).with_name("benchmark.txt")
-SUFFIXES = {"PNG": ".png", "JPEG": ".jpg", "GIF": ".gif", "WEBP": ".webp"}
 LICENCE = "none stated"
 ASKED = {True: "{question}\n\n{options}\n\nAnswer with the letter of one option.\n", False: "{question}\n"}
 
@@ -129,16 +128,13 @@ def _pin(name: str, source: Path, row: Row) -> dict[str, Any]:
     file = source.parent / row["image"]
     try:
         content = file.read_bytes()
-        with Image.open(io.BytesIO(content)) as image:
-            kind, (width, height) = str(image.format), image.size
-    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
+        image = decode_image(content)
+    except (OSError, Missing) as error:
         what = f"not a readable image: {error}"
         raise PunchlineError(what, file=file, record=row["id"], field="image", hint="PNG, JPEG, GIF or WebP") from error
-    if kind not in SUFFIXES:
-        raise PunchlineError(f"a {kind} image", file=file, record=row["id"], hint="Save it as PNG, JPEG, GIF or WebP")
-    place = paths.manifest(name, f"images/{row['id']}{SUFFIXES[kind]}")
+    place = paths.manifest(name, f"images/{row['id']}.{image.extension}")
     write_bytes(Path(place), content)
     row["image"] = place
     made = {"comic_id": row["id"], "page_url": place, "image_url": place, "mirror": f"{name}/{Path(place).name}"}
     made |= {"sha256": sha256(content), "licence": LICENCE, "credit": ""}
-    return {**made, "bytes": len(content), "width": width, "height": height}
+    return {**made, "bytes": len(content), "width": image.width, "height": image.height}
