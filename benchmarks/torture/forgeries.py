@@ -34,7 +34,7 @@ ANSWERS = "data/responses/pixelhumor"
 Forge = Callable[[Project, random.Random], None]
 
 
-def _rewrite(folder: Project, model: str, change: Callable[[Response], Response]) -> None:
+def rewrite(folder: Project, model: str, change: Callable[[Response], Response]) -> None:
     """A model's journal with changed answers, each with its hash; its views are gone."""
     path = folder.path / ANSWERS / f"{model}.jsonl"
     answers = answers_in(path).values()
@@ -46,7 +46,7 @@ def _rewrite(folder: Project, model: str, change: Callable[[Response], Response]
         view.unlink()
 
 
-def _answers(model: str, folder: Project) -> dict[str, Response]:
+def answers_of(model: str, folder: Project) -> dict[str, Response]:
     path = folder.path / ANSWERS / f"{model}.jsonl"
     return {one.request_id: one for one in answers_in(path).values()}
 
@@ -56,9 +56,9 @@ def _answer(model: str) -> Forge:
 
     def forge(folder: Project, draw: random.Random) -> None:
         asked = read_table(folder.path / "data/requests/pixelhumor.parquet", Request)
-        answered = {name for name, answer in _answers(model, folder).items() if answer.text}
+        answered = {name for name, answer in answers_of(model, folder).items() if answer.text}
         chosen = draw.choice(sorted(answered & {one.request_id for one in asked if one.task == "Q7"}))
-        _rewrite(
+        rewrite(
             folder,
             model,
             lambda one: msgspec.structs.replace(one, text=f"{one.text}, 9") if one.request_id == chosen else one,
@@ -71,9 +71,9 @@ def _swap(one: str, other: str) -> Forge:
     """Two models' answers, each under the other's name and key."""
 
     def forge(folder: Project, draw: random.Random) -> None:
-        texts = {one: _answers(other, folder), other: _answers(one, folder)}
+        texts = {one: answers_of(other, folder), other: answers_of(one, folder)}
         for model, own in texts.items():
-            _rewrite(
+            rewrite(
                 folder,
                 model,
                 lambda answer, own=own: msgspec.structs.replace(

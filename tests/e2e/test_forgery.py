@@ -1,7 +1,6 @@
 """Forgeries that are consistent with themselves: detected by the audit alone, or with a root digest."""
 
 import fcntl
-import hashlib
 import json
 import re
 import shutil
@@ -11,11 +10,10 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.asked import answers_in
+from benchmarks.torture.forgeries import answers_of, rewrite
 
 from punchline.artifacts.lineage import Lineage, document, root_of
-from punchline.journal import Journal
-from punchline.schema import Response
+from punchline.files import sha256_file
 
 from .conftest import SMALL, TABLE
 from .project import Project
@@ -25,21 +23,14 @@ pytestmark = pytest.mark.e2e
 MODELS = "models=[first,second] limit=6"
 
 
-def answers(project: Project, model: str) -> list[Response]:
-    path = project.path / f"data/responses/pixelhumor/{model}.jsonl"
-    return list(answers_in(path).values())
-
-
 def forge(project: Project, model: str, texts: dict[str, str]) -> None:
     """Other texts in a model's journal, by request id, with valid hashes; its views are gone."""
-    path = project.path / f"data/responses/pixelhumor/{model}.jsonl"
-    forged = [msgspec.structs.replace(a, text=texts.get(a.request_id, a.text)) for a in answers(project, model)]
-    path.unlink()
-    with Journal(path) as journal:
-        for answer in forged:
-            journal.append(answer)
-    for view in path.parent.glob(f"{model}.parquet*"):
-        view.unlink()
+    rewrite(project, model, lambda one: msgspec.structs.replace(one, text=texts.get(one.request_id, one.text)))
+
+
+def texts(project: Project, model: str) -> dict[str, str]:
+    """{request id: text} of a model's answers."""
+    return {request_id: answer.text for request_id, answer in answers_of(model, project).items() if answer.text}
 
 
 def links(found: dict[str, Any]) -> set[str]:
@@ -75,7 +66,7 @@ def own(replayed: Project, tmp_path: Path) -> Project:
 
 
 def test_released_answers_are_read_again(own: Project) -> None:
-    forge(own, "second", {answer.request_id: answer.text or "" for answer in answers(own, "first") if answer.text})
+    forge(own, "second", texts(own, "first"))
     own.snakemake(TABLE, config=MODELS)
     assert score(own, "second") == 1.0  # everything after the journal follows from it
     found = own.audit(TABLE)
@@ -122,7 +113,7 @@ def test_a_selection_of_items_is_named_and_never_comparable(own: Project) -> Non
 
 
 def test_a_baselines_answers_are_computed_again(small: Project) -> None:
-    forge(small, "random", {answer.request_id: "1" for answer in answers(small, "random") if answer.text})
+    forge(small, "random", dict.fromkeys(texts(small, "random"), "1"))
     small.snakemake(TABLE, config=SMALL)
     assert links(small.audit(TABLE)) == {"computed answers"}
 
@@ -152,19 +143,18 @@ def test_overviews_are_made_again(own: Project) -> None:
     assert "equal" in own.punchline("audit", paths[0], "--expect", roots["cost"]["root"])
     own.punchline("audit", "cost", "--expect", roots["discrepancies"]["root"], fails=True)
     for path, name in zip(paths, OVERVIEWS, strict=True):
-        text = (own.path / path).read_bytes()
-        (own.path / path).write_bytes(text + b"one more\n")
-        assert links(own.audit(name)) == {"overview"}, name
         of_tables = name in ("pixelhumor/unread", "pixelhumor/ranks")
         record = own.path / ("results/pixelhumor/tables.made.json" if of_tables else "results/cost.csv.made.json")
-        made = json.loads(record.read_bytes())  # with its provenance file forged too
-        made["outputs"][path] = hashlib.sha256((own.path / path).read_bytes()).hexdigest()
-        honest = record.read_bytes()
+        honest = {file: file.read_bytes() for file in (own.path / path, record)}
+        (own.path / path).write_bytes(honest[own.path / path] + b"one more\n")
+        assert links(own.audit(name)) == {"overview"}, name
+        made = json.loads(honest[record])  # with its provenance file forged too
+        made["outputs"][path] = sha256_file(own.path / path)
         record.write_text(json.dumps(made))
         assert links(own.audit(name)) == {"overview"}, name
-        (own.path / path).write_bytes(text)
-        record.write_bytes(honest)
-    forge(own, "second", {answer.request_id: answer.text or "" for answer in answers(own, "first") if answer.text})
+        for file, content in honest.items():
+            file.write_bytes(content)
+    forge(own, "second", texts(own, "first"))
     own.snakemake(*paths, config=config)
     assert links(own.audit("discrepancies")) == {"released answers"}
 
