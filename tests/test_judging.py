@@ -10,7 +10,7 @@ from punchline.config.cards import read_card
 from punchline.core.benchmark import Benchmark, comparison
 from punchline.core.engine import Engine
 from punchline.errors import PunchlineError
-from punchline.paths import Paths, pass_journal
+from punchline.paths import Paths, journal
 from punchline.schema import ModelCard, Text
 
 ENGINE = cast(Engine, SimpleNamespace())
@@ -53,9 +53,9 @@ def test_scorers() -> None:
 
 
 def test_paths_and_comparisons() -> None:
-    assert Paths().pass_requests("b", "judge", "m") == "data/requests/b/judge/m.parquet"
-    assert Paths().pass_snapshot("b", "chained", "m") == "data/responses/b/chained/m.parquet"
-    assert pass_journal("b", "cosine", "labse") == "data/responses/b/cosine/labse.jsonl"
+    assert Paths().requests("b", "m", "judge") == "data/requests/b/judge/m.parquet"
+    assert Paths().snapshot("b", "m", "chained") == "data/responses/b/chained/m.parquet"
+    assert journal("b", "labse", "cosine") == "data/responses/b/cosine/labse.jsonl"
     asked = comparison("b", "1", "cosine", "default", "a candidate", "a reference")
     said = [(message.role, cast(Text, message.content[0]).text) for message in asked.messages]
     assert (asked.task, said) == ("cosine", [("assistant", "a candidate"), ("user", "a reference")])

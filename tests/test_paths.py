@@ -18,7 +18,7 @@ SHARED = {"raw", "fetch_journal", "pictures"}  # by runs of one corpus
 FOLDERS = {"data", "results", "logs", "report"}
 ARGUMENTS = {
     "benchmark": ["pixelhumor", "yesbut"],
-    "pass_": ["chained", "judge", "cosine"],
+    "pass_": ["", "chained", "judge", "cosine"],
     "shard": ["all", "1-of-3", "12-of-12"],
     "respondent": ["m", "judge/m", "chained"],
     "model": ["m", "chained", "m.parquet", "m.parquet.made", "scores", "availability"],
@@ -44,8 +44,7 @@ def shared(of: Paths, arguments: dict[str, list[str]] = ARGUMENTS) -> list[str]:
     """Files that runs share."""
     found = [of.fetch_journal(b) for b in arguments["benchmark"]]
     for benchmark, model in product(arguments["benchmark"], arguments["model"]):
-        journals = [paths.journal(benchmark, model)]
-        journals += [paths.pass_journal(benchmark, pass_, model) for pass_ in arguments["pass_"]]
+        journals = [paths.journal(benchmark, model, pass_) for pass_ in arguments["pass_"]]
         found += [*journals, f"{of.pictures(benchmark)}/{model}.png"]
         found += [paths.shard_journal(journal, part) for journal in journals for part in arguments["shard"]]
         found += [paths.journal_lock(journal) for journal in journals]
@@ -62,7 +61,7 @@ def check_apart(files: list[str]) -> None:
 
 def test_every_place_is_looked_at() -> None:
     named = {name for name, _, _ in views(Paths())}
-    sought = "items gold ledger index requests pass_snapshot responded scores table cost plan"
+    sought = "items gold ledger index requests snapshot responded scores table cost plan"
     assert named >= set(sought.split())
 
 
@@ -91,7 +90,7 @@ def test_each_named_run_has_two_folders() -> None:
 
 def test_a_file_is_found_in_every_run_its_own_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    default, *named = (Paths(run=name).pass_snapshot("yesbut", "judge", "m") for name in (DEFAULT_RUN, "a", "b"))
+    default, *named = (Paths(run=name).snapshot("yesbut", "m", "judge") for name in (DEFAULT_RUN, "a", "b"))
     assert of_all_runs(default) == [default]
     for path in named:
         Path(path).parent.mkdir(parents=True)

@@ -6,6 +6,7 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -355,11 +356,11 @@ def chain(**parameters: Any) -> dict[str, Artifact]:
     steps: dict[str, Artifact] = {}
 
     def need(name: str) -> Input:
-        return Input(name, f"data/{name}.txt", lambda: steps[name])
+        return Input(name, f"data/{name}.txt", steps[name])
 
     def step(name: str, *needs: Input) -> None:
         given = {"p": parameters.get(name, 0)}
-        steps[name] = Artifact(name, (), (f"data/{name}.txt",), needs, given, BUILD)
+        steps[name] = Artifact((f"data/{name}.txt",), needs, BUILD, given, rule=name)
 
     step("one", Input("source", SOURCE))
     step("two", need("one"))
@@ -449,8 +450,8 @@ def test_a_rebuild_with_the_same_content_ends_there() -> None:
 
 def test_what_must_be_there_first_decides_nothing() -> None:
     steps = chain()
-    needs = (Input("source", OTHER), Input("first", ONE, lambda: steps["one"], decides=False))
-    last = Artifact("last", (), ("data/last.txt",), needs, {}, BUILD)
+    needs = (Input("source", OTHER), Input("first", ONE, steps["one"], decides=False))
+    last = Artifact(("data/last.txt",), needs, BUILD, rule="last")
     make(steps["one"])
     make(last)
     assert stale({"one": steps["one"], "last": last}) == []
@@ -467,7 +468,7 @@ def test_what_an_artifact_names_decides_although_it_is_not_read() -> None:
         found = chain()
         three = found["three"]
         names = [need for step in (found["one"], found["two"]) for need in step.needs]
-        found["three"] = Artifact("three", (), (THREE,), three.needs, three.parameters, BUILD, names=lambda: names)
+        found["three"] = replace(three, names=lambda: names)
         return found
 
     for step in steps().values():
@@ -518,7 +519,7 @@ def test_each_source_is_read_once() -> None:
         return 1
 
     needs = (Input("source", SOURCE, content=content),)
-    steps = [Artifact(f"n{n}", (), (f"data/n{n}",), needs, {}, BUILD) for n in range(5)]
+    steps = [Artifact((f"data/n{n}",), needs, BUILD, rule=f"n{n}") for n in range(5)]
     for step in steps:
         make(step)
     looked.clear()

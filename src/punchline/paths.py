@@ -67,14 +67,18 @@ def own(benchmark: str, name: str) -> str:
     return f"config/{benchmark}/{name}"
 
 
-def journal(benchmark: str, model: str) -> str:
-    """A model's answers to a benchmark's requests, of all runs."""
-    return f"{JOURNALS}/{benchmark}/{model}.jsonl"
+def journal(benchmark: str, respondent: str, pass_: str = "") -> str:
+    """A respondent's answers to a benchmark's requests, or to those of a pass, of all runs."""
+    return f"{JOURNALS}/{_within(benchmark, pass_, respondent)}.jsonl"
+
+
+def _within(*names: str) -> str:
+    return "/".join(filter(None, names))
 
 
 def shard_journal(journal: str, shard: str) -> str:
     """The journal of one of several jobs that ask the same respondent."""
-    return f"{_shards_of(journal)}/{shard}.jsonl"
+    return f"{folder_of(journal)}/{SHARDS}/{Path(journal).stem}/{shard}.jsonl"
 
 
 def journal_lock(journal: str) -> str:
@@ -82,13 +86,9 @@ def journal_lock(journal: str) -> str:
     return f"{folder_of(journal)}/.{Path(journal).stem}.lock"
 
 
-def _shards_of(journal: str) -> str:
-    return f"{folder_of(journal)}/{SHARDS}/{Path(journal).stem}"
-
-
 def with_shards(journal: str) -> list[str]:
     """A journal and the existing journals of its shards."""
-    return [journal, *sorted(path.as_posix() for path in Path(_shards_of(journal)).glob("*.jsonl"))]
+    return [journal, *sorted(path.as_posix() for path in Path(shard_journal(journal, "")).parent.glob("*.jsonl"))]
 
 
 def of_all_runs(path: str) -> list[str]:
@@ -106,11 +106,6 @@ def votes(benchmark: str, name: str) -> str:
 def audited(run: str, name: str) -> str:
     """The result of the last audit of a table; outside the run's folders, so that an audit changes no run."""
     return f"{AUDITS}/{run}/{name.removesuffix('.csv')}.json"
-
-
-def pass_journal(benchmark: str, pass_: str, stem: str) -> str:
-    """Answers to the requests of a pass, by respondent, of all runs."""
-    return f"{JOURNALS}/{benchmark}/{pass_}/{stem}.jsonl"
 
 
 def adapter(name: str) -> str:
@@ -174,19 +169,13 @@ class Paths:
     def gold(self, benchmark: str) -> str:
         return f"{self.data}/items/{benchmark}/gold.jsonl"
 
-    def requests(self, benchmark: str) -> str:
-        return f"{self.data}/requests/{benchmark}.parquet"
+    def requests(self, benchmark: str, model: str = "", pass_: str = "") -> str:
+        """The requests about items, or those of a pass about, or to, one model."""
+        return f"{self.data}/requests/{_within(benchmark, pass_, model)}.parquet"
 
-    def pass_requests(self, benchmark: str, pass_: str, model: str) -> str:
-        """The requests of a pass about, or to, one model."""
-        return f"{self.data}/requests/{benchmark}/{pass_}/{model}.parquet"
-
-    def snapshot(self, benchmark: str, model: str) -> str:
-        """The answers to the current requests."""
-        return f"{self.data}/responses/{benchmark}/{model}.parquet"
-
-    def pass_snapshot(self, benchmark: str, pass_: str, model: str) -> str:
-        return f"{self.data}/responses/{benchmark}/{pass_}/{model}.parquet"
+    def snapshot(self, benchmark: str, model: str, pass_: str = "") -> str:
+        """The answers to the current requests, about items or of a pass."""
+        return f"{self.data}/responses/{_within(benchmark, pass_, model)}.parquet"
 
     def responded(self, respondent: str, shard: str) -> str:
         """The last output of a respondent's job: digests of its answers to all benchmarks."""

@@ -70,7 +70,7 @@ class _Asking:
             repeats = pass_.card.repeats
             made = list(ask_in_pass(of, pass_.name, self.items, self.golds, pairs, conditions, repeats))
             stem = self.model if pass_.name == CHAINED else pass_.card.name
-            found = Answers(paths.with_shards(paths.pass_journal(self.benchmark, pass_.name, stem)))
+            found = Answers(paths.with_shards(paths.journal(self.benchmark, stem, pass_.name)))
             still = [r for r in made if (r.request_id, pass_.key) not in found]
             if pass_.name == CHAINED:
                 asked, said = [*asked, *made], [*said, *(found.get((r.request_id, pass_.key)) for r in made)]

@@ -104,8 +104,8 @@ def write_requests(project: Project, benchmark: str) -> None:
 
 def asked_in_pass(project: Project, benchmark: str, pass_: str, model: str) -> Iterator[Asked]:
     """Requests of a pass about a model, each with its answer."""
-    snapshot = project.paths.pass_snapshot(benchmark, pass_, model)
-    requests = Stored(project.paths.pass_requests(benchmark, pass_, model), Request)
+    snapshot = project.paths.snapshot(benchmark, model, pass_)
+    requests = Stored(project.paths.requests(benchmark, model, pass_), Request)
     return answered(requests, Stored(snapshot, Response), snapshot)
 
 

@@ -258,8 +258,8 @@ def _ask_shards_again(project: Project, respondent: str, log: Answers) -> None:
     """Forget that shards are done whose answers were lost since. Raises PunchlineError."""
     if log.damaged:
         raise log.damaged[0]
-    for shard in project.shards(respondent):
-        Path(project.shard(respondent, shard).outputs[0]).unlink(missing_ok=True)
+    for shard in project.shards_of(respondent):
+        Path(shard.outputs[0]).unlink(missing_ok=True)
     raise PunchlineError(
         f"answers of {respondent} were lost after its shards were done", hint="Run again: what is lost is asked again"
     )

@@ -51,10 +51,10 @@ def test_a_job_reads_nothing_that_it_does_not_name(opened: tuple[Project, list[l
         project = projects[text]
         steps = project.built_by(rule, *names)
         known = {need.path for step in steps for need in step.needs} | {p for step in steps for p in step.outputs}
-        below = [need.step() for step in steps for need in step.needs if need.step]
+        below = [need.step for step in steps for need in step.needs if need.step]
         if rule == "tables":  # lineages name all files behind a table
-            below += [need.step() for step in steps for need, _ in dependencies(step) if need.step]
-            known |= {need.path for step in steps for need, _ in dependencies(step)}
+            below += [need.step for step in steps for need in dependencies(step) if need.step]
+            known |= {need.path for step in steps for need in dependencies(step)}
         if rule == "respond":  # images: the requests name each by its sha256
             below += [project.pictures(name) for name in project.selection.benchmarks]
         for step in [*steps, *below]:
@@ -83,6 +83,6 @@ def test_a_lineage_names_what_the_artifacts_read(opened: tuple[Project, list[lis
                 named |= {path for path, role in roles.items() if role not in ("table", "picture")}
                 found += 1
         journals = {path for path in named if path.endswith(".jsonl") and path.startswith("data/responses/")}
-        needed = {need.path for need, _ in dependencies(step)}
+        needed = {need.path for need in dependencies(step)}
         images = {path for path in named - needed if "/images/" in path}  # that only the fetch log names
         assert found > 5 and named - journals - images == needed

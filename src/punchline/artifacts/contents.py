@@ -13,15 +13,10 @@ from punchline.core.storage import digests_in, rows_in
 from punchline.files import PART, parse_csv
 from punchline.journal import Answers
 from punchline.paths import RECORD
-from punchline.schema import FetchEntry, digest_of, digest_of_all
+from punchline.schema import digest_of, digest_of_all
 from punchline.workflow import digests
 
 INDEXED = ("request_id", "model_key", "digest")  # columns of an index
-
-
-def ledger_content(entries: Sequence[FetchEntry]) -> Any:
-    """A ledger without when and from where: those differ from machine to machine."""
-    return [(e.item_id, e.state, e.reason, e.path, e.sha256) for e in entries]
 
 
 def printed(file: str, table: str) -> Any:

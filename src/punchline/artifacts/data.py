@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from punchline import paths
-from punchline.artifacts.contents import ledger_content
 from punchline.artifacts.respondents import Asking
 from punchline.config.selection import Selection
 from punchline.core import benchmark as benchmarks
@@ -21,29 +21,34 @@ from punchline.workflow.provenance import Artifact, Input
 FETCH, PREPARE = "punchline.fetch.commands", "punchline.prepare"
 
 
-def once(method: Callable[..., Artifact]) -> Callable[..., Artifact]:
-    """A method whose answer is kept: a step is one object, whoever asks for it."""
+def artifact(method: Callable[..., Artifact]) -> Callable[..., Artifact]:
+    """A method that describes an artifact of its name: one object for the same wildcards, whoever asks for it."""
 
     @functools.wraps(method)
-    def get(self: Prepared, *wildcards: object) -> Artifact:
+    def get(self: Prepared, *wildcards: str) -> Artifact:
         key = (method.__name__, *wildcards)
-        if key not in self.steps:
-            self.steps[key] = method(self, *wildcards)
-        return self.steps[key]
+        if key not in self.artifacts:
+            made = method(self, *wildcards)
+            self.artifacts[key] = replace(made, rule=made.rule or method.__name__, wildcards=wildcards)
+        return self.artifacts[key]
 
     return get
 
 
 class Prepared(Asking):
-    """The artefacts that no model has a part in."""
+    """The artifacts that no model has a part in."""
 
     def __init__(self, selection: Selection, shards: int | None = None) -> None:
         super().__init__(selection, shards)
-        self.steps: dict[tuple[object, ...], Artifact] = {}
+        self.artifacts: dict[tuple[str, ...], Artifact] = {}
+
+    def _code(self, benchmark: str, *modules: str) -> tuple[str, ...]:
+        """Modules of a benchmark, as an artifact names its code."""
+        return tuple(benchmarks.module_of(benchmark, module) for module in modules)
 
     # Published bytes
 
-    @once
+    @artifact
     def raw(self, benchmark: str) -> Artifact:
         """The released files: fetched as pinned, whatever code fetches them, or copies of the demo files."""
         manifest = Input(
@@ -51,13 +56,10 @@ class Prepared(Asking):
         )
         demo = self.demo_files(benchmark) if self.selection.corpus.drawn else []
         return Artifact(
-            "raw",
-            (benchmark,),
             tuple(self.paths.raw(benchmark, name) for name in dict.fromkeys([*self.annotations(benchmark), *demo])),
-            tuple(Input("demo file", f"{paths.demo(benchmark)}/{name}") for name in demo) or (manifest,),
-            {},
+            [Input("demo file", f"{paths.demo(benchmark)}/{name}") for name in demo] or [manifest],
             f"{FETCH}:write_annotations",
-            None,
+            code=None,
             record=self._fetched(benchmark),
             job=self._fetched(benchmark),
         )
@@ -86,55 +88,46 @@ class Prepared(Asking):
         return [Input("published values", file, content=lambda: content(file))] if Path(file).is_file() else []
 
     def _raw(self, benchmark: str, names: Sequence[str]) -> list[Input]:
-        step = functools.partial(self.raw, benchmark)
-        return [Input("raw annotation", self.paths.raw(benchmark, name), step) for name in names]
+        raw = self.raw(benchmark) if names else None
+        return [Input("raw annotation", self.paths.raw(benchmark, name), raw) for name in names]
 
     def _released(self, engine: Engine) -> list[Input]:
         """The files that an engine replays."""
-        files = {path: self.listed(path) for path in (engine.files if isinstance(engine, Released) else ())}
-        steps = {name: functools.partial(self.raw, name) for name in files.values() if name is not None}
-        return [Input("released answers", path, steps.get(name or "")) for path, name in files.items()]
+        listed = {path: self.listed(path) for path in (engine.files if isinstance(engine, Released) else ())}
+        return [
+            Input("released answers", path, None if name is None else self.raw(name)) for path, name in listed.items()
+        ]
 
-    @once
+    @artifact
     def select_items(self, benchmark: str) -> Artifact:
         """Which items are evaluated."""
         selection, loaded = self.selection, self.benchmark(benchmark)
         subset = [Input("subset", selection.subset)] if selection.subset is not None else []
-        if selection.limit is not None and self.pinned(benchmark):
-            subset.append(Input("manifest", paths.manifest(benchmark, "images_pinned.csv")))
-        chosen: dict[str, Any] = {
-            "sources": (selection.corpus.sources or {}).get(benchmark),
-            "limit": selection.limit,
-        }
-        if self.illustrated(benchmark) and not loaded.IMAGES:
-            chosen["pages"] = True
+        pins = self._pins(benchmark)[:1] if selection.limit is not None and self.pinned(benchmark) else []
+        pages = {"pages": True} if self.illustrated(benchmark) and not loaded.IMAGES else {}
+        sources = (selection.corpus.sources or {}).get(benchmark)
         return Artifact(
-            "select_items",
-            (benchmark,),
             (self.paths.selected(benchmark),),
-            (*self._raw(benchmark, loaded.ITEM_FILES), *subset),
-            chosen,
+            [*self._raw(benchmark, loaded.ITEM_FILES), *subset, *pins],
             f"{PREPARE}:write_selected",
-            (benchmarks.module_of(benchmark, "data"),),
+            {"sources": sources, "limit": selection.limit, **pages},
+            self._code(benchmark, "data"),
             job=self._fetched(benchmark),
         )
 
     def _selected(self, benchmark: str) -> Input:
-        return Input("selected items", self.paths.selected(benchmark), functools.partial(self.select_items, benchmark))
+        return self.select_items(benchmark).output("selected items")
 
-    @once
+    @artifact
     def images(self, benchmark: str) -> Artifact:
         """The published images, by their ledger: of the demo, fetched, or missing with a reason."""
         demo = self.selection.corpus.drawn
         ledger = self.paths.ledger(benchmark)
         return Artifact(
-            "images",
-            (benchmark,),
             (ledger,),
-            (self._selected(benchmark), *(self.demo_images(benchmark) if demo else self._pins(benchmark))),
-            {},
+            [self._selected(benchmark), *(self.demo_images(benchmark) if demo else self._pins(benchmark))],
             f"{FETCH}:write_images",
-            ("punchline.fetch.demo",) if demo else None,
+            code=("punchline.fetch.demo",) if demo else None,
             extra=lambda: [str(entry.path) for entry in read_records(ledger, FetchEntry) if entry.state == "ok"],
             extra_role="image",
             job=self._fetched(benchmark),
@@ -148,65 +141,59 @@ class Prepared(Asking):
 
     def _ledger(self, benchmark: str) -> Input:
         file = self.paths.ledger(benchmark)
-        return Input(
-            "ledger",
-            file,
-            functools.partial(self.images, benchmark),
-            content=lambda: ledger_content(read_records(file, FetchEntry)),
-        )
+        content = functools.partial(_ledger_content, file)
+        return self.images(benchmark).output("ledger")._replace(content=content)
 
     # What models see, and gold
 
-    @once
+    @artifact
     def pictures(self, benchmark: str) -> Artifact:
         """Images as models see them, by an index."""
         loaded, index = self.benchmark(benchmark), self.paths.index(benchmark)
         return Artifact(
-            "pictures",
-            (benchmark,),
             (index,),
-            (*self._raw(benchmark, loaded.ITEM_FILES), self._selected(benchmark), self._ledger(benchmark)),
-            {"pinned": not self.selection.corpus.drawn},
+            [*self._raw(benchmark, loaded.ITEM_FILES), self._selected(benchmark), self._ledger(benchmark)],
             "punchline.pictures:write_pictures",
-            (benchmarks.module_of(benchmark, "pictures"), benchmarks.PICTURES),
-            benchmarks.libraries(loaded, "pictures"),
+            {"pinned": not self.selection.corpus.drawn},
+            (*self._code(benchmark, "pictures"), benchmarks.PICTURES),
+            loaded.LIBRARIES.get("pictures", ()),
             extra=lambda: [image.path for made in read_records(index, Pictures) for image in made.images],
             extra_role="picture",
             job=self.paths.requests(benchmark),
         )
 
-    @once
+    def _pictures(self, benchmark: str) -> list[Input]:
+        """The index of pictures and the ledger; nothing where no image is shown."""
+        if not self.illustrated(benchmark):
+            return []
+        return [self._ledger(benchmark), self.pictures(benchmark).output("picture index")]
+
+    @artifact
     def items(self, benchmark: str) -> Artifact:
-        needs = [*self._raw(benchmark, self.benchmark(benchmark).ITEM_FILES), self._selected(benchmark)]
-        if self.illustrated(benchmark):
-            index = Input("picture index", self.paths.index(benchmark), functools.partial(self.pictures, benchmark))
-            needs += [self._ledger(benchmark), index]
+        raw = self._raw(benchmark, self.benchmark(benchmark).ITEM_FILES)
         return Artifact(
-            "items",
-            (benchmark,),
             (self.paths.items(benchmark),),
-            tuple(needs),
-            {},
+            [*raw, self._selected(benchmark), *self._pictures(benchmark)],
             f"{PREPARE}:write_items",
-            (benchmarks.module_of(benchmark, "data"),),
+            code=self._code(benchmark, "data"),
             job=self.paths.requests(benchmark),
         )
 
-    @once
+    @artifact
     def gold(self, benchmark: str) -> Artifact:
         return Artifact(
-            "gold",
-            (benchmark,),
             (self.paths.gold(benchmark),),
-            (*self._raw(benchmark, self.benchmark(benchmark).GOLD_FILES), self._selected(benchmark)),
-            {},
+            [*self._raw(benchmark, self.benchmark(benchmark).GOLD_FILES), self._selected(benchmark)],
             f"{PREPARE}:write_gold",
-            (benchmarks.module_of(benchmark, "data"),),
+            code=self._code(benchmark, "data"),
             job=self.paths.requests(benchmark),
         )
 
-    def _items(self, benchmark: str) -> Input:
-        return Input("items", self.paths.items(benchmark), functools.partial(self.items, benchmark))
+    def _labelled(self, benchmark: str) -> list[Input]:
+        """Items and their gold."""
+        return [self.items(benchmark).output(), self.gold(benchmark).output()]
 
-    def _gold(self, benchmark: str) -> Input:
-        return Input("gold", self.paths.gold(benchmark), functools.partial(self.gold, benchmark))
+
+def _ledger_content(file: str) -> Any:
+    """A ledger without when and from where: those differ from machine to machine."""
+    return [(e.item_id, e.state, e.reason, e.path, e.sha256) for e in read_records(file, FetchEntry)]

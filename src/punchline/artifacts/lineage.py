@@ -82,6 +82,11 @@ def read_lineage(path: str | Path) -> Lineage:
         raise PunchlineError(f"not a lineage: {error}", file=path, hint=REBUILD) from error
 
 
+def digests_of_cells(path: str) -> list[str]:
+    """Digests of a lineage's cells, without what it names besides."""
+    return [cell.digest for cell in read_lineage(path).cells]
+
+
 def kind_of(card: ModelCard) -> str:
     """The column `kind` of a model's rows."""
     return "baseline" if card.engine in ("baselines", "lexical") else "measured"

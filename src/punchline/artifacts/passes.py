@@ -87,30 +87,25 @@ def passes_of(
     `scorers`: {pass: name of the card}. The judge is `judge`, or RELEASED where verdicts were released with the answers
     and no other judge is asked for, or just the one that gave them.
     """
-    found = {}
-    if set(benchmark.CHAINED) & set(conditions):
-        found[CHAINED] = model.name
-    if extractor and benchmark.CLOSED:
-        found[EXTRACTOR] = extractor
-    for pass_ in PASSES:
-        if pass_ not in benchmark.JUDGES:
-            continue
-        who = scorers.get(pass_, "") if pass_ in SCORERS else judge or ""
-        if pass_ == JUDGE and isinstance(engine, Verdicts) and engine.format == benchmark.NAME:
-            who = RELEASED if engine.givers() and judge in (None, *_who(engine)) else who
-        if who:
-            found[pass_] = who
-    return found
+    released = isinstance(engine, Verdicts) and engine.format == benchmark.NAME and engine.givers()
+    if released and judge in (None, *_who(engine)):
+        judge = RELEASED
+    asked = {JUDGE: judge, **scorers}
+    who = {
+        CHAINED: model.name if set(benchmark.CHAINED) & set(conditions) else None,
+        EXTRACTOR: extractor if benchmark.CLOSED else None,
+        **{pass_: asked.get(pass_) for pass_ in benchmark.JUDGES},
+    }
+    return {pass_: name for pass_ in PASSES if (name := who.get(pass_))}
 
 
-def _who(engine: Verdicts) -> set[str]:
-    """The one judge of all an engine's answers; nobody where there are several."""
-    judges = engine.givers()
+def _who(engine: Engine) -> set[str]:
+    """The one judge of all an engine's answers; nobody where there are several, or none."""
+    judges = engine.givers() if isinstance(engine, Verdicts) else set()
     return judges if len(judges) == 1 else set()
 
 
 def card_of_released(engine: Engine) -> ModelCard | None:
     """The card of the one judge who gave released verdicts, for its price; None where there is none."""
-    judges = _who(engine) if isinstance(engine, Verdicts) else set()
-    name = next(iter(judges), "")
+    name = next(iter(_who(engine)), "")
     return read_card(name, "config/judge") if name in stems("config/judge") else None

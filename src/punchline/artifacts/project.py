@@ -14,24 +14,20 @@ import msgspec
 from punchline import paths
 from punchline.artifacts.answers import Answered
 from punchline.artifacts.contents import files_beside, listed_files, printed
-from punchline.artifacts.data import once
-from punchline.artifacts.lineage import lineage_path, read_lineage
-from punchline.artifacts.passes import ALL, CHAINED, DATA, JUDGE, RELEASED, card_of_released
-from punchline.artifacts.respondents import role_of, shown
+from punchline.artifacts.data import artifact
+from punchline.artifacts.lineage import digests_of_cells, lineage_path
+from punchline.artifacts.passes import ALL, CHAINED, DATA, JUDGE
+from punchline.artifacts.respondents import role_of, shown_part
 from punchline.core import benchmark as benchmarks
-from punchline.schema import ModelCard
 from punchline.workflow.processes import pictures_mode
 from punchline.workflow.provenance import Artifact, Input, dependencies
 
 DRAWING = ("altair", "vl-convert-python")
 TABULATE, SITE = "punchline.tabulate.build", "punchline.report.site"
 # Files on the validity of scores, per benchmark and over all (validity/build.py).
-VALIDITY: tuple[str, ...] = (
-    *("items", "picture_gain", "option_order", "corrected", "people", "votes", "repeats", "verdicts"),
-)
+VALIDITY = ("items", "picture_gain", "option_order", "corrected", "people", "votes", "repeats", "verdicts")
+SHARED = ("shortcuts", "links")
 SHORTCUTS = ("tables", "scoring", "ask", "baselines")  # modules of a benchmark that they use
-SHARED: tuple[str, ...] = ("shortcuts", "links")
-
 
 # The rules of Snakemake: the wildcards of each, and the kinds of artifact that one job builds, in order.
 WILDCARDS: dict[str, tuple[str, ...]] = {
@@ -73,7 +69,7 @@ class Project(Answered):
             answers = [self.report_answers(name, model) for name in selected for model in self.selection.models]
             return [*items, *answers, self.report()]
         if rule == "overview":
-            return [self.overview(), *([self.shared()] if SHARED else [])]
+            return [self.overview(), self.shared()]
         if rule not in KINDS:
             return [getattr(self, rule)(*wildcards)]
         (name,) = wildcards
@@ -107,70 +103,58 @@ class Project(Answered):
 
     # Scores and tables
 
-    @once
+    @artifact
     def score(self, benchmark: str, model: str) -> Artifact:
-        judged = {pass_: who for pass_, who in self.passes(benchmark, model).items() if pass_ != CHAINED}
-        loaded = self.benchmark(benchmark)
+        judges = {pass_: who for pass_, who in self.passes(benchmark, model).items() if pass_ != CHAINED}
         return Artifact(
-            "score",
-            (benchmark, model),
             (self.paths.scores(benchmark, model),),
-            (
-                self._items(benchmark),
-                self._gold(benchmark),
-                *self._own(benchmark, model),
-                *(need for pass_ in judged for need in self._pass(benchmark, pass_, model)),
-            ),
-            {"judges": judged},
+            [*self._labelled(benchmark), *self._own(benchmark, model), *self._in_passes(benchmark, model)],
             "punchline.score:write_model",
-            (benchmarks.module_of(benchmark, "scoring"),),
-            benchmarks.libraries(loaded, "score"),
+            {"judges": judges},
+            self._code(benchmark, "scoring"),
+            self.benchmark(benchmark).LIBRARIES.get("score", ()),
         )
 
+    def _scored(self, benchmark: str, model: str) -> list[Input]:
+        """A model's scores, indexes of its responses in all passes, and released files that it replays."""
+        snapshots = [self._snapshot(benchmark, pass_, model) for pass_ in ("", *self.passes(benchmark, model))]
+        return [self._scores(benchmark, model), *snapshots, *self._released(self.engines[model])]
+
     def _scores(self, benchmark: str, model: str) -> Input:
-        score = functools.partial(self.score, benchmark, model)
-        return Input("scores", self.paths.scores(benchmark, model), score)
+        return self.score(benchmark, model).output("scores")
 
-    def _answered(self, benchmark: str, model: str) -> list[Input]:
-        """Indexes of a model's responses in all passes, and released files that it replays."""
-        passes = (need for pass_ in self.passes(benchmark, model) for need in self._pass(benchmark, pass_, model)[1:])
-        answers = {need.path: need for need in (*self._own(benchmark, model)[1:2], *passes)}
-        return [*answers.values(), *self._released(self.engines[model])]
-
-    @once
+    @artifact
     def table(self, benchmark: str, table: str) -> Artifact:
         """One table: what its lineage names. It is built with all tables of the benchmark."""
         loaded = self.benchmark(benchmark)
         spec = loaded.TABLES[table]
-        models = self.selection.models if spec.of_models else []
         needs = [*self._published(benchmark, lambda file: printed(file, table)), *self._files(benchmark, table)]
+        compared = self.passes(benchmark, DATA) if spec.compared is not None else {}
+        needs += [need for pass_ in compared for need in self._pass(benchmark, pass_, DATA)]
+        passes = [(pass_, who, DATA) for pass_, who in compared.items()]
+        cards = []
         if spec.of_models:
             needs += [*self._raw(benchmark, loaded.ITEM_FILES), *self._labels(benchmark)]
-            needs += [self._items(benchmark), self._gold(benchmark), self._selected(benchmark)]
-        shown: dict[str, Input] = {}
-        for pass_, who in self.passes(benchmark, DATA).items() if spec.compared is not None else ():
-            needs += self._pass(benchmark, pass_, DATA)
-            shown[who] = self._card(self.judges[who], benchmark, spec.prices, f"{role_of(pass_)} card")
-        for model in models:
-            needs += [self._scores(benchmark, model), *self._answered(benchmark, model)]
-            shown[model] = self._card(self.cards[model], benchmark, spec.prices, "model card")
-            for pass_, who in self.passes(benchmark, model).items():  # no keys: a judge's weights may be absent
-                if pass_ != CHAINED:
-                    gives = card_of_released(self.engines[model]) if who == RELEASED else self.judges[who]
-                    if gives is not None:
-                        shown[gives.file] = self._card(gives, benchmark, spec.prices, f"{role_of(pass_)} card")
-        needs += shown.values()
+            needs += [*self._labelled(benchmark), self._selected(benchmark)]
+            for model in self.selection.models:
+                needs += self._scored(benchmark, model)
+                cards.append((self.cards[model], "model card"))
+                passes += [(*of, model) for of in self.passes(benchmark, model).items() if of[0] != CHAINED]
+        for pass_, who, model in passes:  # no keys: a judge's weights may be absent
+            if (card := self.shown_for(pass_, who, model)) is not None:
+                cards.append((card, f"{role_of(pass_)} card"))
+        for card, role in cards:
+            content = functools.partial(shown_part, card, benchmark, spec.prices)
+            needs.append(Input(role, card.file, content=content))
         csv = self.paths.table(spec.file)
         stem = csv.removesuffix(".csv")
         return Artifact(
-            "table",
-            (benchmark, table),
             (csv, f"{stem}.md", f"{stem}.tex", f"{stem}.lineage.json"),
-            tuple({need.path: need for need in needs}.values()),
-            {"selection": msgspec.to_builtins(self.part(benchmark, table))},
+            needs,
             f"{TABULATE}:write_tables",
-            self._table_code(benchmark),
-            benchmarks.libraries(loaded, "tables"),
+            {"selection": msgspec.to_builtins(self.part(benchmark, table))},
+            self._code(benchmark, "tables", "data"),
+            loaded.LIBRARIES.get("tables", ()),
         )
 
     def _files(self, benchmark: str, table: str) -> list[Input]:
@@ -185,149 +169,122 @@ class Project(Answered):
         labels = benchmarks.labels_of(benchmark)
         return [] if labels is None else self._files(benchmark, labels.SHOWN)
 
-    def _table_code(self, benchmark: str) -> tuple[str, ...]:
-        return tuple(benchmarks.module_of(benchmark, name) for name in ("tables", "data"))
-
-    @once
+    @artifact
     def tables(self, benchmark: str) -> Artifact:
         """All tables of a benchmark, its unparsed answers and the ranks of its models."""
-        specs = self.benchmark(benchmark).TABLES
+        loaded, ranks = self.benchmark(benchmark), self.paths.ranks(benchmark)
+        specs = loaded.TABLES
         tables = [self.table(benchmark, name) for name in specs]
         priced_last = sorted(tables, key=lambda table: specs[table.wildcards[1]].prices)  # cards with their prices
         needs = [need for table in priced_last for need in table.needs]
         needs += self._published(benchmark, lambda file: [printed(file, name) for name in specs])
-        for model in self.selection.models:
-            needs += [self._scores(benchmark, model), *self._answered(benchmark, model)]
+        needs += [need for model in self.selection.models for need in self._scored(benchmark, model)]
         step = Artifact(
-            "tables",
-            (benchmark,),
-            (
-                *(path for table in tables for path in table.outputs),
-                self.paths.unread(benchmark),
-                self.paths.ranks(benchmark),
-            ),
-            tuple({need.path: need for need in needs}.values()),
-            msgspec.to_builtins(self.part(benchmark, max(specs, key=lambda name: specs[name].of_models))),
+            (*(path for table in tables for path in table.outputs), self.paths.unread(benchmark), ranks),
+            needs,
             f"{TABULATE}:write_tables",
-            self._table_code(benchmark),
-            benchmarks.libraries(self.benchmark(benchmark), "tables"),
-            names=lambda: [need for need, _ in dependencies(step)],  # lineages name all files behind a table
-            record=self.paths.ranks(benchmark).replace("ranks.csv", "tables.made.json"),
+            msgspec.to_builtins(self.part(benchmark, max(specs, key=lambda name: specs[name].of_models))),
+            self._code(benchmark, "tables", "data"),
+            loaded.LIBRARIES.get("tables", ()),
+            names=lambda: dependencies(step),  # lineages name all files behind a table
+            record=ranks.replace("ranks.csv", "tables.made.json"),
         )
         return step
 
-    @once
+    @artifact
     def validity(self, benchmark: str) -> Artifact:
         """Files on the validity of one benchmark's scores."""
-        needs, loaded = [*self._scored(benchmark), *self._labels(benchmark)], self.benchmark(benchmark)
-        repeated, code = self.judged_repeatedly(benchmark), self._table_code(benchmark)
+        needs, loaded = [*self._all_scores(benchmark), *self._labels(benchmark)], self.benchmark(benchmark)
+        repeated = self.judged_repeatedly(benchmark)
         for model in repeated:
             needs += [*self._own(benchmark, model), *self._pass(benchmark, JUDGE, model)]
-        libraries = dict.fromkeys(name for stage in ("tables", "score") for name in benchmarks.libraries(loaded, stage))
+        stages = ("tables", "score") if repeated else ("tables",)
         return Artifact(
-            "validity",
-            (benchmark,),
             tuple(self.paths.validity(benchmark, name) for name in VALIDITY),
-            tuple({need.path: need for need in needs}.values()),
-            msgspec.to_builtins(self.part(benchmark, next(iter(self.benchmark(benchmark).TABLES)))),
+            needs,
             "punchline.validity.build:write_validity",
-            (*code, *([benchmarks.module_of(benchmark, "scoring")] if repeated else [])),
-            tuple(libraries) if repeated else benchmarks.libraries(loaded, "tables"),
+            msgspec.to_builtins(self.part(benchmark, next(iter(loaded.TABLES)))),
+            self._code(benchmark, "tables", "data", *(["scoring"] if repeated else [])),
+            tuple(dict.fromkeys(name for stage in stages for name in loaded.LIBRARIES.get(stage, ()))),
             job=self.tables(benchmark).job,
         )
 
-    def _scored(self, benchmark: str) -> tuple[Input, ...]:
+    def _all_scores(self, benchmark: str) -> list[Input]:
         """Scores of all models, with items, gold and published values."""
         scores = [self._scores(benchmark, model) for model in self.selection.models]
         printed_values = self._published(benchmark, lambda file: Path(file).read_text(encoding="utf-8"))
         people = benchmarks.people(benchmark)
         votes = self._raw(benchmark, people.FILES if people else ())
-        return (*scores, self._items(benchmark), self._gold(benchmark), *votes, *printed_values)
+        return [*scores, *self._labelled(benchmark), *votes, *printed_values]
 
-    @once
+    @artifact
     def shared(self) -> Artifact:
         """Files on the validity of scores over all benchmarks."""
         selected = self.selection.benchmarks
         return Artifact(
-            "shared",
-            (),
             tuple(self.paths.shared(name) for name in SHARED),
-            tuple(need for name in selected for need in self._scored(name)),
-            {},
+            [need for name in selected for need in self._all_scores(name)],
             "punchline.validity.build:write_shared",
-            tuple(benchmarks.module_of(name, part) for name in selected for part in SHORTCUTS),
-            ("scikit-learn",),
+            code=tuple(module for name in selected for module in self._code(name, *SHORTCUTS)),
+            libraries=("scikit-learn",),
             job=self.overview().job,
         )
-
-    def _card(self, card: ModelCard, benchmark: str, prices: bool, role: str) -> Input:
-        return Input(role, card.file, content=lambda: msgspec.to_builtins(shown(card, benchmark, prices)))
 
     def every_table(self) -> list[Artifact]:
         """Every table of the selected benchmarks."""
         return [self.table(*names) for names in self.by_path.values()]
 
-    def _tables(self, *, of_models: bool = False) -> list[Input]:
+    def _csv(self, *, of_models: bool = False) -> list[Input]:
         """CSV files of all tables; `of_models`: only of those that compare models."""
         return [
-            Input("table", step.outputs[0], functools.partial(self.tables, step.wildcards[0]))
-            for step in self.every_table()
-            if not of_models or self.benchmark(step.wildcards[0]).TABLES[step.wildcards[1]].of_models
+            Input("table", self.paths.table(spec.file), self.tables(benchmark))
+            for benchmark in self.selection.benchmarks
+            for spec in self.benchmark(benchmark).TABLES.values()
+            if spec.of_models or not of_models
         ]
 
-    @once
+    @artifact
     def overview(self) -> Artifact:
         """The cost of all answers, main values, values that differ between the rules, images that are available."""
-
-        def cells(path: str) -> list[str]:
-            return [cell.digest for cell in read_lineage(path).cells]
-
         asked, where = self.asked(), self.paths
-        prices = [[b, m, pass_, card.name, msgspec.to_builtins(card.price)] for b, m, pass_, card, _ in asked]
-        needs = [(self._own(b, m) if pass_ == "answer" else self._pass(b, pass_, m))[1] for b, m, pass_, *_ in asked]
-        needs += self._tables(of_models=True)
-        for need in self._tables(of_models=True):
+        needs = [self._snapshot(b, pass_.removeprefix("answer"), model) for b, model, pass_, *_ in asked]
+        for need in self._csv(of_models=True):
             path = str(lineage_path(need.path))
-            needs.append(Input("lineage", path, need.step, functools.partial(cells, path)))
+            needs += [need, Input("lineage", path, need.step, functools.partial(digests_of_cells, path))]
         illustrated = [name for name in self.selection.benchmarks if self.illustrated(name)]
         return Artifact(
-            "overview",
-            (),
             (where.cost, where.discrepancies, where.metrics, where.plots, *map(where.availability, illustrated)),
-            tuple({need.path: need for need in (*needs, *map(self._ledger, illustrated))}.values()),
-            {"asked": prices},
+            [*needs, *map(self._ledger, illustrated)],
             "punchline.overview.build:write_overview",
-            tuple(benchmarks.module_of(name, "tables") for name in self.selection.benchmarks),
+            {"asked": [[*names, card.name, msgspec.to_builtins(card.price)] for *names, card, _ in asked]},
+            tuple(module for name in self.selection.benchmarks for module in self._code(name, "tables")),
         )
 
-    @once
+    @artifact
     def figure(self, benchmark: str, table: str) -> Artifact:
         """A table as a picture for a paper."""
-        made = self.table(benchmark, table)
-        stem = made.outputs[0].removesuffix(".csv")
-        need = Input("table", made.outputs[0], functools.partial(self.tables, benchmark))
-        code = (benchmarks.module_of(benchmark, "tables"),)
-        outputs = (f"{stem}.svg", f"{stem}.pdf")
-        return Artifact("figure", (benchmark, table), outputs, (need,), {}, f"{SITE}:write_figure", code, DRAWING)
+        csv = self.paths.table(self.benchmark(benchmark).TABLES[table].file)
+        return Artifact(
+            tuple(csv.removesuffix("csv") + suffix for suffix in ("svg", "pdf")),
+            [Input("table", csv, self.tables(benchmark))],
+            f"{SITE}:write_figure",
+            code=self._code(benchmark, "tables"),
+            libraries=DRAWING,
+        )
 
-    @once
+    # The report
+
+    @artifact
     def report_items(self, benchmark: str) -> Artifact:
         """Items, what models were asked about them, and gold, for pages."""
-        illustrated = self.illustrated(benchmark)
-        index = Input("picture index", self.paths.index(benchmark), functools.partial(self.pictures, benchmark))
-        pins = [Input("manifest", paths.manifest(benchmark, "images_pinned.csv"))] if self.pinned(benchmark) else []
+        shown = self.illustrated(benchmark) and self.pinned(benchmark)
+        pins = [Input("manifest", paths.manifest(benchmark, "images_pinned.csv"))] if shown else []
         output = self.paths.report_items(benchmark)
         return Artifact(
-            "report_items",
-            (benchmark,),
             (output,),
-            (
-                *(self._items(benchmark), self._gold(benchmark), self._requests(benchmark)),
-                *([index, self._ledger(benchmark), *pins] if illustrated else []),
-            ),
-            {},
+            [*self._labelled(benchmark), self.requests(benchmark).output(), *self._pictures(benchmark), *pins],
             "punchline.report.items:write_items",
-            tuple(self._shown(benchmark)),
+            code=tuple(self._shown(benchmark)),
             extra=lambda: files_beside(output),
             job=self._report,
         )
@@ -336,20 +293,16 @@ class Project(Answered):
         module = benchmarks.shown(benchmark)
         return [] if module is None else [module.__name__]
 
-    @once
+    @artifact
     def report_answers(self, benchmark: str, model: str) -> Artifact:
         """A model's answers and their grades, for pages."""
-        passes = (need for pass_ in self.passes(benchmark, model) for need in self._pass(benchmark, pass_, model))
-        needs = [self._items(benchmark), self._gold(benchmark), *self._own(benchmark, model), *passes]
         output = self.paths.report_answers(benchmark, model)
+        asked = [*self._own(benchmark, model), *self._in_passes(benchmark, model)]
         return Artifact(
-            "report_answers",
-            (benchmark, model),
             (output,),
-            tuple({need.path: need for need in (*needs, self._scores(benchmark, model))}.values()),
-            {},
+            [*self._labelled(benchmark), *asked, self._scores(benchmark, model)],
             "punchline.report.answers:write_answers",
-            (benchmarks.module_of(benchmark, "scoring"), *self._shown(benchmark)),
+            code=(*self._code(benchmark, "scoring"), *self._shown(benchmark)),
             extra=lambda: files_beside(output),
             job=self._report,
         )
@@ -359,33 +312,30 @@ class Project(Answered):
         """The first page, by which Snakemake knows the job of the report."""
         return f"{self.paths.report}/index.html"
 
-    @once
+    @artifact
     def report(self) -> Artifact:
         """Pages of all that the run has made."""
-        needs, selected, where = self._tables(), self.selection.benchmarks, self.paths
+        needs, selected, where = self._csv(), self.selection.benchmarks, self.paths
         for name in selected:
-            tables = functools.partial(self.tables, name)
+            tables, validity = self.tables(name), self.validity(name)
             needs += [Input("unparsed answers", where.unread(name), tables), Input("ranks", where.ranks(name), tables)]
-            needs += [self._items(name), self._requests(name)]
-            validity = functools.partial(self.validity, name)
-            needs += [Input("validity", path, validity) for path in validity().outputs]
-            needs += [Input("pages", where.report_items(name), functools.partial(self.report_items, name))]
+            needs += [self.items(name).output(), self.requests(name).output(), self.report_items(name).output("pages")]
+            needs += [Input("validity", path, validity) for path in validity.outputs]
             for model in self.selection.models:
-                answers = functools.partial(self.report_answers, name, model)
-                needs += [Input("pages", where.report_answers(name, model), answers), self._scores(name, model)]
-        views = [path for path in self.overview().outputs if path not in (where.metrics, where.plots)]
-        needs += [Input("overview", path, self.overview) for path in views]
-        needs += [Input("validity", path, self.shared) for path in self.shared().outputs]
+                needs += [self.report_answers(name, model).output("pages"), self._scores(name, model)]
+        overview, shared = self.overview(), self.shared()
+        views = [path for path in overview.outputs if path not in (where.metrics, where.plots)]
+        needs += [Input("overview", path, overview) for path in views]
+        needs += [Input("validity", path, shared) for path in shared.outputs]
         verdicts = [paths.audited(where.run, f"{table}.csv") for table in self.by_path]
         needs += [Input("verdict", path) for path in verdicts if Path(path).is_file()]
+        listed = f"{where.report}/files.json"
         return Artifact(
-            "report",
-            (),
-            (self._report, f"{where.report}/files.json"),
-            tuple(needs),
-            {"pictures": pictures_mode(), "run": where.run},
+            (self._report, listed),
+            needs,
             f"{SITE}:write_report",
-            tuple(benchmarks.module_of(name, part) for name in selected for part in ("tables", "data")),
+            {"pictures": pictures_mode(), "run": where.run},
+            tuple(module for name in selected for module in self._code(name, "tables", "data")),
             ("jinja2", *DRAWING),
-            extra=lambda: listed_files(f"{where.report}/files.json"),
+            extra=lambda: listed_files(listed),
         )

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
 from punchline.artifacts.passes import (
     CHAINED,
     DATA,
+    EXTRACTOR,
     JUDGE,
     JUDGES,
     RELEASED,
@@ -27,12 +30,12 @@ from punchline.config.selection import Selection, folder_of_judge
 from punchline.core import benchmark as benchmarks
 from punchline.core import engine as engines
 from punchline.core import variants
-from punchline.core.benchmark import Benchmark
+from punchline.core.benchmark import SCORERS, Benchmark
 from punchline.core.engine import Engine, Released, model_key
 from punchline.errors import PunchlineError
 from punchline.files import parse_csv
 from punchline.journal import Shard
-from punchline.paths import RAW, Paths, journal, manifest, pass_journal, runs_of
+from punchline.paths import RAW, Paths, journal, manifest, runs_of
 from punchline.schema import ModelCard
 
 KeyOf = Callable[[Engine, ModelCard, str], str]
@@ -102,10 +105,7 @@ class Asking:
         """What a respondent is asked, in order: released verdicts are the model's that they are about."""
         name = respondent.removeprefix(JUDGES)
         if name != respondent:
-            models: dict[tuple[str, str], list[str]] = {}
-            for benchmark, pass_, model in self.judged[name]:
-                models.setdefault((benchmark, pass_), []).append(model)
-            return [Round(benchmark, pass_, tuple(of)) for (benchmark, pass_), of in models.items()]
+            return self.judged[name]
         return [
             Round(benchmark, pass_, (name,))
             for benchmark in self.selection.benchmarks
@@ -117,10 +117,8 @@ class Asking:
         """The journal of what a respondent is asked in a round."""
         benchmark, pass_, _ = round_
         name = respondent.removeprefix(JUDGES)
-        if not pass_:
-            return journal(benchmark, name)
-        released = name == respondent and pass_ != CHAINED
-        return pass_journal(benchmark, pass_, f"{name}.{RELEASED}" if released else name)
+        released = name == respondent and pass_ not in ("", CHAINED)
+        return journal(benchmark, f"{name}.{RELEASED}" if released else name, pass_)
 
     @functools.cached_property
     def judges(self) -> dict[str, ModelCard]:
@@ -166,54 +164,57 @@ class Asking:
 
     # Passes
 
-    def passes(self, benchmark: str, model: str) -> dict[str, str]:
-        """{pass: who answers it} of one model's answers, or of DATA, in the order in which they are answered."""
-        if (benchmark, model) not in self._passes:
-            self._passes[benchmark, model] = self._passes_of(benchmark, model)
-        return self._passes[benchmark, model]
-
     @functools.cached_property
     def scorers(self) -> dict[str, str]:
         return scorers_of(self.judges[name] for name in self.selection.scorers)
 
-    def _passes_of(self, benchmark: str, model: str) -> dict[str, str]:
-        loaded = self.benchmark(benchmark)
-        if model == DATA:
-            return {pass_: who for pass_, who in self.scorers.items() if pass_ in loaded.COMPARED}
-        return passes_of(
-            loaded,
-            self.cards[model],
-            self.engines[model],
-            conditions=self.conditions(benchmark),
-            extractor=self.selection.extractor or None,
-            judge=self.selection.judge,
-            scorers=self.scorers,
-        )
+    def passes(self, benchmark: str, model: str) -> dict[str, str]:
+        """{pass: who answers it} of one model's answers, or of DATA, in the order in which they are answered."""
+        if (benchmark, model) not in self._passes:
+            loaded = self.benchmark(benchmark)
+            self._passes[benchmark, model] = (
+                {pass_: who for pass_, who in self.scorers.items() if pass_ in loaded.COMPARED}
+                if model == DATA
+                else passes_of(
+                    loaded,
+                    self.cards[model],
+                    self.engines[model],
+                    conditions=self.conditions(benchmark),
+                    extractor=self.selection.extractor or None,
+                    judge=self.selection.judge,
+                    scorers=self.scorers,
+                )
+            )
+        return self._passes[benchmark, model]
+
+    def shown_for(self, pass_: str, who: str, model: str) -> ModelCard | None:
+        """The card of who answers a pass of a model's answers; None: somebody without one gave released verdicts."""
+        if who == RELEASED:
+            return card_of_released(self.engines[model])
+        return self.cards[model] if pass_ == CHAINED else self.judges[who]
 
     def answerers(self, benchmark: str, model: str, key_of: KeyOf = model_key) -> list[Pass]:
         """Who answers each pass of a model's answers, with engine and key."""
         found = []
         for name, who in self.passes(benchmark, model).items():
-            if name == CHAINED or who == RELEASED:
-                card, engine = self.cards[model], self.engines[model]
-                key = key_of(engine, card, benchmark)
-                gives = card if name == CHAINED else card_of_released(engine)
-            else:
-                card, engine = self.judges[who], self.judging[who]
-                key, gives = key_of(engine, card, benchmark), card
-            found.append(Pass(name, who, gives, engine, key))
+            respondent = self.respondent(benchmark, name, model)
+            engine = self.engine_of(respondent)
+            key = key_of(engine, self.card_of(respondent), benchmark)
+            found.append(Pass(name, who, self.shown_for(name, who, model), engine, key))
         return found
 
     @functools.cached_property
-    def judged(self) -> dict[str, list[tuple[str, str, str]]]:
-        """{judge or scorer: (benchmark, pass, model) of the answers that it is asked about}."""
-        found: dict[str, list[tuple[str, str, str]]] = {}
-        for benchmark in self.selection.benchmarks:
+    def judged(self) -> dict[str, list[Round]]:
+        """{judge or scorer: what it is asked}."""
+        found: dict[str, list[Round]] = {}
+        for benchmark, pass_ in itertools.product(self.selection.benchmarks, (EXTRACTOR, JUDGE, *SCORERS)):
+            models: dict[str, list[str]] = {}
             for model in (*self.selection.models, DATA):
-                for pass_, who in self.passes(benchmark, model).items():
-                    if pass_ != CHAINED and who != RELEASED:
-                        found.setdefault(who, []).append((benchmark, pass_, model))
-        return found
+                who = self.passes(benchmark, model).get(pass_, RELEASED)
+                models.setdefault(who, []).append(model)
+            for who, of in models.items():
+                found.setdefault(who, []).append(Round(benchmark, pass_, tuple(of)))
+        return {who: rounds for who, rounds in found.items() if who != RELEASED}
 
     def judged_repeatedly(self, benchmark: str) -> list[str]:
         """Models on whose answers a judge gives several verdicts each."""
@@ -240,19 +241,15 @@ class Asking:
 
     def asked(self) -> list[tuple[str, str, str, ModelCard, str]]:
         """(benchmark, model, pass, card of who is asked, snapshot) of everything that is asked of anybody."""
-        found = []
+        found, nobody = [], ModelCard(name=RELEASED, engine="replay")
         for benchmark in self.selection.benchmarks:
             for model, card in self.cards.items():
                 found.append((benchmark, model, "answer", card, self.paths.snapshot(benchmark, model)))
                 for pass_, who in self.passes(benchmark, model).items():
-                    asked: ModelCard | None = card if pass_ == CHAINED else self.judges.get(who)
-                    if who == RELEASED:
-                        asked = card_of_released(self.engines[model]) or ModelCard(name=RELEASED, engine="replay")
-                    assert asked is not None
-                    found.append((benchmark, model, pass_, asked, self.paths.pass_snapshot(benchmark, pass_, model)))
+                    shown = self.shown_for(pass_, who, model) or nobody
+                    found.append((benchmark, model, pass_, shown, self.paths.snapshot(benchmark, model, pass_)))
             for pass_, who in self.passes(benchmark, DATA).items():
-                snapshot = self.paths.pass_snapshot(benchmark, pass_, DATA)
-                found.append((benchmark, DATA, pass_, self.judges[who], snapshot))
+                found.append((benchmark, DATA, pass_, self.judges[who], self.paths.snapshot(benchmark, DATA, pass_)))
         return found
 
     def part(self, benchmark: str, table: str) -> Selection:
@@ -262,40 +259,21 @@ class Asking:
         """
         selection, loaded = self.selection, self.benchmark(benchmark)
         spec = loaded.TABLES[table]
-        corpus = msgspec.structs.replace(selection.corpus, sources=None)
-        nothing = msgspec.structs.replace(
-            selection,
-            corpus=corpus,
-            benchmarks=[benchmark],
-            models=[],
-            judge=None,
-            extractor=msgspec.UNSET,
-            scorers=[],
-            conditions=[],
-            subset=None,
-            subset_sha256=None,
-            limit=None,
-            seed=selection.seed if spec.of_models else 0,
-            samples=1,
-            scoring=selection.scoring if spec.of_models else None,
-        )
+        sources = (selection.corpus.sources or {}).get(benchmark) if spec.of_models else None
         scorers = [name for name in selection.scorers if self.judges[name].options.get("metric") in loaded.JUDGES]
-        if not spec.of_models:
-            return msgspec.structs.replace(nothing, scorers=scorers) if spec.compared is not None else nothing
-        sources = (selection.corpus.sources or {}).get(benchmark)
-        return msgspec.structs.replace(
-            nothing,
-            corpus=msgspec.structs.replace(corpus, sources=None if sources is None else {benchmark: sources}),
-            models=selection.models,
-            judge=selection.judge if "judge" in loaded.JUDGES else None,
-            extractor=selection.extractor if loaded.CLOSED else msgspec.UNSET,
-            scorers=scorers,
-            conditions=self.conditions(benchmark),
-            subset=selection.subset,
-            subset_sha256=selection.subset_sha256,
-            limit=selection.limit,
-            samples=selection.samples,
+        part = msgspec.structs.replace(
+            selection,
+            corpus=msgspec.structs.replace(selection.corpus, sources=None if sources is None else {benchmark: sources}),
+            benchmarks=[benchmark],
+            judge=selection.judge if spec.of_models and "judge" in loaded.JUDGES else None,
+            extractor=selection.extractor if spec.of_models and loaded.CLOSED else msgspec.UNSET,
+            scorers=scorers if spec.of_models or spec.compared is not None else [],
+            conditions=self.conditions(benchmark) if spec.of_models else [],
         )
+        if spec.of_models:
+            return part
+        nothing: dict[str, Any] = dict.fromkeys(("subset", "subset_sha256", "limit", "scoring"))
+        return msgspec.structs.replace(part, models=[], seed=0, samples=1, **nothing)
 
 
 def shown(card: ModelCard, benchmark: str, prices: bool) -> ModelCard:
@@ -311,6 +289,11 @@ def shown(card: ModelCard, benchmark: str, prices: bool) -> ModelCard:
         gone=None,
         price=card.price if prices else None,
     )
+
+
+def shown_part(card: ModelCard, benchmark: str, prices: bool) -> Any:
+    """The same as plain data."""
+    return msgspec.to_builtins(shown(card, benchmark, prices))
 
 
 def role_of(pass_: str) -> str:

@@ -153,7 +153,7 @@ def _pair(request: Request, answer: Response, reads: Reads) -> dict[str, Any]:
 def _asked(where: Paths, benchmark: str, pass_: str, model: str, name: str) -> list[Asked]:
     """Requests of a pass about an item's answers, or to the model, each with its answer. `name`: of the item, or how a
     request's id begins."""
-    file, snapshot = where.pass_requests(benchmark, pass_, model), where.pass_snapshot(benchmark, pass_, model)
+    file, snapshot = where.requests(benchmark, model, pass_), where.snapshot(benchmark, model, pass_)
     if not Path(file).is_file() or not Path(snapshot).is_file():
         return []
     pairs = zip(read_table(file, Request), read_table(snapshot, Response), strict=False)

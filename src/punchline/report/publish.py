@@ -125,7 +125,7 @@ def _answers(project: Project, lineage: Lineage) -> dict[str, set[str]]:
     for name in (model.card.name for model in lineage.models):
         found[paths.journal(of, name)] = set(digests_in(where.snapshot(of, name)))
         for pass_ in project.passes(of, name):
-            answers = set(digests_in(where.pass_snapshot(of, pass_, name)))
+            answers = set(digests_in(where.snapshot(of, name, pass_)))
             for _, path, _ in project.answers(of, pass_, name).journals():
                 found[path] |= answers
     return found

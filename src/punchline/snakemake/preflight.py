@@ -66,7 +66,7 @@ def _asked(project: Project, by_rule: dict[str, list[dict[str, str]]]) -> Iterat
         for one in project.rounds(respondent):
             journals = paths.with_shards(project.journal(respondent, one))
             for model in one.models:
-                file = project.paths.pass_requests(one.benchmark, one.pass_, model) if one.pass_ else ""
+                file = project.paths.requests(one.benchmark, model, one.pass_) if one.pass_ else ""
                 file = file or ("" if one.benchmark in unknown else project.paths.requests(one.benchmark))
                 asked.append((one.benchmark, file, journals))
         yield project.card_of(respondent), project.engine_of(respondent), asked

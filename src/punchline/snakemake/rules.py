@@ -19,6 +19,7 @@ from snakemake.resources import Resources
 from snakemake.settings.types import RerunTrigger
 
 from punchline import budget
+from punchline.artifacts.passes import ALL
 from punchline.artifacts.project import KINDS, Project
 from punchline.config.cards import stems
 from punchline.config.resources import gpus, memory_mb, minutes
@@ -108,10 +109,13 @@ class Snakefile:
             whole = self.workflow.execution_settings is None  # a drawing of the graph, a report
             try:
                 pending = [step for step in steps if whole or self.status.pending(step) is not None]
-                makers = {id(made): made for step in pending for made in step.before() if made.job != step.job}
+                makers = [need.step for step in pending for need in step.needs if need.step is not None]
+                if rule == "respond" and pending and wildcards.shard == ALL:
+                    makers += self.project.shards_of(wildcards.respondent)
                 if any(self.status(step) is not None for step in pending) and not whole:
                     self.workflow.dag.forcefiles.update(step.job for step in pending)
-                return list(dict.fromkeys(made.job for made in makers.values() if whole or self.status.pending(made)))
+                jobs = {made.job: None for made in makers if whole or self.status.pending(made)}
+                return [job for job in jobs if job != steps[0].job]
             except (PunchlineError, OSError) as error:
                 fail(error)
 

@@ -72,7 +72,7 @@ def respondents_of(project: Project, benchmark: str, model: str) -> dict[str, Wh
     """Respondents by pass; "": the model itself."""
     where, passes = project.paths, project.passes(benchmark, model)
     indexes = {"": where.snapshot(benchmark, model)} | {
-        pass_: where.pass_snapshot(benchmark, pass_, model) for pass_ in passes
+        pass_: where.snapshot(benchmark, model, pass_) for pass_ in passes
     }
     return {pass_: who_in(path) for pass_, path in indexes.items()}
 

@@ -121,7 +121,7 @@ def unread_text(project: Project, benchmark: str) -> str:
     rows: list[dict[str, str | int]] = []
     for model in project.selection.models:
         where, passes = project.paths, project.passes(benchmark, model)
-        snapshots = {pass_: where.pass_snapshot(benchmark, pass_, model) for pass_ in passes}
+        snapshots = {pass_: where.snapshot(benchmark, model, pass_) for pass_ in passes}
         read = unread(where.scores(benchmark, model), {"": where.snapshot(benchmark, model), **snapshots})
         rows += as_rows(model, read)
     return csv_text(COLUMNS, rows)

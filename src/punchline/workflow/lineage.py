@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from typing import TypeVar
 
 from punchline.core.storage import digests_in
 from punchline.errors import PunchlineError
-from punchline.schema import Record, Request, Response, Score, digest_of, digest_of_all, digest_of_texts
+from punchline.schema import Record, digest_of, digest_of_all, digest_of_texts
 from punchline.workflow import digests
 from punchline.workflow.provenance import Artifact, Input, dependencies, with_dependencies
+
+T = TypeVar("T")
 
 
 class File(Record, frozen=True, kw_only=True):
@@ -40,34 +43,31 @@ def files_behind(artifact: Artifact, *, required: bool = True) -> list[File]:
 
     `required`: a missing or unreadable file is an OSError or PunchlineError; else its digest is empty.
     """
-    found: dict[str, File] = {}
 
-    def add(role: str, path: str, content: Callable[[], str | None] = lambda: None) -> None:
+    def attempt(read: Callable[[], T], otherwise: T) -> T:
         try:
-            file = File(path=path, role=role, sha256=digests.of_file(path), content=content())
+            return read()
         except (OSError, PunchlineError):
             if required:
                 raise
-            file = File(path=path, role=role, sha256="")
-        found.setdefault(path, file)
+            return otherwise
 
-    for need, _ in dependencies(artifact):
+    def add(role: str, path: str, content: Callable[[], str | None] = lambda: None) -> None:
+        def read() -> File:
+            return File(path=path, role=role, sha256=digests.of_file(path), content=content())
+
+        found.setdefault(path, attempt(read, File(path=path, role=role, sha256="")))
+
+    found: dict[str, File] = {}
+    for need in dependencies(artifact):
         add(need.role, need.path, functools.partial(_content, need))
         for path in need.companions():
             add(need.role, path)
-        if need.step is None:
-            continue
-        made = need.step()
-        try:
-            extra, journals = made.extra() if made.extra_role else [], made.journals()
-        except (OSError, PunchlineError):
-            if required:
-                raise
-            continue
-        for path in extra:
-            add(made.extra_role, path)
-        for role, path, answers in journals:
-            add(role, path, functools.partial(str, answers))
+        if (made := need.step) is not None:
+            for path in attempt(made.extra, list[str]()) if made.extra_role else ():
+                add(made.extra_role, path)
+            for role, path, answers in attempt(made.journals, list[tuple[str, str, str]]()):
+                add(role, path, functools.partial(str, answers))
     for path in artifact.outputs:
         if not path.endswith(".lineage.json"):
             add("table", path)
@@ -79,12 +79,6 @@ def _content(need: Input) -> str | None:
     if need.content is not None:
         return digest_of(need.content())
     if need.path.endswith(".parquet"):
-        kind = Score if need.role == "scores" else Request if need.role.endswith("requests") else Response
-        return table_content(need.path, kind)
+        kind = "Score" if need.role == "scores" else "Request" if need.role.endswith("requests") else "Response"
+        return str(digests.cached(kind, need.path, lambda: digest_of_texts(kind, digests_in(need.path))))
     return None
-
-
-def table_content(path: str, kind: type[Record]) -> str:
-    """Digest of a Parquet file's records in their order, independent of the library that wrote it."""
-    name = kind.__name__
-    return str(digests.cached(name, path, lambda: digest_of_texts(name, digests_in(path))))

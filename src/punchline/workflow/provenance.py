@@ -7,9 +7,8 @@ checkout, git, rsync, a backup) and file times do not matter.
 from __future__ import annotations
 
 import functools
-from collections import deque
-from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -44,30 +43,28 @@ class Input(NamedTuple):
 
     role: str  # name of its kind in a lineage
     path: str
-    step: Callable[[], Artifact] | None = None  # artifact that produces it; None: a source file
+    step: Artifact | None = None  # artifact that produces it; None: a source file
     content: Callable[[], Any] | None = None  # the content that matters, as JSON; None: its bytes
     decides: bool = True  # False: it must exist first, but the result does not depend on it
     companions: Callable[[], list[str]] = list  # further files of the same kind that a lineage lists
 
     def digest(self) -> str:
         """Digest of the content that matters now. Raises OSError, or PunchlineError for an unreadable file."""
-        if self.content is None:
-            return digests.of_file(self.path)
-        return digest_of(self.content())
+        return digests.of_file(self.path) if self.content is None else digest_of(self.content())
 
 
 @dataclass(frozen=True, eq=False)
 class Artifact:
     """One artifact, or several that are built together, and its dependencies."""
 
-    rule: str  # its kind
-    wildcards: tuple[str, ...]
     outputs: tuple[str, ...]  # the provenance file is next to the first
-    needs: tuple[Input, ...]
-    parameters: Mapping[str, Any]
+    needs: Sequence[Input]  # of a file that is named twice, the last counts
     build: str  # "package.module:function", which is called with the project and the wildcards
+    parameters: Mapping[str, Any] = field(default_factory=dict)
     code: tuple[str, ...] | None = ()  # further modules that the result depends on; None: it depends on no code
     libraries: tuple[str, ...] = ()  # packages whose version is part of a signature
+    rule: str = ""  # its kind
+    wildcards: tuple[str, ...] = ()
     extra: Callable[[], list[str]] = list  # further outputs, known after the build
     extra_role: str = ""  # name of their kind in a lineage; "": not listed
     journals: Callable[[], list[tuple[str, str, str]]] = list  # (role, path, digest of the answers that count)
@@ -78,6 +75,7 @@ class Artifact:
     job: str = ""  # the file by which Snakemake knows the job that builds it; by default the first output
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "needs", tuple({need.path: need for need in self.needs}.values()))
         object.__setattr__(self, "record", self.record or record_of(self.outputs[0]))
         object.__setattr__(self, "job", self.job or self.outputs[0])
 
@@ -85,14 +83,14 @@ class Artifact:
     def name(self) -> str:
         return " ".join(filter(None, (self.rule, *self.wildcards)))
 
+    def output(self, role: str = "", at: int = 0) -> Input:
+        """One of its outputs as an input of another artifact; `role`: by default its rule."""
+        return Input(role or self.rule, self.outputs[at], self)
+
     @property
     def modules(self) -> tuple[str, ...]:
         """Modules whose code, with its imports, the result depends on."""
         return () if self.code is None else (self.build.partition(":")[0], *self.code)
-
-    @functools.cached_property
-    def code_digests(self) -> dict[str, str]:
-        return code.parts(*self.modules) if self.modules else {}
 
     @property
     def code_digest(self) -> str:
@@ -106,10 +104,6 @@ class Artifact:
     def deciding(self) -> list[Input]:
         """All inputs that decide whether the artifact is current, each once."""
         return list({need.path: need for need in (*self.names(), *self.needs) if need.decides}.values())
-
-    def before(self) -> list[Artifact]:
-        """Artifacts that build its inputs, each once."""
-        return list({id(made := need.step()): made for need in self.needs if need.step is not None}.values())
 
     def inputs(self) -> dict[str, str]:
         """{path: digest} of all deciding inputs now. Raises OSError, PunchlineError."""
@@ -129,35 +123,24 @@ def read_record(file: str) -> Provenance | None:
         return None
 
 
-def dependencies(step: Artifact) -> Iterator[tuple[Input, Artifact]]:
-    """All direct and indirect inputs of an artifact, each path once, with the artifact that needs it."""
-    seen: set[str] = set()
-    queue = deque([step])
-    queued = {id(step)}
-    while queue:
-        current = queue.popleft()
-        for need in current.needs:
-            if need.path in seen or not need.decides:
-                continue
-            seen.add(need.path)
-            yield need, current
-            if need.step is not None and id(made := need.step()) not in queued:
-                queued.add(id(made))
-                queue.append(made)
-
-
 def with_dependencies(step: Artifact) -> list[Artifact]:
     """An artifact and all artifacts that it depends on, each after its own dependencies."""
-    found: dict[int, Artifact] = {}
+    found: dict[Artifact, None] = {}
 
     def visit(step: Artifact) -> None:
         for need in step.needs:
-            if need.step is not None and need.decides and id(need.step()) not in found:
-                visit(need.step())
-        found[id(step)] = step
+            if need.step is not None and need.decides and need.step not in found:
+                visit(need.step)
+        found[step] = None
 
     visit(step)
-    return list(found.values())
+    return list(found)
+
+
+def dependencies(step: Artifact) -> list[Input]:
+    """All direct and indirect inputs of an artifact, each path once, as the artifact nearest to it takes it."""
+    taken = [need for made in with_dependencies(step) for need in made.needs if need.decides]
+    return list({need.path: need for need in taken}.values())
 
 
 class Status:
@@ -190,7 +173,7 @@ class Status:
         """Why an artifact will, or may, be built in a run; None if nothing that it depends on may change."""
         if step not in self._pending:
             reason = self(step)
-            makers = (need.step() for need in step.needs if need.step is not None and need.decides)
+            makers = (need.step for need in step.needs if need.step is not None and need.decides)
             if reason is not None:
                 self._pending[step] = f"will run: {reason}"
             else:
@@ -242,7 +225,7 @@ def _differences(made: Provenance, step: Artifact, inputs: Mapping[str, str]) ->
         if canonical(now.get(name)) != canonical(made.parameters.get(name)):  # 1 is not true
             yield f"{name}: {_short(made.parameters.get(name))} → {_short(now.get(name))}"
     if made.code_digest != step.code_digest:
-        yield _changed_code({} if isinstance(made.code, str) else made.code, step.code_digests)
+        yield _changed_code({} if isinstance(made.code, str) else made.code, code.parts(*step.modules))
     for name in sorted(step.versions.keys() | made.libraries.keys()):
         if step.versions.get(name) != made.libraries.get(name):
             yield f"{name} {made.libraries.get(name)} → {step.versions.get(name)}"
@@ -283,7 +266,7 @@ def write_provenance(step: Artifact, inputs: Mapping[str, str]) -> None:
         step=step.name,
         inputs=dict(inputs),
         parameters=_plain(step.parameters),
-        code=step.code_digests,
+        code=code.parts(*step.modules),
         libraries=step.versions,
         outputs={path: digests.of_file(path) for path in outputs},
     )
