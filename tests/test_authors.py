@@ -19,7 +19,7 @@ from punchline.errors import PunchlineError
 from punchline.prepare import make_gold
 from punchline.schema import Gold
 from punchline.tabulate.build import _printed
-from punchline.workflow.code import _imports
+from punchline.workflow.code import _read
 
 
 def gold(item_id: str, value: str = "") -> Gold:
@@ -68,7 +68,7 @@ def test_a_module_that_is_no_python_or_not_there(package: Path) -> None:
     with pytest.raises(PunchlineError, match=r"odd_benchmark\.data cannot be imported: .*nothing_of_that_name"):
         facets("odd_benchmark")("items")
     with pytest.raises(PunchlineError, match=r"ask\.py, line 2: not Python"):
-        _imports(package / "ask.py")
+        _read(package / "ask.py")
 
 
 def test_a_prompt_that_is_not_there_or_no_text(package: Path) -> None:

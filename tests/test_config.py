@@ -28,24 +28,24 @@ def in_root(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_default_is_the_demo_with_all_baselines() -> None:
-    selection, mirror, shards, *_ = read_selection({})
+    selection, execution = read_selection({})
     assert selection.corpus.name == "demo"
     assert selection.models == ["random", "prior", "label-order", "reading-order", "ocr"]
-    assert mirror is None and shards is None
+    assert execution.mirror is None and execution.shards is None
 
 
 def test_overrides_take_the_place_of_lines() -> None:
-    selection, mirror, *_ = read_selection({"corpus": "open", "mirror": "a/b", "models": ["ocr"], "limit": 3})
+    selection, execution = read_selection({"corpus": "open", "mirror": "a/b", "models": ["ocr"], "limit": 3})
     assert selection.corpus.sources == {"pixelhumor": ["xkcd"]}
-    assert (mirror, selection.models, selection.limit) == ("a/b", ["ocr"], 3)
+    assert (execution.mirror, selection.models, selection.limit) == ("a/b", ["ocr"], 3)
 
 
 def test_a_run_says_how_many_ask_of_models_that_are_asked() -> None:
-    making = read_selection({"models": ["random", "gpt-4o"], "shards": 4})
-    assert making.shards == 4 and making.selection == read_selection({"models": ["random", "gpt-4o"]}).selection
-    project = Project(making.selection, making.shards)
+    selection, execution = read_selection({"models": ["random", "gpt-4o"], "shards": 4})
+    assert execution.shards == 4 and selection == read_selection({"models": ["random", "gpt-4o"]})[0]
+    project = Project(selection, execution.shards)
     assert [project.shard_count(card) for card in project.cards.values()] == [1, 4]
-    assert [Project(making.selection).shard_count(card) for card in project.cards.values()] == [1, 1]
+    assert [Project(selection).shard_count(card) for card in project.cards.values()] == [1, 1]
 
 
 def test_conditions_and_scorers() -> None:
@@ -221,7 +221,7 @@ def test_an_address_with_a_secret_is_refused_on_a_command_line(key: str, address
 
 def test_an_address_without_one_is_a_mirror() -> None:
     for mirror in ("http://mirror.example:8080/m@x", "https://mirror.example", "a/b@c", "../mirror"):
-        assert read_selection({"mirror": mirror})[1] == mirror
+        assert read_selection({"mirror": mirror})[1].mirror == mirror
 
 
 @pytest.mark.parametrize("address", ADDRESSES)

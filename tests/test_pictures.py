@@ -124,7 +124,7 @@ def test_pictures_are_written_and_those_of_other_selections_stay(
 
 
 def recorded_outputs(selection: Selection) -> dict[str, str]:
-    record = read_provenance(OfStrip(selection).pictures("strip"))
+    record = read_provenance(OfStrip(selection).pictures("strip").record)
     assert record is not None
     return record.outputs
 

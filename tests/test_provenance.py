@@ -273,7 +273,7 @@ def test_the_record_can_lie_elsewhere() -> None:
 def test_a_record_names_all_and_neither_time_nor_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     make(one())
     content = Path(RECORD).read_bytes()
-    made = read_provenance(one())
+    made = read_provenance(one().record)
     assert made == Provenance(
         step="one b",
         inputs={SOURCE: sha256_file(SOURCE)},
@@ -346,7 +346,7 @@ def test_what_does_not_decide_may_change_and_go(here: Path) -> None:
     write(step)
     Path(OTHER).write_text("changed meanwhile")
     write_provenance(step, inputs)
-    assert set(read_provenance(step).inputs) == {SOURCE}  # type: ignore[union-attr]
+    assert set(read_provenance(step.record).inputs) == {SOURCE}  # type: ignore[union-attr]
     Path(OTHER).unlink()
     assert why(one(needs=needs)) is None
 
@@ -458,7 +458,7 @@ def test_what_must_be_there_first_decides_nothing() -> None:
     for spoil in (put(SOURCE, "x"), gone(ONE), gone(record_of(ONE))):
         spoil()
         assert stale({"one": chain()["one"], "last": last}) == ["one"]
-    assert ONE not in read_provenance(last).inputs  # type: ignore[union-attr]
+    assert ONE not in read_provenance(last.record).inputs  # type: ignore[union-attr]
 
 
 def test_what_an_artifact_names_decides_although_it_is_not_read() -> None:
@@ -473,7 +473,7 @@ def test_what_an_artifact_names_decides_although_it_is_not_read() -> None:
 
     for step in steps().values():
         make(step)
-    assert set(read_provenance(steps()["three"]).inputs) == {SOURCE, ONE, TWO, OTHER}  # type: ignore[union-attr]
+    assert set(read_provenance(steps()["three"].record).inputs) == {SOURCE, ONE, TWO, OTHER}  # type: ignore[union-attr]
     content = Path(ONE).read_bytes()
     Path(SOURCE).write_text("ABC")
     step = steps()["one"]

@@ -246,7 +246,7 @@ def _write(
 
 def _keep_of_another(project: Project, respondent: str, round_: Round, step: Artifact) -> None:
     """Of an index that another judge answered, its journal gets what only the index holds."""
-    made = read_provenance(step)
+    made = read_provenance(step.record)
     another = str(made.parameters.get("who", "")) if made is not None else ""
     if another != respondent and another.startswith(JUDGES):
         journal = project.journal(another, round_)

@@ -58,7 +58,7 @@ def test_a_job_reads_nothing_that_it_does_not_name(opened: tuple[Project, list[l
         if rule == "respond":  # images: the requests name each by its sha256
             below += [project.pictures(name) for name in project.selection.benchmarks]
         for step in [*steps, *below]:
-            found = read_provenance(step)
+            found = read_provenance(step.record)
             known |= {*(found.outputs if found else ()), *(path for _, path, _ in step.journals())}
         journal = path.startswith("data/responses/") and path.endswith(".jsonl")  # of all runs
         if path not in known and not (journal and rule == "respond"):

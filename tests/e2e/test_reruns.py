@@ -278,7 +278,7 @@ def pending(project: Project) -> set[str]:
         patch.setattr(code, "PACKAGE", project.path / "src/punchline")
         for cached in (code.parts, code.prompts, code._file, code._read):
             cached.cache_clear()
-        artifacts, status = Artifacts(read_selection({}).selection), Status()
+        artifacts, status = Artifacts(read_selection({})[0]), Status()
         jobs = [(rule, names) for rule in RULES for names in artifacts.jobs(rule)]
         found = {
             " ".join([rule, *names])

@@ -128,7 +128,7 @@ def audit_overview(path: str, project: Project, expect: str | None = None) -> Au
     content = [(file.path, file.role, file.content or file.sha256) for file in found.files]
     found.root = digest_of({"overview": path, "selection": project.selection, "files": content})
     found.compare_root(path, expect, "expected")
-    before = [(made, read_provenance(made)) for made in with_dependencies(step)]
+    before = [(made, read_provenance(made.record)) for made in with_dependencies(step)]
     found.code = [made.name for made, was in before if was is not None and was.code_digest != made.code_digest]
     _rebuild(found, project, step)
     return found

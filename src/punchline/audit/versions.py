@@ -14,7 +14,7 @@ from punchline.errors import PunchlineError
 from punchline.paths import Paths, record_of
 from punchline.schema import Request, Text
 from punchline.workflow import digests
-from punchline.workflow.provenance import Status, is_intact, read_record
+from punchline.workflow.provenance import Status, is_intact, read_provenance
 
 PLACES = 3  # of a prompt that are shown
 CHARACTERS = 100  # of each
@@ -26,7 +26,7 @@ def differences(benchmark: str, model: tuple[str, str], a: Paths, b: Paths) -> I
         return
     yield from _asked_otherwise(*(where.requests(benchmark) for where in (a, b)))
     files = [where.scores(benchmark, name) for where, name in zip((a, b), model, strict=True)]
-    one, other = (read_record(record_of(file)) for file in files)
+    one, other = (read_provenance(record_of(file)) for file in files)
     if one is None or other is None:
         return
     for library in sorted(one.libraries.keys() | other.libraries.keys()):
@@ -70,7 +70,7 @@ def not_current(benchmark: str, model: str, project: Project) -> list[str]:
     """
     where, selection = project.paths, project.selection
     path = where.scores(benchmark, model)
-    made = read_record(record_of(path))
+    made = read_provenance(record_of(path))
     if made is None:
         return []  # made by nobody who records it
     read = (where.items(benchmark), where.gold(benchmark))

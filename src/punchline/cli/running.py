@@ -15,7 +15,7 @@ import typer
 from punchline.artifacts.passes import ALL
 from punchline.artifacts.project import Project
 from punchline.cli.base import JSON, RUN, SELECTION, app, overrides, print_rows, snakemake, without_empty
-from punchline.config.selection import EXECUTION_KEYS, last_overrides, named_run, read_selection
+from punchline.config.selection import EXECUTION_KEYS, named_run, read_chosen, read_selection
 from punchline.core.storage import read_columns
 from punchline.errors import PunchlineError
 from punchline.fetch.commands import RETRY
@@ -109,8 +109,8 @@ def plan(selection: SELECTION = None, run: RUN = DEFAULT_RUN, as_json: JSON = No
         status = snakemake("prepare_all", "--nolock", "--quiet", "all", config={**chosen, "run": name})
         if status:
             raise typer.Exit(status)
-        settings = read_selection({**chosen, "run": name})
-        rows = plan(Project(settings.selection, settings.shards))
+        selected, execution = read_selection({**chosen, "run": name})
+        rows = plan(Project(selected, execution.shards))
     finally:
         where = Paths(run=name)
         for folder in (where.data, where.results, where.logs):
@@ -132,7 +132,7 @@ def retry(selection: SELECTION = None, run: RUN = DEFAULT_RUN) -> None:
 
     Example: punchline retry --run six
     """
-    chosen = overrides(selection, run) or last_overrides(DEFAULT_RUN) or {}
+    chosen = overrides(selection, run) or (chosen.overrides if (chosen := read_chosen(DEFAULT_RUN)) else {})
     project = Project(read_selection(chosen)[0])
     again, failed = [], 0
     for benchmark, model, pass_, _, index in project.asked():

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 import msgspec
 import yaml
@@ -83,16 +83,6 @@ OPTIONAL = ("extractor", "max_cost")  # keys that config/run.yaml need not have
 KEYS = set(Selection.__struct_fields__) - {"subset_sha256"} | EXECUTION_KEYS
 
 
-class RunSettings(NamedTuple):
-    """A selection, and how it is executed."""
-
-    selection: Selection
-    mirror: str | None
-    shards: int | None
-    strict: bool
-    max_cost: float | None
-
-
 class Chosen(Record, frozen=True, kw_only=True):
     """The selection of a run's last call: run.json in its results."""
 
@@ -112,12 +102,6 @@ def read_chosen(run: str) -> Chosen | None:
     return msgspec.structs.replace(chosen, selection=msgspec.structs.replace(chosen.selection, run=run))
 
 
-def last_overrides(run: str) -> dict[str, Any] | None:
-    """The overrides of a run's last call; None if there was none."""
-    chosen = read_chosen(run)
-    return None if chosen is None else chosen.overrides
-
-
 def write_chosen(selection: Selection, overrides: Mapping[str, Any]) -> None:
     """Write a run's run.json, unless it is unchanged."""
     changes = {key: value for key, value in overrides.items() if key not in {"run", *EXECUTION_KEYS}}
@@ -127,7 +111,7 @@ def write_chosen(selection: Selection, overrides: Mapping[str, Any]) -> None:
         write_bytes(path, content)
 
 
-def read_selection(overrides: Mapping[str, Any]) -> RunSettings:
+def read_selection(overrides: Mapping[str, Any]) -> tuple[Selection, Execution]:
     """The selection of config/run.yaml, a named run and `overrides` (the values of `--config`), and how it is executed.
 
     Raises PunchlineError naming the file, or --config, and the key.
@@ -141,10 +125,10 @@ def read_selection(overrides: Mapping[str, Any]) -> RunSettings:
     check_without_secrets(overrides, "--config", whole=False)
     check_without_secrets(of_file, of_run)
     overrides = {**of_file, **{key: value for key, value in overrides.items() if key != "run"}}
-    chosen = overrides.get("corpus")
-    if chosen is not None:
-        check_name(str(chosen), stems(CORPORA), file=where("corpus"), key="corpus")
-    merged = {**dict.fromkeys(OPTIONAL), "strict": False, **_composed(None if chosen is None else str(chosen))}
+    default = _default_corpus()  # checked even if overridden
+    corpus = default if overrides.get("corpus") is None else str(overrides["corpus"])
+    check_name(corpus, stems(CORPORA), file=where("corpus"), key="corpus")
+    merged = {**dict.fromkeys(OPTIONAL), "strict": False, **_composed(corpus)}
     for key in overrides:
         if key not in merged:
             valid = {*merged, "run", "pictures"}  # the last is the report's
@@ -157,10 +141,8 @@ def read_selection(overrides: Mapping[str, Any]) -> RunSettings:
     hint = f"See the comments in {RUN}"
     execution = as_record({key: merged.pop(key) for key in Execution.__struct_fields__}, Execution, where, hint)
     _check_names(merged, where)
-    stem = str(chosen) if chosen is not None else _default_corpus()
-    merged["corpus"] = msgspec.to_builtins(_corpus(merged.get("corpus"), stem))
-    selection = as_record(merged, Selection, where, hint)
-    return RunSettings(selection, *msgspec.structs.astuple(execution))
+    merged["corpus"] = msgspec.to_builtins(_corpus(merged.get("corpus"), corpus))
+    return as_record(merged, Selection, where, hint), execution
 
 
 def named_run(overrides: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
@@ -181,21 +163,16 @@ def named_run(overrides: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
         return name, changes
     if not set(overrides) <= {"run", *EXECUTION_KEYS}:
         return name, {}
-    if (before := last_overrides(name)) is None:
+    if (before := read_chosen(name)) is None:
         known = sorted({*stems(RUNS), *(path.name for path in Path(paths.RUNS[1]).glob("*") if path.is_dir())})
         what = f"no run {name!r}: it was never started, and there is no {file}"
         hint = f"{nearest(name, known)}. To start it: --config run={name} and the keys that it changes"
         raise PunchlineError(what, file="--config", field="run", hint=hint)
-    return name, before
+    return name, before.overrides
 
 
-def _composed(corpus: str | None) -> dict[str, Any]:
-    """config/run.yaml with its corpus, or another one, composed by Hydra. Raises PunchlineError."""
-    from hydra import compose, initialize_config_dir  # imported here: jobs receive a composed selection
-    from hydra.errors import HydraException
-    from omegaconf import OmegaConf
-    from omegaconf.errors import OmegaConfBaseException
-
+def _default_corpus() -> str:
+    """The corpus named by config/run.yaml, whose keys are checked. Raises PunchlineError."""
     content = read_yaml(RUN)
     keys = {*KEYS, "defaults"} - {"run"}
     for key in content:
@@ -203,27 +180,28 @@ def _composed(corpus: str | None) -> dict[str, Any]:
             raise PunchlineError(f"unknown key {key!r}", file=RUN, hint=nearest(key, keys))
     for key in sorted(keys - {"corpus", *OPTIONAL} - content.keys()):
         raise PunchlineError(f"the key {key!r} is missing", file=RUN, hint="Put its line back: git diff shows it")
-    default = _default_corpus()  # checked even if overridden
-    name = corpus or default
-    check_name(name, stems(CORPORA), file=RUN, key="corpus")
-    read_yaml(f"{CORPORA}/{name}.yaml")
-    try:
-        with initialize_config_dir(config_dir=str(Path("config").absolute()), version_base=None):
-            composed = compose(config_name="run", overrides=[f"corpus={corpus}"] if corpus else [])
-            merged = OmegaConf.to_container(composed, resolve=True)
-    except (HydraException, OmegaConfBaseException, yaml.YAMLError, OSError) as error:
-        raise PunchlineError(" ".join(str(error).split()), file=RUN) from error
-    assert isinstance(merged, dict)
-    return {str(key): value for key, value in merged.items()}
-
-
-def _default_corpus() -> str:
-    """The corpus named by config/run.yaml. Raises PunchlineError for any other Hydra defaults list."""
-    match read_yaml(RUN).get("defaults"):
+    match content["defaults"]:
         case [{"corpus": str(name), **rest}, "_self_"] if not rest:
             return name
     what = "expected the name of a corpus, and after it _self_"
     raise PunchlineError(what, file=RUN, field="defaults", hint="Write `defaults: [corpus: demo, _self_]`")
+
+
+def _composed(corpus: str) -> dict[str, Any]:
+    """config/run.yaml with a corpus, composed by Hydra. Raises PunchlineError."""
+    from hydra import compose, initialize_config_dir  # imported here: jobs receive a composed selection
+    from hydra.errors import HydraException
+    from omegaconf import OmegaConf
+    from omegaconf.errors import OmegaConfBaseException
+
+    read_yaml(f"{CORPORA}/{corpus}.yaml")
+    try:
+        with initialize_config_dir(config_dir=str(Path("config").absolute()), version_base=None):
+            composed = OmegaConf.to_container(compose("run", [f"corpus={corpus}"]), resolve=True)
+    except (HydraException, OmegaConfBaseException, yaml.YAMLError, OSError) as error:
+        raise PunchlineError(" ".join(str(error).split()), file=RUN) from error
+    assert isinstance(composed, dict)
+    return {str(key): value for key, value in composed.items()}
 
 
 def read_corpus(name: str) -> Corpus:

@@ -10,10 +10,11 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from snakemake.resources import Resources
 from snakemake.settings.types import RerunTrigger
@@ -24,7 +25,7 @@ from punchline.artifacts.project import KINDS, Project
 from punchline.config.cards import stems
 from punchline.config.resources import gpus, memory_mb, minutes
 from punchline.config.runs import changes_in_place, nothing_scored, run_of
-from punchline.config.selection import RunSettings, named_run, read_selection, write_chosen
+from punchline.config.selection import Execution, Selection, named_run, read_selection, write_chosen
 from punchline.core import benchmark as benchmarks
 from punchline.core.engine import check_files
 from punchline.errors import PunchlineError, did_you_mean, system_error
@@ -50,18 +51,21 @@ from punchline.workflow.provenance import Status
 CardOf = Callable[[Any], Any]  # of wildcards: a card, a recipe, or None
 
 
-def fail(error: PunchlineError | OSError) -> NoReturn:
-    """End with one message, last: Snakemake would append its place in the rules."""
-    text = str(error) if isinstance(error, PunchlineError) else system_error(error)
-    sys.exit(f"error: {text}")
+@contextmanager
+def in_one_message() -> Iterator[None]:
+    """End with one message for an error, last: Snakemake would append its place in the rules."""
+    try:
+        yield
+    except (PunchlineError, OSError) as error:
+        sys.exit(f"error: {error if isinstance(error, PunchlineError) else system_error(error)}")
 
 
-def environment(making: RunSettings, again: set[str]) -> None:
+def environment(selection: Selection, making: Execution, again: set[str]) -> None:
     """Set in this process's environment what jobs inherit.
 
     PATH: jobs run with the interpreter that Snakemake runs with, activated or not.
     """
-    os.environ[SELECTION] = canonical(making.selection).decode()
+    os.environ[SELECTION] = canonical(selection).decode()
     os.environ[OWNER] = str(os.getpid())
     here = str(Path(sys.executable).parent)
     os.environ["PATH"] = os.pathsep.join([here, *(p for p in os.environ["PATH"].split(os.pathsep) if p != here)])
@@ -75,21 +79,19 @@ def environment(making: RunSettings, again: set[str]) -> None:
 class Snakefile:
     """The rules' view of a selection."""
 
+    @in_one_message()
     def __init__(self, workflow: Any, config: Mapping[str, Any]) -> None:
         self.workflow = workflow
         self.config = {key: value for key, value in config.items() if key != "pictures"}  # of the report only
         install(workflow)
-        try:
-            check_writable()
-            os.environ[PICTURES] = pictures_mode(config.get("pictures"))
-            self.making = read_selection(self.config)
-            self.selection = self.making.selection
-            self.project = self.later = Project(self.selection, self.making.shards)
-            self.project.scorers  # noqa: B018  (an error in them is reported here)
-            for card in self.project.cards.values():
-                check_files(card, self.project.engines[card.name], self.project.listed)
-        except PunchlineError as error:
-            fail(error)
+        check_writable()
+        os.environ[PICTURES] = pictures_mode(config.get("pictures"))
+        self.selection, self.making = read_selection(self.config)
+        self.project = self.later = Project(self.selection, self.making.shards)
+        for card in self.project.cards.values():
+            check_files(card, self.project.engines[card.name], self.project.listed)
+        for name in self.selection.benchmarks:  # an error in the description of any of its files
+            self.project.tables(name)
         self.again: set[str] = set()  # kinds and files of which a rebuild is requested, or `all`
         self.reasons: dict[tuple[str, ...], str] = {}  # why a job runs, by rule and wildcards
         self.answers = False  # whether a job of the run asks or scores
@@ -101,60 +103,56 @@ class Snakefile:
     def needs(self, rule: str, *fixed: str) -> Callable[[Any], list[str]]:
         """Input function of a rule; `fixed`: values of its wildcards, if not in the paths of its outputs."""
 
+        @in_one_message()
         def files(wildcards: Any) -> list[str]:
             _ = self.status
             if self.workflow.remote_exec:  # on a node: Snakemake on the other machine has chosen the job
                 return []
             steps = self.project.built_by(rule, *(fixed or wildcards))
             whole = self.workflow.execution_settings is None  # a drawing of the graph, a report
-            try:
-                pending = [step for step in steps if whole or self.status.pending(step) is not None]
-                makers = [need.step for step in pending for need in step.needs if need.step is not None]
-                if rule == "respond" and pending and wildcards.shard == ALL:
-                    makers += self.project.shards_of(wildcards.respondent)
-                if any(self.status(step) is not None for step in pending) and not whole:
-                    self.workflow.dag.forcefiles.update(step.job for step in pending)
-                jobs = {made.job: None for made in makers if whole or self.status.pending(made)}
-                return [job for job in jobs if job != steps[0].job]
-            except (PunchlineError, OSError) as error:
-                fail(error)
+            pending = [step for step in steps if whole or self.status.pending(step) is not None]
+            makers = [need.step for step in pending for need in step.needs if need.step is not None]
+            if rule == "respond" and pending and wildcards.shard == ALL:
+                makers += self.project.shards_of(wildcards.respondent)
+            if any(self.status(step) is not None for step in pending) and not whole:
+                self.workflow.dag.forcefiles.update(step.job for step in pending)
+            jobs = {made.job: None for made in makers if whole or self.status.pending(made)}
+            return [job for job in jobs if job != steps[0].job]
 
         return files
 
     @cached_property
+    @in_one_message()
     def status(self) -> Status:
         """The status of artifacts before the run; the first use sets what jobs inherit from this process."""
         workflow = self.workflow
         self.again = set(filter(None, os.environ.get(AGAIN, "").split(",")))
         if workflow.remote_exec:
-            environment(self.making, self.again)
+            environment(self.selection, self.making, self.again)
             end_with_parent()
             return Status(self.again)
         names = {re.sub("^tables_.*", "tables", name) for name in workflow.dag_settings.forcerun}
         self.again |= {kind for name in names for kind in KINDS.get(name, (name,))}
         self.again |= {"all"} if workflow.dag_settings.forceall else set()
-        environment(self.making, self.again)
+        environment(self.selection, self.making, self.again)
         workflow.dag_settings.rerun_triggers = frozenset([RerunTrigger.MTIME])
         for line in changes_in_place(self.selection):
             print(line, file=sys.stderr)
         settings = workflow.execution_settings
-        if settings is not None and settings.lock and not workflow.dryrun:
-            self.take_folder()
+        if settings is not None and settings.lock and not workflow.dryrun and take_folder():
+            for lock in Path(".snakemake/locks").glob("*.lock"):  # of a killed run
+                lock.unlink(missing_ok=True)
         return Status(self.again)
 
     def command(self, rule: str, *fixed: str) -> Callable[..., str]:
         """Param `run` of a rule: the command of a job whose inputs are there; `:` if its artifacts are current."""
 
+        @in_one_message()
         def run(wildcards: Any, threads: int) -> str:
             names = fixed or tuple(wildcards)
-            current = Status(self.again)
-            try:
-                reasons = (current(step) for step in self.later.built_by(rule, *names))
-                reason = next((reason for reason in reasons if reason is not None), None)
-            except (PunchlineError, OSError) as error:
-                fail(error)
-            self.reasons[(rule, *names)] = UNCHANGED if reason is None else reason.partition("; ")[0]
-            if reason is None:
+            reasons = filter(None, map(Status(self.again), self.later.built_by(rule, *names)))
+            self.reasons[(rule, *names)] = reason = next(reasons, UNCHANGED).partition("; ")[0]
+            if reason == UNCHANGED:
                 return f": {UNCHANGED}"
             if not self.workflow.dryrun:  # what depends on this job's files is read again
                 self.later = Project(self.selection, self.making.shards)
@@ -212,31 +210,21 @@ class Snakefile:
         title = self.project.benchmark(benchmark).TABLES[table].title
         return {"category": benchmark, "caption": caption, "labels": {"table": table, "title": title}}
 
-    def take_folder(self) -> None:
-        """Hold the folder, and remove the lock of a killed run."""
-        try:
-            if take_folder():
-                for lock in Path(".snakemake/locks").glob("*.lock"):
-                    lock.unlink(missing_ok=True)
-        except PunchlineError as error:
-            fail(error)
-
+    @in_one_message()
     def start(self) -> None:
         """Before the first job: check what the run needs, and record its selection."""
-        try:
-            jobs = list(self.workflow.dag.needrun_jobs())
-            if self.making.max_cost and not self.workflow.remote_exec:
-                for job in jobs:
-                    if job.rule.name == "respond":
-                        budget.check(self.project.card_of(job.wildcards_dict["respondent"]))
-                budget.reset(f"{self.project.paths.logs}/{budget.SPENT}")
-            if not self.workflow.touch:
-                preflight.check(self.project, self.making.mirror, jobs, here=self.workflow.local_exec)
-            write_chosen(self.selection, {**named_run(self.config)[1], **self.config})
-        except (PunchlineError, OSError) as error:
-            fail(error)
+        jobs = list(self.workflow.dag.needrun_jobs())
+        if self.making.max_cost and not self.workflow.remote_exec:
+            for job in jobs:
+                if job.rule.name == "respond":
+                    budget.check(self.project.card_of(job.wildcards_dict["respondent"]))
+            budget.reset(f"{self.project.paths.logs}/{budget.SPENT}")
+        if not self.workflow.touch:
+            preflight.check(self.project, self.making.mirror, jobs, here=self.workflow.local_exec)
+        write_chosen(self.selection, {**named_run(self.config)[1], **self.config})
         self.answers = any(job.rule.name in ("respond", "score") for job in jobs)
 
+    @in_one_message()
     def done(self) -> None:
         """After the last job: print a summary, and tables without a scored item. `strict`: fail if there is one."""
         red, plain = ("\x1b[31m", "\x1b[0m") if sys.stderr.isatty() else ("", "")
@@ -247,10 +235,11 @@ class Snakefile:
         for is_bad, line in lines:
             print(f"{red}{line}{plain}" if is_bad else line, file=sys.stderr)
         if self.making.strict and any(is_bad for is_bad, _ in lines):
-            fail(PunchlineError("answers failed, or a table has no scored item, and strict=true was asked for"))
+            raise PunchlineError("answers failed, or a table has no scored item, and strict=true was asked for")
 
     # Targets
 
+    @in_one_message()
     def target(self, path: Any) -> Any:
         """A path as Snakemake stores it; a result of the default run on the command line means the selected run's.
 
@@ -262,11 +251,11 @@ class Snakefile:
             return self.as_stored(path)
         default, own = Paths().results, self.project.paths.results
         if (run := run_of(str(path))) and run != self.selection.run:
-            fail(PunchlineError(f"{path} is of the run {run}", hint=f"Add --config run={run}"))
+            raise PunchlineError(f"{path} is of the run {run}", hint=f"Add --config run={run}")
         name = str(path) if str(path).startswith(f"{own}/") else re.sub(f"^{default}/", f"{own}/", str(path))
         rules = self.workflow.rules
         if not any(rule.is_producer(name) for rule in rules) and not Path(name).exists():
-            fail(PunchlineError(f"no target {path!r}", hint=self.way_to(str(path))))
+            raise PunchlineError(f"no target {path!r}", hint=self.way_to(str(path)))
         return self.as_stored(name)
 
     def way_to(self, path: str) -> str:

@@ -28,7 +28,7 @@ NOT_FOLLOWED = tuple(f"punchline.{name}" for name in ("artifacts", "config", "jo
 def parts(*modules: str) -> dict[str, str]:
     """{name: sha256} of `modules`, of all punchline modules that they import, and of the files that these read."""
     read = {str(file.relative_to(PACKAGE)): digests.of_file(file) for file in (*data(*modules), *prompts(*modules))}
-    return {module: _digest(path) for module, path in closure(*modules).items()} | read
+    return {module: _read(path)[0] for module, path in closure(*modules).items()} | read
 
 
 def digest(*modules: str) -> str:
@@ -54,7 +54,7 @@ def closure(*modules: str) -> dict[str, Path]:
         if path is None or module in found:
             continue
         found[module] = path
-        queue += [name for name in _imports(path) if not name.startswith(NOT_FOLLOWED)]
+        queue += [name for name in _read(path)[1] if not name.startswith(NOT_FOLLOWED)]
         queue.append(module.rpartition(".")[0])  # importing a module runs its packages
     return dict(sorted(found.items()))
 
@@ -77,14 +77,6 @@ def _file(module: str) -> Path | None:
         return None
     base = PACKAGE.joinpath(*parts[1:])
     return next((path for path in (base.with_suffix(".py"), base / "__init__.py") if path.is_file()), None)
-
-
-def _digest(path: Path) -> str:
-    return _read(path)[0]
-
-
-def _imports(path: Path) -> list[str]:
-    return _read(path)[1]
 
 
 @functools.cache

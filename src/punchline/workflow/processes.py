@@ -8,9 +8,12 @@ import signal
 import sys
 import threading
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, TextIO
+
+import psutil
 
 from punchline.errors import PunchlineError, nearest, permission_hint
 from punchline.workflow.digests import FOLDER
@@ -83,9 +86,18 @@ def at_work() -> str | None:
 
 def end_with_owner() -> None:
     """From now on, end this process when its owner does. Nothing without an owner in the environment."""
-    owner = int(os.environ.get(OWNER) or 0)
-    if owner:
-        threading.Thread(target=_end_after, args=(owner,), daemon=True).start()
+
+    def end() -> None:
+        with suppress(OSError):
+            print(
+                "stopped: the run that this job belongs to is gone; what was answered is kept",
+                file=sys.stderr,
+                flush=True,
+            )
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    if owner := int(os.environ.get(OWNER) or 0):
+        _after(owner, end)
 
 
 def end_with_parent(grace_s: float = GRACE_S) -> None:
@@ -95,46 +107,19 @@ def end_with_parent(grace_s: float = GRACE_S) -> None:
     when a job was cancelled: the process stayed).
     """
 
-    def end(parent: int = os.getppid()) -> None:
-        _wait_for(parent)
+    def end() -> None:
         time.sleep(grace_s)
         os._exit(1)
 
-    threading.Thread(target=end, daemon=True).start()
+    _after(os.getppid(), end)
 
 
-def _end_after(owner: int) -> None:
-    _wait_for(owner)
-    with suppress(OSError):
-        print(
-            "stopped: the run that this job belongs to is gone; what was answered is kept", file=sys.stderr, flush=True
-        )
-    os.kill(os.getpid(), signal.SIGTERM)
+def _after(process: int, act: Callable[[], None]) -> None:
+    """Act when a process has ended, in a thread."""
 
+    def wait() -> None:
+        with suppress(psutil.NoSuchProcess):
+            psutil.Process(process).wait()
+        act()
 
-def _wait_for(process: int) -> None:
-    """Return when a process has ended."""
-    try:
-        handle = os.pidfd_open(process)  # readable when it ends
-    except ProcessLookupError:
-        return
-    except (AttributeError, OSError):  # not on this system
-        while _alive(process):
-            time.sleep(1)
-        return
-    import select
-
-    poll = select.poll()
-    poll.register(handle, select.POLLIN)
-    while not poll.poll():
-        pass
-
-
-def _alive(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
+    threading.Thread(target=wait, daemon=True).start()

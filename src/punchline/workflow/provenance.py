@@ -110,12 +110,7 @@ class Artifact:
         return {need.path: need.digest() for need in self.deciding()}
 
 
-def read_provenance(step: Artifact) -> Provenance | None:
-    """The provenance file of an artifact; None if it is missing or unreadable."""
-    return read_record(step.record)
-
-
-def read_record(file: str) -> Provenance | None:
+def read_provenance(file: str) -> Provenance | None:
     """A provenance file; None if it is missing or unreadable."""
     try:
         return msgspec.json.decode(Path(file).read_bytes(), type=Provenance)
@@ -184,7 +179,7 @@ class Status:
     def _reason(self, step: Artifact) -> str | None:
         if self.is_forced(step):
             return "asked for"
-        made = read_provenance(step)
+        made = read_provenance(step.record)
         if made is None:
             return "no provenance record" if Path(step.outputs[0]).is_file() else "not built yet"
         if why := "; ".join(_differences(made, step, {need.path: self._digest(need) for need in step.deciding()})):
@@ -208,7 +203,7 @@ class Status:
 
 def is_intact(path: str) -> bool:
     """True for a file that is as the record next to it says."""
-    made = read_record(record_of(path))
+    made = read_provenance(record_of(path))
     return made is not None and Path(path).is_file() and digests.of_file(path) == made.outputs.get(path)
 
 
