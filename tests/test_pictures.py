@@ -82,8 +82,14 @@ def test_pictures_lie_below_their_item(tmp_path: Path, strip: Benchmark) -> None
 class OfStrip(Project):
     """The project with that benchmark."""
 
+    cards: Any = {}
+
     def benchmark(self, name: str) -> Benchmark:
         return cast(Benchmark, SimpleNamespace(LIBRARIES={}, NAME=name, ITEM_FILES=(), IMAGES=True))
+
+    @staticmethod
+    def demo_files(benchmark: str) -> list[str]:
+        return []
 
 
 def test_pictures_are_written_and_those_of_other_selections_stay(

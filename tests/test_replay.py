@@ -17,7 +17,7 @@ from punchline.engines import replay
 from punchline.errors import PunchlineError
 from punchline.schema import Image, Message, ModelCard, Request, Sampling, Text
 
-PIXELHUMOR: Any = benchmarks.released_format("pixelhumor")
+PIXELHUMOR: Any = benchmarks.facet("pixelhumor", "replay")
 
 GOOD = {
     "xkcd_1": {"Q1": "Yes", "Q5": "Pun, Surprise", "Q6": "", "panel_sequence": "2, 1", "text": "1: HI\n2: “no”"},

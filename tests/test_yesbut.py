@@ -18,7 +18,7 @@ from punchline.benchmarks.yesbut import ANNOTATIONS, LENT, TABLES, TASKS
 from punchline.benchmarks.yesbut.answers import read_paper, read_score
 from punchline.benchmarks.yesbut.options import options
 from punchline.core import shortcuts
-from punchline.core.benchmark import Verdict, released_format
+from punchline.core.benchmark import Verdict, facet
 from punchline.core.engine import check_files
 from punchline.engines import replay
 from punchline.errors import PunchlineError
@@ -452,7 +452,7 @@ def test_bad_replay(tmp_path: Path, name: str, content: Any, message: str) -> No
 def test_replay_of_descriptions_under_their_other_name() -> None:
     texts = {"1.jpg": {"gen_des": "other"}, "2.jpg": {"gen_des": "other", "output": "own"}, "3.jpg": {"gen_des": None}}
     content = json.dumps([{"image_file": file, **fields} for file, fields in texts.items()])
-    read = released_format("yesbut").read({"description_prompt2.json": content.encode()}, "f")
+    read = facet("yesbut", "replay").read({"description_prompt2.json": content.encode()}, "f")
     assert read == {file: {"description_2": text} for file, text in zip(texts, ("other", "own", None), strict=True)}
 
 

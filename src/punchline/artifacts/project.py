@@ -166,7 +166,7 @@ class Project(Answered):
 
     def _labels(self, benchmark: str) -> list[Input]:
         """Files of people's labels of answers, and of released verdicts on the same."""
-        labels = benchmarks.labels_of(benchmark)
+        labels = benchmarks.facet(benchmark, "labels")
         return [] if labels is None else self._files(benchmark, labels.SHOWN)
 
     @artifact
@@ -213,7 +213,7 @@ class Project(Answered):
         """Scores of all models, with items, gold and published values."""
         scores = [self._scores(benchmark, model) for model in self.selection.models]
         printed_values = self._published(benchmark, lambda file: Path(file).read_text(encoding="utf-8"))
-        people = benchmarks.people(benchmark)
+        people = benchmarks.facet(benchmark, "people")
         votes = self._raw(benchmark, people.FILES if people else ())
         return [*scores, *self._labelled(benchmark), *votes, *printed_values]
 
@@ -290,7 +290,7 @@ class Project(Answered):
         )
 
     def _shown(self, benchmark: str) -> list[str]:
-        module = benchmarks.shown(benchmark)
+        module = benchmarks.facet(benchmark, "shown")
         return [] if module is None else [module.__name__]
 
     @artifact

@@ -104,23 +104,18 @@ def _check(recipe: Recipe) -> None:
                 raise wrong(field, f"unknown: {name!r}", nearest(name, known))
 
     check_names("base", [recipe.base], stems("config/model"))
-    check_names("benchmark", [recipe.benchmark], trainable())
+    check_names("benchmark", [recipe.benchmark], benchmarks.having("training"))
     card = read_card(recipe.base)
     if card.engine != "transformers" or "adapter" in card.options:
         what = f"expected a card with engine: transformers and no adapter, {recipe.base} has engine: {card.engine}"
         raise wrong("base", what + (" and an adapter" if card.options.get("adapter") else ""))
-    benchmark, hook = benchmarks.load(recipe.benchmark), benchmarks.training(recipe.benchmark)
+    benchmark, hook = benchmarks.load(recipe.benchmark), benchmarks.facet(recipe.benchmark, "training")
     check_names("tasks", recipe.tasks, benchmark.TASKS)
     check_names("conditions", recipe.conditions, [c for c in benchmark.CONDITIONS if c not in benchmark.CHAINED])
     check_names("split.by", [recipe.split.by], [hook.CLUSTER])
     check_names("lora.targets", recipe.lora.targets)
     if recipe.shuffles > 1 and not hasattr(hook, "variants"):
         raise wrong("shuffles", f"{recipe.benchmark} has no orders to shuffle", "Write 1, or delete the line")
-
-
-def trainable() -> list[str]:
-    """Benchmarks with training targets."""
-    return [name for name, hook in benchmarks.every(benchmarks.training).items() if hook is not None]
 
 
 def can_train(card: ModelCard, adapter: str, benchmarks: Collection[str]) -> bool:

@@ -98,13 +98,6 @@ class Benchmark(Protocol):
     chained_requests: Callable[[Item, Mapping[str, Mapping[str, Response]]], list[Request]]
 
 
-class Illustrated(Protocol):
-    """Definitions of the module `pictures` of a benchmark; no answer depends on its code."""
-
-    # (item id, bytes of the published image, files) -> what models see. Raises NoPicture.
-    pictures: Callable[[str, bytes, Files], list[Picture]]
-
-
 class Guesses(Protocol):
     """Definitions of the optional module `baselines` of a benchmark."""
 
@@ -128,14 +121,6 @@ class Looks(Protocol):
 
 class NoAnswer(Exception):
     """A picture off which nothing can be read that a baseline goes by; the message is the reason in the response."""
-
-
-class Wording(Protocol):
-    """Definitions of the module `wording` of a benchmark: the structure of its prompts."""
-
-    echo: Callable[[str], str | None]  # an answer that repeats what the prompt tells; None where it tells nothing
-    compared: Callable[[str], tuple[str, str] | None]  # (gold, answer) in a judge's prompt; None for another
-    verdict: Callable[[float, float], str]  # for a share of the gold's words in the answer, and a threshold
 
 
 def comparison(benchmark: str, item_id: str, pass_: str, condition: str, candidate: str, reference: str) -> Request:
@@ -269,11 +254,6 @@ def module_of(name: str, facet: str) -> str:
     return f"punchline.benchmarks.{name}" + ("" if is_one_file(name) else f".{facet}")
 
 
-def libraries(benchmark: Benchmark, stage: str) -> tuple[str, ...]:
-    """Packages whose version the result of a stage depends on, as the benchmark's LIBRARIES says."""
-    return benchmark.LIBRARIES.get(stage, ())
-
-
 def load(name: str) -> Benchmark:
     """The benchmark of that name. Raises PunchlineError for one that its card calls otherwise."""
     benchmark = cast(Benchmark, _imported(f"punchline.benchmarks.{name}"))
@@ -283,76 +263,47 @@ def load(name: str) -> Benchmark:
     return benchmark
 
 
-def _facet(name: str, facet: str) -> Any:
-    """A module of a benchmark that is loaded by name; None where there is no such benchmark, or no such module."""
-    module = module_of(name, facet)
-    if name not in names() or importlib.util.find_spec(module) is None:
-        return None
-    loaded = _imported(module)
-    return loaded if not is_one_file(name) or hasattr(loaded, IN_ONE_FILE.get(facet, facet)) else None
-
-
-def labels_of(name: str) -> Any:
-    """Human labels of released answers (SHOWN, `labelled`); None: there are none."""
-    return _facet(name, "labels")
-
-
-def illustrated(benchmark: Benchmark) -> Illustrated:
-    """The picture module of a benchmark; by default models see the published image."""
-    return cast(Illustrated, _facet(benchmark.NAME, "pictures") or _imported(PICTURES))
-
-
 @cache
-def guesses(name: str) -> Guesses | Looks | None:
-    """The baselines of a benchmark; None: it has none."""
-    return cast("Guesses | Looks | None", _facet(name, "baselines"))
+def facet(name: str, module: str) -> Any:
+    """An optional module of a benchmark; None: it has none, or there is no such benchmark.
 
-
-def training(name: str) -> Any:
-    """The training module of a benchmark; None: it has none.
-
-    CLUSTER names its clusters; held_out(item): True if the fine-tuning tables test on the item; target(request, item,
-    gold): the right answer as the parser reads it, None if there is none to train on; optional variants(item, count).
+    baselines: see Guesses and Looks. labels: people's labels of released answers (SHOWN, `labelled`). people: raw votes
+    behind its labels (FILES, `ballots`). pictures: see `illustrated`. replay: the format of released answers
+    (punchline.benchmarks.released.Format). shown: NAMES and `right` of its items. studies: STUDIES, by name
+    (punchline.benchmarks.study.Study). training: CLUSTER names its clusters; held_out(item): True if the fine-tuning
+    tables test on the item; target(request, item, gold): the right answer as the parser reads it, None if there is none
+    to train on; optional variants(item, count). wording: the structure of its prompts: echo(text), an answer that
+    repeats what the prompt tells, or None; compared(text), (gold, answer) in a judge's prompt, or None;
+    verdict(share, threshold), for a share of the gold's words in the answer.
     """
-    return _facet(name, "training")
+    where = module_of(name, module)
+    if name not in names() or importlib.util.find_spec(where) is None:
+        return None
+    loaded = _imported(where)
+    return loaded if not is_one_file(name) or hasattr(loaded, IN_ONE_FILE.get(module, module)) else None
 
 
-@cache
-def wording(name: str) -> Wording | None:
-    """The wording module of a benchmark; None: it has none."""
-    return cast("Wording | None", _facet(name, "wording"))
-
-
-def released_format(name: str) -> Any:
-    """The format of released answers (punchline.benchmarks.released.Format); None: none were released."""
-    return _facet(name, "replay")
-
-
-@cache
-def shown(name: str) -> Any:
-    """Display names and correctness of a benchmark's items (NAMES, `right`); None: the defaults."""
-    return _facet(name, "shown")
-
-
-def people(name: str) -> Any:
-    """Raw votes behind a benchmark's labels (FILES, `ballots`); None: they were not released."""
-    return _facet(name, "people")
-
-
-def right(name: str, score: Score, gold: Gold) -> float | None:
-    """Correctness of an answer from 0 to 1; None if undefined."""
-    module = shown(name)
-    if hasattr(module, "right"):
-        return cast("float | None", module.right(score, gold))
-    return next((score.metrics[metric] for metric in RIGHT if metric in score.metrics), None)
+def having(module: str) -> list[str]:
+    """The benchmarks that have an optional module."""
+    return [name for name, found in every(lambda name: facet(name, module)).items() if found is not None]
 
 
 def studies(name: str) -> Mapping[str, Any]:
     """Rating studies of a benchmark (Study of punchline.benchmarks.study), by name."""
-    module = _facet(name, "studies")
-    return {} if module is None else cast("Mapping[str, Any]", module.STUDIES)
+    return getattr(facet(name, "studies"), "STUDIES", {})
 
 
-def released_formats() -> list[str]:
-    """The benchmarks whose released answers can be read."""
-    return [name for name, found in every(released_format).items() if found is not None]
+def illustrated(benchmark: Benchmark) -> Any:
+    """The picture module of a benchmark; by default models see the published image. No answer depends on its code.
+
+    pictures(item id, bytes of the published image, files): what models see, as Pictures. Raises NoPicture.
+    """
+    return facet(benchmark.NAME, "pictures") or _imported(PICTURES)
+
+
+def right(name: str, score: Score, gold: Gold) -> float | None:
+    """Correctness of an answer from 0 to 1; None if undefined."""
+    module = facet(name, "shown")
+    if hasattr(module, "right"):
+        return cast("float | None", module.right(score, gold))
+    return next((score.metrics[metric] for metric in RIGHT if metric in score.metrics), None)

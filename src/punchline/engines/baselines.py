@@ -20,7 +20,7 @@ import punchline
 from punchline.comics import ocr
 from punchline.core import benchmark as benchmarks
 from punchline.core import shortcuts
-from punchline.core.benchmark import Guesses, Looks, NoAnswer, guesses
+from punchline.core.benchmark import Guesses, Looks, NoAnswer, facet
 from punchline.core.engine import Ready, has_all_images, image_file, images_in, read_options, response
 from punchline.core.threads import threads
 from punchline.errors import PunchlineError, nearest
@@ -42,7 +42,7 @@ class _Looking:
     """The benchmarks whose baselines look at images: each benchmark's own module says it, when it is asked."""
 
     def __contains__(self, benchmark: str) -> bool:
-        return isinstance(guesses(benchmark), Looks)
+        return isinstance(facet(benchmark, "baselines"), Looks)
 
 
 class Baseline(Ready):
@@ -100,7 +100,7 @@ class Baseline(Ready):
 
     def _answer(self, request: Request, images: Mapping[str, Path], looked: Look) -> tuple[State, str]:
         """The state and, with it, the answer or the reason why there is none."""
-        module = guesses(request.benchmark)
+        module = facet(request.benchmark, "baselines")
         if isinstance(module, Looks) and self.needs_images and not has_all_images(request):
             return "missing", "image missing"
         try:

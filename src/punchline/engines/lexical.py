@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 import punchline
-from punchline.core.benchmark import module_of, wording
+from punchline.core.benchmark import facet, module_of
 from punchline.core.engine import Ready, read_options, response
 from punchline.errors import PunchlineError
 from punchline.schema import ModelCard, Request, Response, State, Text
@@ -83,13 +83,15 @@ class Lexical(Ready):
             yield response(self, request, model_key, state, text=text, reason="not attempted" if text is None else None)
 
     def _answer(self, benchmark: str, prompt: str) -> str | None:
-        words = wording(benchmark)
+        words = facet(benchmark, "wording")
         if words is None:
             return None
+        said: str | None = None
         if self.baseline == "echo":
-            return words.echo(prompt)
-        texts = words.compared(prompt)
-        return None if texts is None else words.verdict(overlap(*texts), float(self.threshold or 0))
+            said = words.echo(prompt)
+        elif (texts := words.compared(prompt)) is not None:
+            said = words.verdict(overlap(*texts), float(self.threshold or 0))
+        return said
 
 
 engine = Lexical

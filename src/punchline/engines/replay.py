@@ -51,9 +51,9 @@ class Replay(Ready):
         options = read_options(card, Options, "docs/humorbench.md")
         self._wrong = partial(PunchlineError, file=card.file)
         self.format, self.path, self.select, self.judge = options.format, options.path, options.select, options.judge
-        released = benchmarks.released_format(self.format)
+        released = benchmarks.facet(self.format, "replay")
         if released is None:
-            hint = nearest(self.format, benchmarks.released_formats())
+            hint = nearest(self.format, benchmarks.having("replay"))
             raise self._wrong(f"unknown format {self.format!r}", field="format", hint=hint)
         self._format = cast(Format, released)
         self.files = [path for path in (self.path, options.annotations) if path is not None]

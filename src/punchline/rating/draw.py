@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from punchline.benchmarks.study import Study
 from punchline.config.runs import making
-from punchline.core.benchmark import every, people, shown, studies
+from punchline.core.benchmark import every, facet, studies
 from punchline.errors import PunchlineError, nearest
 from punchline.files import read_records
 from punchline.paths import Paths
@@ -51,7 +51,7 @@ def prepared_items(where: Paths, benchmark: str, target: str = "prepare") -> dic
 
 def _units(where: Paths, benchmark: str, study: Study, texts: Texts, items: Mapping[str, Item]) -> list[Unit]:
     """All units: one per text, or per item if the best of its texts is chosen or a text is written."""
-    blurred: Mapping[str, str] = getattr(shown(benchmark), "BLURRED", {})  # values of gold
+    blurred: Mapping[str, str] = getattr(facet(benchmark, "shown"), "BLURRED", {})  # values of gold
     golds = {gold.item_id: gold for gold in read_records(where.gold(benchmark), Gold)} if study.gold or blurred else {}
     groups: dict[tuple[str, ...], list[Shown]] = {}
     if study.writes:
@@ -80,7 +80,7 @@ def agreeing(where: Paths, benchmark: str) -> set[str]:
 
     The paper does not print its threshold. Raises PunchlineError for a benchmark without released votes.
     """
-    votes = people(benchmark)
+    votes = facet(benchmark, "people")
     if votes is None:
         raise PunchlineError(f"no votes on {benchmark} were released: --agreed is for pixelhumor")
     ballots = votes.ballots(read_files([where.raw(benchmark, name) for name in votes.FILES]))

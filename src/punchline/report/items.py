@@ -69,7 +69,7 @@ def _row(item: Item, gold: Gold, right: Right, drawn: Pictures | None, came: Fet
 
 def parts(project: Project, benchmark: str) -> Iterator[tuple[str, Any]]:
     """Files for pages: chunks of CHUNK items, and the index of all items."""
-    where, module = project.paths, benchmarks.shown(benchmark)
+    where, module = project.paths, benchmarks.facet(benchmark, "shown")
     golds = Keyed(where.gold(benchmark), Gold)
     illustrated = project.illustrated(benchmark)
     drawn = Keyed(where.index(benchmark), Pictures) if illustrated else {}

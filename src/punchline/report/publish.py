@@ -26,7 +26,7 @@ from punchline.artifacts.project import Project
 from punchline.audit.published import INDEX, Published, beside, read_published
 from punchline.audit.state import check_shown, table_states
 from punchline.config.runs import making
-from punchline.core.benchmark import shown
+from punchline.core.benchmark import facet
 from punchline.core.pages import templates
 from punchline.core.storage import digests_in
 from punchline.errors import PunchlineError
@@ -215,7 +215,7 @@ class Folder:
         if f"{parts[0]}/" not in ELSEWHERE or file.suffix != ".js" or not (why := self.rights(parts[1]).texts()):
             return None
         key, value = unscripted(file.read_bytes())
-        without_texts(value, why, getattr(shown(parts[1]), "BLURRED", {}))
+        without_texts(value, why, getattr(facet(parts[1], "shown"), "BLURRED", {}))
         self.closed[parts[1]] = why
         return script(key, value)
 

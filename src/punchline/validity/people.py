@@ -35,7 +35,7 @@ PEOPLE = "annotators"
 
 def _ballots(project: Project, benchmark: str, items: pd.DataFrame) -> dict[tuple[str, str], list[str]]:
     """Labels of each person by item and task; {} where none were released."""
-    module = benchmarks.people(benchmark)
+    module = benchmarks.facet(benchmark, "people")
     found = module.ballots(raw_files(project, benchmark, module.FILES)) if module else ()
     return {(item, task): given for item, task, given in found if item in items.index}
 

@@ -21,7 +21,7 @@ from sklearn.pipeline import make_pipeline
 from punchline import paths
 from punchline.artifacts.project import Project
 from punchline.core import shortcuts as by_options
-from punchline.core.benchmark import DEFAULT, Benchmark, guesses
+from punchline.core.benchmark import DEFAULT, Benchmark, facet
 from punchline.files import Keyed
 from punchline.schema import RULES, Gold, Item, Request, Response, Rule, Score, Text
 from punchline.scores import items_frame, scores_frame
@@ -106,7 +106,7 @@ def questions_of(
     benchmark: Benchmark, items: Mapping[str, Item], golds: Mapping[str, Gold], rule: Rule
 ) -> pd.DataFrame:
     """Closed questions of a benchmark that have a right answer; empty columns where a shortcut does not apply."""
-    module, found = guesses(benchmark.NAME), []
+    module, found = facet(benchmark.NAME, "baselines"), []
     closed: Any = getattr(module, "closed_answers", lambda *_: {})
     last: Any = getattr(module, "last_panel", lambda *_: {})
     for item_id, item in items.items():
