@@ -3,7 +3,7 @@
 import io
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import pytest
 from PIL import Image
@@ -82,7 +82,7 @@ def test_pictures_lie_below_their_item(tmp_path: Path, strip: Benchmark) -> None
 class OfStrip(Project):
     """The project with that benchmark."""
 
-    cards: Any = {}
+    cards: ClassVar[dict[str, Any]] = {}
 
     def benchmark(self, name: str) -> Benchmark:
         return cast(Benchmark, SimpleNamespace(LIBRARIES={}, NAME=name, ITEM_FILES=(), IMAGES=True))
