@@ -46,15 +46,6 @@ def _roles(project: Project, found: list[Lineage]) -> dict[str, str]:
     return dict.fromkeys(besides, "workflow") | {path: file.role for path, file in files.items()}
 
 
-def _check_rights(project: Project, pictures: str) -> None:
-    """An audit needs every picture: a crate holds all or is none."""
-    illustrated = filter(project.illustrated, project.selection.benchmarks)
-    withheld = sum(one.withheld for name in illustrated for one in shown(project, name, pictures).values())
-    if withheld:
-        what = f"the tables depend on pictures of {withheld:,} items that may not be passed on, and an audit needs them"
-        raise PunchlineError(what, hint="For yourself: --pictures all")
-
-
 def _lineage_file(project: Project, lineage: Lineage) -> str:
     table = project.benchmark(lineage.benchmark).TABLES[lineage.table]
     return lineage_path(project.paths.table(table.file)).as_posix()
@@ -87,7 +78,11 @@ def write(project: Project, folder: Path, pictures: str) -> list[str]:
     """The crate. `punchline --root CRATE audit TABLE` needs nothing else."""
     found = lineages(project, project.selection.benchmarks)
     roles = _roles(project, found)
-    _check_rights(project, pictures)
+    illustrated = filter(project.illustrated, project.selection.benchmarks)
+    withheld = sum(one.withheld for name in illustrated for one in shown(project, name, pictures).values())
+    if withheld:  # an audit needs every picture: a crate holds all or is none
+        what = f"the tables depend on pictures of {withheld:,} items that may not be passed on, and an audit needs them"
+        raise PunchlineError(what, hint="For yourself: --pictures all")
     crate = ROCrate(version="1.1")  # on which the profile stands
     crate.metadata.extra_terms["sha256"] = "https://w3id.org/ro/terms/workflow-run#sha256"
     crate.name = f"Punchline: {', '.join(project.selection.benchmarks)}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from punchline import paths
 from punchline.artifacts.project import Project
@@ -20,22 +21,12 @@ def copy_demo(project: Project, benchmark: str) -> None:
 
 def index_demo(project: Project, benchmark: str) -> list[FetchEntry]:
     """Index entries of all demo images of one benchmark."""
-    entries = []
-    for need in project.demo_images(benchmark):
-        path, content = Path(need.path), Path(need.path).read_bytes()
-        width, height = png_size(content)
-        entries.append(
-            FetchEntry(
-                item_id=path.stem,
-                source=path.stem.rsplit("_", 1)[0],
-                state="ok",
-                path=path.as_posix(),
-                sha256=sha256(content),
-                bytes=len(content),
-                width=width,
-                height=height,
-                media_type="image/png",
-                url=f"demo:{path.stem}",
-            )
-        )
-    return entries
+    return [_entry(Path(need.path)) for need in project.demo_images(benchmark)]
+
+
+def _entry(path: Path) -> FetchEntry:
+    content, name = path.read_bytes(), path.stem
+    width, height = png_size(content)
+    picture: dict[str, Any] = {"width": width, "height": height, "media_type": "image/png", "url": f"demo:{name}"}
+    file: dict[str, Any] = {"path": path.as_posix(), "sha256": sha256(content), "bytes": len(content)}
+    return FetchEntry(item_id=name, source=name.rsplit("_", 1)[0], state="ok", **file, **picture)

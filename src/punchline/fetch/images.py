@@ -9,8 +9,9 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from msgspec.structs import replace
@@ -29,7 +30,8 @@ IMAGE_BYTES = 25_000_000
 IMAGE_PIXELS = 60_000_000
 PAGE_BYTES = 5_000_000
 IMAGE_TYPES = ("image/", "application/octet-stream", "binary/octet-stream")
-FORMATS = {"PNG": "png", "JPEG": "jpg", "MPO": "jpg", "GIF": "gif", "WEBP": "webp"}  # Pillow's name -> extension
+FORMATS = {"PNG": "png", "JPEG": "jpeg", "MPO": "jpeg", "GIF": "gif", "WEBP": "webp"}  # Pillow's name -> media type
+EXTENSIONS = {"png", "jpg", "gif", "webp"}
 
 Progress = Callable[[int, int, FetchEntry], None]  # called with (done, total, entry)
 NO_FILE: dict[str, None] = dict.fromkeys(("path", "sha256", "bytes", "width", "height", "media_type"))
@@ -52,7 +54,6 @@ class Comic(NamedTuple):
 
 
 class Decoded(NamedTuple):
-    extension: str
     media_type: str
     width: int  # pixels
     height: int  # pixels
@@ -140,7 +141,7 @@ def _reject_placeholders(
 
 def _remove(out: Path, comic_id: str, keep: str = "") -> None:
     """Remove a comic's files, except that with the extension `keep`."""
-    for extension in set(FORMATS.values()) - {keep}:
+    for extension in EXTENSIONS - {keep}:
         (out / f"{comic_id}.{extension}").unlink(missing_ok=True)
 
 
@@ -177,32 +178,21 @@ async def _fetch_one(web: Web, comic: Comic, mirror: str | None, out: Path) -> F
     """Fetch one comic, write it to `out`, and return its entry."""
     name, notes = comic.item.item_id, list[str]()
     now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    entry = FetchEntry(item_id=name, source=comic.item.source, state="missing", reason="not an image", fetched_at=now)
+    entry = partial(FetchEntry, item_id=name, source=comic.item.source, fetched_at=now)
     url: str | None = None
     try:
         content, url = await _read(web, comic, mirror, notes)
-        extension, media_type, width, height = decoded = decode_image(content)
-        digest = sha256(content)
+        decoded, digest = decode_image(content), sha256(content)
         _compare(digest, decoded, comic, notes)
     except Missing as missing:
         note = "; ".join([*notes, missing.note or ""]).strip("; ") or None
-        return replace(entry, reason=missing.reason, url=url, note=note)
+        return entry(state="missing", reason=missing.reason, url=url, note=note)
+    extension = decoded.media_type.removeprefix("image/").replace("jpeg", "jpg")
     target = out / f"{name}.{extension}"
     write_bytes(target, content)
     _remove(out, name, extension)
-    return replace(
-        entry,
-        state="ok",
-        reason=None,
-        path=_relative(target),
-        sha256=digest,
-        bytes=len(content),
-        width=width,
-        height=height,
-        media_type=media_type,
-        url=url,
-        note="; ".join(notes) or None,
-    )
+    file: dict[str, Any] = {"path": _relative(target), "sha256": digest, "bytes": len(content)}
+    return entry(state="ok", url=url, note="; ".join(notes) or None, **file, **decoded._asdict())
 
 
 async def _read(web: Web, comic: Comic, mirror: str | None, notes: list[str]) -> Fetched:
@@ -265,8 +255,7 @@ def decode_image(content: bytes) -> Decoded:
     except Exception as error:  # decoders raise anything on bytes that are no image
         cut = re.search("truncated|unexpected end|ended prematurely", str(error), re.IGNORECASE)
         raise Missing("truncated" if cut else "not an image", str(error)[:200]) from error
-    extension = FORMATS[kind]
-    return Decoded(extension, f"image/{extension.replace('jpg', 'jpeg')}", width, height)
+    return Decoded(f"image/{FORMATS[kind]}", width, height)
 
 
 def _relative(target: Path) -> str:
