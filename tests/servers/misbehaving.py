@@ -17,7 +17,6 @@ FILE gets a line a call, the digest of model and messages, before it is answered
 """
 
 import argparse
-import asyncio
 import email.utils
 import hashlib
 import json
@@ -26,9 +25,12 @@ import re
 import socket
 import ssl
 import struct
+import threading
 import time
 from collections import Counter
 from typing import Any
+
+from tests.servers.scripted import Call, Scripted
 
 FAULT = re.compile(r"<<([a-z_0-9]+)(?::(\d+|always))?>>")
 DATE_AHEAD_S = 2
@@ -69,92 +71,71 @@ UNREADABLE = {
 }
 
 
-class Server:
+class Server(Scripted):
     """State and behaviour."""
 
-    def __init__(self, log: int | None = None) -> None:
+    request_queue_size = 1024
+
+    def __init__(self, port: int, log: int | None, tls: ssl.SSLContext | None) -> None:
+        super().__init__(self.answer_one, port)
+        if tls is not None:
+            self.socket = tls.wrap_socket(self.socket, server_side=True, do_handshake_on_connect=False)
         self.log = log  # descriptor
         self.script: dict[str, Any] = {}
         self.counts: Counter[str] = Counter()
-        self.calls = self.active = 0
-        self.starts: list[float] = []
-        self.bodies: list[Any] = []
+        self.state: dict[str, Any] = {"starts": [], "bodies": [], "calls": 0, "active": 0}
+        self.lock = threading.Lock()
 
-    async def connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Serve one keep-alive connection."""
-        try:
-            while True:
-                head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
-                method, path, _ = head.split(" ", 2)
-                lines = (line.split(": ", 1) for line in head.split("\r\n")[1:] if ": " in line)
-                headers = {name.lower(): value for name, value in lines}
-                body = await reader.readexactly(int(headers.get("content-length", 0)))
-                if headers.get("transfer-encoding") == "chunked":
-                    body = await self._chunks(reader)
-                if not await self.serve(method, path.split("?")[0], headers, body, writer):
-                    break
-                await writer.drain()
-        except (asyncio.IncompleteReadError, ConnectionError):
-            pass
-        finally:
-            writer.close()
-
-    async def _chunks(self, reader: asyncio.StreamReader) -> bytes:
-        made = b""
-        while size := int(await reader.readline(), 16):
-            made += await reader.readexactly(size)
-            await reader.readline()
-        await reader.readline()
-        return made
-
-    async def serve(self, method: str, path: str, headers: dict[str, str], body: bytes, out: Any) -> bool:
-        """Answer one call; False ends the connection."""
+    def answer_one(self, call: Call) -> None:
+        self.calls.clear()
+        path = call.path.split("?")[0]
+        given = call.headers.get("authorization", "").removeprefix("Bearer ")
         if path == "/script":
-            self.script = json.loads(body)
-            return reply(out, 200, {})
-        if path == "/counts":
-            return reply(out, 200, self.counts)
-        if path == "/state":
-            return reply(out, 200, {name: getattr(self, name) for name in ("starts", "bodies", "calls", "active")})
-        key = self.script.get("key")
-        given = headers.get("authorization", "").removeprefix("Bearer ")
-        if key is not None and given != key:
+            self.script = json.loads(call.body)
+            call.json({})
+        elif path in ("/counts", "/state"):
+            call.json(self.counts if path == "/counts" else self.state)
+        elif self.script.get("key") not in (None, given):
             words = f"Incorrect API key provided: {given}. I wanted another, {given[:12]} is none."
-            return refuse(out, 401, words, code="invalid_api_key")
-        if path.endswith("/models"):
-            return reply(out, 200, {"object": "list", "data": [{"id": "m", "object": "model"}]})
-        if path != "/v1/chat/completions" or method != "POST":
-            return refuse(out, 404, f"no such page {path}", code=None)
-        asked = json.loads(body)
-        self.calls += 1
-        self.active += 1
-        try:
-            return await self.complete(asked, given, out)
-        finally:
-            self.active -= 1
+            refuse(call, 401, words, code="invalid_api_key")
+        elif path.endswith("/models"):
+            call.json({"object": "list", "data": [{"id": "m", "object": "model"}]})
+        elif path != "/v1/chat/completions" or call.command != "POST":
+            refuse(call, 404, f"no such page {path}", code=None)
+        else:
+            self.complete(json.loads(call.body), given, call)
 
-    async def complete(self, asked: dict[str, Any], key: str, out: Any) -> bool:
+    def complete(self, asked: dict[str, Any], key: str, call: Call) -> None:
         """POST /v1/chat/completions."""
         text = last_text(asked["messages"])
         digest = digest_of([asked["model"], asked["messages"]])
-        if self.log is not None:
-            os.write(self.log, f"{digest}\n".encode())
-        if not self.script.get("forget"):  # 100,000 requests would be kept otherwise
-            self.counts[text] += 1
-            self.starts.append(time.monotonic())
-            self.bodies = [*self.bodies[-19:], asked]
-        await asyncio.sleep(self.script.get("latency", 0))
-        fault = self.fault(text)
-        if fault is None:
-            said = self.script.get("say")
-            made = self.completion(asked, said[int(digest, 16) % len(said)] if said else answer(asked["messages"]))
-            name = f"req-{self.calls}" if self.log is None else f"call-{digest}"
-            return reply(out, 200, made, {"x-request-id": name})
-        return await self.misbehave(fault, asked, key, out)
+        with self.lock:
+            if self.log is not None:
+                os.write(self.log, f"{digest}\n".encode())
+            number = self.state["calls"] = self.state["calls"] + 1
+            self.state["active"] += 1
+            if not self.script.get("forget"):  # 100,000 requests would be kept otherwise
+                self.counts[text] += 1
+                self.state["starts"].append(time.monotonic())
+                self.state["bodies"] = [*self.state["bodies"][-19:], asked]
+            fault = self.fault(text)
+        try:
+            time.sleep(self.script.get("latency", 0))
+            if fault is None:
+                said = self.script.get("say")
+                made = self.completion(asked, said[int(digest, 16) % len(said)] if said else answer(asked["messages"]))
+                call.json(made, x_request_id=f"req-{number}" if self.log is None else f"call-{digest}")
+            elif fault != "hang":
+                self.misbehave(fault, asked, key, call)
+        finally:
+            with self.lock:
+                self.state["active"] -= 1
+        if fault == "hang":  # nobody waits for it any more
+            time.sleep(3600)
 
     def fault(self, text: str) -> str | None:
         """The fault that this call meets."""
-        if self.active > self.script.get("at_once", 10**9):
+        if self.state["active"] > self.script.get("at_once", 10**9):
             return "429"
         if (fault := self.script.get("fault")) is not None:
             return str(fault)
@@ -191,71 +172,40 @@ class Server:
             "answer_key": lambda: self.completion(asked, f"Your key is {key}."),
         }[fault]()
 
-    async def misbehave(self, fault: str, asked: dict[str, Any], key: str, out: Any) -> bool:
+    def misbehave(self, fault: str, asked: dict[str, Any], key: str, call: Call) -> None:
         """Answer a chat completion as the fault says."""
-        if fault == "hang":
-            self.active -= 1  # nobody waits for it any more
-            await asyncio.sleep(3600)
-        if fault == "slow":  # the head at once, the body never whole
-            out.write(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n")
-            for _ in range(500):
-                out.write(b" ")
-                await out.drain()
-                await asyncio.sleep(0.05)
-            return False
-        if fault == "reset":
-            out.write(b'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{"choices": [')
-            await out.drain()
-            await asyncio.sleep(0.01)
-            out.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-            out.transport.abort()
-            return False
-        if fault in ("closed", "no_http"):
-            out.write(b"" if fault == "closed" else b"what is HTTP?\r\n\r\n")
-            return False
-        if fault == "429_date":
-            until = email.utils.formatdate(time.time() + 7200 + DATE_AHEAD_S, usegmt=True)  # a clock 2 hours ahead
-            now = email.utils.formatdate(time.time() + 7200, usegmt=True)
-            return refuse(out, 429, "Rate limit", code=None, headers={"Retry-After": until, "Date": now})
-        if fault == "echo_key":
-            return refuse(out, 500, f"The key {key} crashed me; part of it: {key[3:20]}", code=None)
-        if fault in REFUSED:
+        head = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n"
+        if fault in ("slow", "reset", "closed", "no_http"):
+            call.close_connection = True
+            call.wfile.write(
+                {"slow": head, "reset": head + b'{"choices": [', "no_http": b"HTTP?\r\n\r\n"}.get(fault, b"")
+            )
+            for _ in range(500 if fault == "slow" else 0):  # the head at once, the body never whole
+                call.wfile.write(b" ")
+                time.sleep(0.05)
+            if fault == "reset":
+                time.sleep(0.01)
+                call.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                os.close(call.connection.detach())
+        elif fault == "429_date":  # a clock 2 hours ahead
+            until, now = (email.utils.formatdate(time.time() + s, usegmt=True) for s in (7200 + DATE_AHEAD_S, 7200))
+            refuse(call, 429, "Rate limit", code=None, headers={"Retry-After": until, "Date": now})
+        elif fault == "echo_key":
+            refuse(call, 500, f"The key {key} crashed me; part of it: {key[3:20]}", code=None)
+        elif fault in REFUSED:
             status, words, about = REFUSED[fault]
-            return refuse(out, status, words, **about)
-        if fault in UNREADABLE:
-            return reply_bytes(out, 200, UNREADABLE[fault])
-        if not fault.isdigit():
-            return reply(out, 200, self.odd_answer(fault, asked, key))
-        status = int(fault)
-        return refuse(out, status, f"status {status}, as asked", code=None)
+            refuse(call, status, words, **about)
+        elif fault in UNREADABLE:
+            call.send(UNREADABLE[fault], Content_Type="application/json")
+        elif fault.isdigit():
+            refuse(call, int(fault), f"status {fault}, as asked", code=None)
+        else:
+            call.json(self.odd_answer(fault, asked, key))
 
 
-def reply(out: Any, status: int, body: Any, headers: dict[str, str] | None = None) -> bool:
-    """Send JSON."""
-    return reply_bytes(out, status, json.dumps(body).encode(), headers)
-
-
-def reply_bytes(out: Any, status: int, body: bytes, headers: dict[str, str] | None = None) -> bool:
-    """Send a whole reply."""
-    lines = [f"HTTP/1.1 {status} Whatever", "Content-Type: application/json", f"Content-Length: {len(body)}"]
-    lines += [f"{name}: {value}" for name, value in (headers or {}).items()]
-    out.write("\r\n".join(lines).encode() + b"\r\n\r\n" + body)
-    return True
-
-
-def refuse(out: Any, status: int, message: str, headers: dict[str, str] | None = None, **about: str | None) -> bool:
+def refuse(call: Call, status: int, message: str, headers: dict[str, str] | None = None, **about: str | None) -> None:
     """Send an error in OpenAI's shape."""
-    body = {"error": {"message": message, "type": "error", "param": None, **about}}
-    return reply(out, status, body, headers)
-
-
-async def serve(port: int, log: str | None, tls: ssl.SSLContext | None) -> None:
-    """Serve until killed."""
-    file = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666) if log else None
-    made = asyncio.start_server(Server(file).connection, "127.0.0.1", port, limit=2**26, backlog=1024, ssl=tls)
-    server = await made
-    print(server.sockets[0].getsockname()[1], flush=True)
-    await server.serve_forever()
+    call.json({"error": {"message": message, "type": "error", "param": None, **about}}, status, **headers or {})
 
 
 if __name__ == "__main__":
@@ -267,4 +217,7 @@ if __name__ == "__main__":
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH) if given.tls else None
     if context is not None:
         context.load_cert_chain(given.tls)
-    asyncio.run(serve(given.port, given.log, context))
+    log = os.open(given.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666) if given.log else None
+    with Server(given.port, log, context) as server:
+        print(server.server_port, flush=True)
+        server.serve_forever()

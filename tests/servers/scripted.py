@@ -13,6 +13,7 @@ Answer = Callable[["Call"], None]
 class Call(BaseHTTPRequestHandler):
     """One call; `answer` of its server replies."""
 
+    disable_nagle_algorithm = True
     protocol_version = "HTTP/1.1"
     body: bytes = b""
 
@@ -37,7 +38,7 @@ class Call(BaseHTTPRequestHandler):
 
     def send(self, body: bytes, status: int = 200, **headers: str) -> None:
         """A whole reply; `_` in the name of a header is a hyphen."""
-        self.send_response(status)
+        self.send_response_only(status)  # no Date of its own
         for name, value in headers.items():
             self.send_header(name.replace("_", "-"), value)
         self.send_header("Content-Length", str(len(body)))
@@ -63,8 +64,8 @@ class Scripted(ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 64
 
-    def __init__(self, answer: Answer) -> None:
-        super().__init__(("127.0.0.1", 0), Call)
+    def __init__(self, answer: Answer, port: int = 0) -> None:
+        super().__init__(("127.0.0.1", port), Call)
         self.answer = answer
         self.calls: list[tuple[str, str, dict[str, str]]] = []
         self.url = f"http://127.0.0.1:{self.server_port}"
