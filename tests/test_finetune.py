@@ -101,9 +101,9 @@ REORDERING = {"epochs": 1, "shuffles": 4, "benchmark": "stripcipher"}
 PAPERS: dict[str, dict[str, Any]] = {  # what the papers print of each recipe
     "qwen3-vl-2b-hummus": {
         "lora": Lora(targets=["q_proj", "k_proj", "v_proj", "o_proj"], r=16, alpha=32, dropout=0.0),
-        "epochs": 5, "batch": 4, "accumulate": 1, "lr": 1e-4, "schedule": "cosine", "warm_up": 0.05,
         "tasks": ["classification", *hummus.METAPHOR_TASKS],
-    },
+    }
+    | {"epochs": 5, "batch": 4, "accumulate": 1, "lr": 1e-4, "schedule": "cosine", "warm_up": 0.05},
     "qwen2-vl-7b-reordering": REORDERING,
     "llava-1.6-7b-reordering": REORDERING,
     "tiny-hummus": {},
