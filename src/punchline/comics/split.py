@@ -92,7 +92,7 @@ def split(image: Pixels) -> list[Box]:
     factor = -(-max(height, width) // WORKING_SIDE)
     # Blocks of factor x factor pixels as one, ink where any pixel is: thin lines stay whole.
     block = np.ones((factor, factor), np.uint8)
-    ink = np.ascontiguousarray(cv2.dilate(_ink(image), block, anchor=(0, 0))[::factor, ::factor])
+    ink = np.ascontiguousarray(cv2.dilate(_ink(image), block, anchor=(0, 0))[::factor, ::factor], np.uint8)
     frames = _frames(ink)
     panels = frames + _frameless(ink, frames)
     if len(panels) < 2:

@@ -58,6 +58,10 @@ class Decoded(NamedTuple):
     width: int  # pixels
     height: int  # pixels
 
+    @property
+    def extension(self) -> str:
+        return self.media_type.removeprefix("image/").replace("jpeg", "jpg")
+
 
 async def fetch_images(
     web: Web,
@@ -187,10 +191,9 @@ async def _fetch_one(web: Web, comic: Comic, mirror: str | None, out: Path) -> F
     except Missing as missing:
         note = "; ".join([*notes, missing.note or ""]).strip("; ") or None
         return entry(state="missing", reason=missing.reason, url=url, note=note)
-    extension = decoded.media_type.removeprefix("image/").replace("jpeg", "jpg")
-    target = out / f"{name}.{extension}"
+    target = out / f"{name}.{decoded.extension}"
     write_bytes(target, content)
-    _remove(out, name, extension)
+    _remove(out, name, decoded.extension)
     file: dict[str, Any] = {"path": _relative(target), "sha256": digest, "bytes": len(content)}
     return entry(state="ok", url=url, note="; ".join(notes) or None, **file, **decoded._asdict())
 
