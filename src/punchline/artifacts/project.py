@@ -22,7 +22,7 @@ from punchline.core import benchmark as benchmarks
 from punchline.workflow.processes import pictures_mode
 from punchline.workflow.provenance import Artifact, Input, dependencies
 
-DRAWING = ("altair", "vl-convert-python")
+DRAWING = ("vl-convert-python", "pyyaml")
 TABULATE, SITE = "punchline.tabulate.build", "punchline.report.site"
 # Files on the validity of scores, per benchmark and over all (validity/build.py).
 VALIDITY = ("items", "picture_gain", "option_order", "corrected", "people", "votes", "repeats", "verdicts")

@@ -55,10 +55,10 @@ def _make(benchmark: str, name: str, drawn: tuple[Sheet, Seats], host: str, port
     sheet, seats = drawn
     votes = Votes.make(votes_file(benchmark, name), sheet, seats)
     kinds = [unit.kind for unit in sheet.units]
-    what = "write" if sheet.writing else "review" if sheet.drafts else "rate"
+    what = "rate" if sheet.judging else sheet.form
     most = max(len(own) for own in seats.values())
     print(f"{votes.path}: {kinds.count('counts'):,} pages to {what}, up to {most:,} a rater, sheet {votes.version}")
-    if "practice" not in kinds and not sheet.drafts:
+    if "practice" not in kinds and sheet.form != "review":
         print("No item is left for practice: to have some, draw fewer with --items")
     _print_links(votes, list(seats), host, port)
     print(f"Serve them: punchline rate serve {votes.name}")
@@ -179,7 +179,7 @@ def export(
 
     votes = _votes(study)
     out = out or outcome.target(votes)
-    if votes.sheet.drafts:
+    if votes.sheet.form == "review":
         accepted, even = drafts.export(votes, out)
         print(f"{out}: {accepted:,} accepted pages")
         if even:
@@ -193,7 +193,7 @@ def export(
     if skipped := outcome.not_judged(votes):
         reasons = "; ".join(f"{reason} ({n:,})" for reason, n in skipped.most_common())
         print(f"Not in it: {skipped.total():,} pages that raters could not judge: {escape_controls(reasons)}")
-    if votes.sheet.writing:
+    if votes.sheet.form == "write":
         print(f"Have them rated, by others: punchline rate new STUDY --raters N --texts {out}")
     else:
         tables = ", ".join(f"{votes.sheet.benchmark}/{table}" for table in outcome.study_of(votes).feeds)

@@ -61,25 +61,26 @@ def draft_units(items: Mapping[str, Item], pool: Sequence[Draft]) -> list[Unit]:
     return made
 
 
-def texts_of(given: Given) -> list[tuple[str, str]]:
+def texts_of(answers: Mapping[str, str]) -> list[tuple[str, str]]:
     """(kind, text) of the texts that a rater used, the answer first."""
-    places = range(len(given.answers))
-    used = [(given.answers.get(f"use-{place}"), given.answers.get(f"text-{place}", "")) for place in places]
+    used = [(answers.get(f"use-{place}"), answers.get(f"text-{place}", "")) for place in range(len(answers))]
     return sorted(((kind, text) for kind, text in used if kind), key=itemgetter(0))
 
 
-def wrong(given: Given) -> str:
+def wrong(answers: Mapping[str, str]) -> str:
     """Why a page cannot be saved; "" if it can."""
-    used = texts_of(given)
+    used = texts_of(answers)
     kinds = [kind for kind, _ in used]
     if not used or (kinds == [ANSWER, *[DISTRACTOR] * 3] and len({plain(text) for _, text in used} - {""}) == TEXTS):
         return ""
-    return "Nothing is saved yet: a question needs one answer and three distractors, all different, or none at all."
+    return "a question needs one answer and three distractors, all different, or none at all."
 
 
 def winner(own: Sequence[Given]) -> Given | None:
     """The vote that most raters of a unit agree with; None if several lead."""
-    versions = [({(kind, plain(text)) for kind, text in texts_of(one)}, one.answers.get(CATEGORY, "")) for one in own]
+    versions = [
+        ({(kind, plain(text)) for kind, text in texts_of(one.answers)}, one.answers.get(CATEGORY, "")) for one in own
+    ]
     counts = [versions.count(version) for version in versions]
     leading = [version for version, count in zip(versions, counts, strict=True) if count == max(counts)]
     return own[versions.index(leading[0])] if all(version == leading[0] for version in leading) else None
@@ -88,7 +89,7 @@ def winner(own: Sequence[Given]) -> Given | None:
 def used(own: Sequence[Given]) -> tuple[Shown, ...]:
     """All texts that a unit's raters used, each once, in the words of the first."""
     texts: dict[str, Shown] = {}
-    for kind, text in chain.from_iterable(map(texts_of, own)):
+    for kind, text in chain.from_iterable(texts_of(one.answers) for one in own):
         texts.setdefault(plain(text), Shown(source="", text=text, kind=kind))
     return tuple(sorted(texts.values(), key=attrgetter("kind")))
 
@@ -101,7 +102,7 @@ def export(votes: Votes, out: Path) -> tuple[int, int]:
     accepted = []
     for index, given in winners.items():
         unit = votes.sheet.units[index]
-        texts, category = (texts_of(given), given.answers.get(CATEGORY, "")) if given else ([], "")
+        texts, category = (texts_of(given.answers), given.answers.get(CATEGORY, "")) if given else ([], "")
         if texts or category:
             accepted.append(Accepted(unit.item_id, unit.task, tuple(text for _, text in texts), category))
     text = with_accepted(out.read_bytes(), accepted, str(out))

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 from msgspec.structs import replace
 
 from punchline.benchmarks.study import HUMAN, Study, Vote
@@ -15,7 +16,7 @@ from punchline.files import csv_text, parse_csv, write_text
 from punchline.paths import Paths, manifest, own
 from punchline.rating import drafts
 from punchline.rating.texts import answered
-from punchline.rating.votes import Shown, Unit, Votes
+from punchline.rating.votes import Given, Shown, Unit, Votes
 from punchline.stats.estimate import COEFFICIENT, Estimate
 from punchline.stats.intervals import interval
 from punchline.stats.ratings import alpha_of, coincidences
@@ -31,46 +32,46 @@ def study_of(votes: Votes) -> Study:
     return study
 
 
+def _counted(votes: Votes) -> list[tuple[Unit, Given]]:
+    """The last votes on pages that count."""
+    given = ((votes.sheet.units[one.unit], one) for one in votes.given().values())
+    return [(unit, one) for unit, one in given if unit.kind == "counts"]
+
+
 def progress(votes: Votes) -> list[dict[str, Any]]:
     """A row per rater: texts rated and not judged, attention checks passed, time of the last vote."""
     given, units, rows = votes.given(), votes.sheet.units, []
     for rater in votes.raters():
         seats = votes.seats(rater)
-        own = [given[rater, unit] for unit in seats if (rater, unit) in given]
-        checks = [
-            set(one.answers.values()) == {units[one.unit].right} for one in own if units[one.unit].kind == "check"
-        ]
-        counted = [one for one in own if units[one.unit].kind == "counts"]
+        own = [(units[unit], given[rater, unit]) for unit in seats if (rater, unit) in given]
+        checks = [set(one.answers.values()) == {unit.right} for unit, one in own if unit.kind == "check"]
+        counted = [one for unit, one in own if unit.kind == "counts"]
         row = {"rater": rater, "rated": len(counted), "of": sum(units[unit].kind == "counts" for unit in seats)}
         row |= {"not judged": sum(not one.answers for one in counted), "checks": len(checks), "passed": sum(checks)}
-        rows.append(row | {"last vote": max((one.time for one in own), default="")})
+        rows.append(row | {"last vote": max((one.time for _, one in own), default="")})
     return rows
 
 
 def agreement(votes: Votes) -> list[dict[str, Any]]:
     """A row per question: Krippendorff's alpha with a 95 % interval; none for written texts and drafts."""
     sheet, level = votes.sheet, study_of(votes).level
-    if sheet.drafts or sheet.writing:
-        return []
-    values: dict[tuple[str, str], dict[int, list[float]]] = {}
     place = {value: float(n) for n, (value, _) in enumerate(sheet.options)}
-    for given in votes.given().values():
-        unit = sheet.units[given.unit]
-        for aspect, value in given.answers.items() if unit.kind == "counts" else ():
-            of_unit = values.setdefault((unit.task, aspect), {}).setdefault(given.unit, [])
-            of_unit.append(place[value] if place else float(value))
+    values: dict[tuple[str, str], dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for unit, given in _counted(votes) if sheet.judging else ():
+        for aspect, value in given.answers.items():
+            values[unit.task, aspect][given.unit].append(place[value] if place else float(value))
     rows: list[dict[str, Any]] = []
     for (task, aspect), by_unit in sorted(values.items()):
         several = {unit: own for unit, own in by_unit.items() if len(own) > 1}
         row = {"question": f"{task} {aspect}".strip(), "level": level, "rated by several": len(several)}
-        row |= dict.fromkeys(("alpha", "lo", "hi"))
+        alpha = low = high = None
         if several:
             scale = sorted({value for own in several.values() for value in own})
             sums = coincidences(list(several.values()), scale)
             items = [sheet.units[unit].item_id for unit in several]
             estimate = Estimate(sums, alpha_of(scale, level), items, kind=COEFFICIENT)
-            row |= dict(zip(("alpha", "lo", "hi"), (estimate.point(), *interval(estimate)), strict=True))
-        rows.append(row)
+            alpha, (low, high) = estimate.point(), interval(estimate)
+        rows.append(row | {"alpha": alpha, "lo": low, "hi": high})
     return rows
 
 
@@ -80,25 +81,21 @@ def even(votes: Votes) -> list[Unit]:
     Of several texts they have the leading ones; of drafts, those that a rater used.
     """
     found = []
+    form = votes.sheet.form
     for index, given in votes.rated().items():
         unit = votes.sheet.units[index]
         if unit.kind != "counts":
             continue
-        if votes.sheet.drafts:
+        if form == "review":
             if drafts.winner(given) is None:
                 found.append(replace(unit, texts=drafts.used(given) or unit.texts))
             continue
-        judged = [one.answers for one in given if one.answers]
-        leading = [_leading([answers[aspect] for answers in judged]) for aspect in (judged[0] if judged else ())]
-        if tied := [values for values in leading if len(values) > 1]:
-            best = [unit.texts[int(value)] for value in sorted(set().union(*tied), key=int)] if votes.sheet.best else []
-            found.append(replace(unit, texts=tuple(best) or unit.texts))
+        judged = pd.DataFrame([one.answers for one in given if one.answers])
+        leading = [judged[aspect].mode() for aspect in judged]
+        if tied := {value for values in leading if len(values) > 1 for value in values}:
+            texts = tuple(unit.texts[place] for place in sorted(map(int, tied))) if form == "choose" else unit.texts
+            found.append(replace(unit, texts=texts))
     return found
-
-
-def _leading(values: list[str]) -> set[str]:
-    counts = Counter(values)
-    return {value for value, count in counts.items() if count == max(counts.values())}
 
 
 def cast(votes: Votes) -> list[Vote]:
@@ -107,25 +104,22 @@ def cast(votes: Votes) -> list[Vote]:
     The source of a written text is Human, or Human-<rater> if several write about the same item.
     """
     found = []
-    sheet = votes.sheet
-    writers = Counter(unit for rater in votes.raters() for unit in votes.seats(rater)) if sheet.writing else {}
-    for (rater, at), given in sorted(votes.given().items(), key=lambda one: (one[0][1], one[0][0])):
-        unit = sheet.units[at]
-        for aspect, value in given.answers.items() if unit.kind == "counts" else ():
-            if sheet.writing:
-                shown = Shown(source=HUMAN if writers[at] == 1 else f"{HUMAN}-{rater}", text=value)
+    form = votes.sheet.form
+    writers = Counter(unit for rater in votes.raters() for unit in votes.seats(rater))
+    for unit, given in sorted(_counted(votes), key=lambda pair: (pair[1].unit, pair[1].rater)):
+        for aspect, value in given.answers.items():
+            if form == "write":
+                shown = Shown(source=HUMAN if writers[given.unit] == 1 else f"{HUMAN}-{given.rater}", text=value)
             else:
-                shown = unit.texts[int(value) if sheet.best else 0]
+                shown = unit.texts[int(value) if form == "choose" else 0]
             about = (unit.item_id, shown.source, unit.task, aspect, value, shown.text)
-            found.append(Vote(*about, rater, given.time, given.note, votes.version))
+            found.append(Vote(*about, given.rater, given.time, given.note, votes.version))
     return found
 
 
 def not_judged(votes: Votes) -> Counter[str]:
     """{reason: number of pages} of pages that count and that a rater could not judge."""
-    units = votes.sheet.units if votes.sheet.judging else ()
-    given = (one for one in votes.given().values() if units and units[one.unit].kind == "counts")
-    return Counter(one.note for one in given if not one.answers)
+    return Counter(one.note for _, one in _counted(votes) if votes.sheet.judging and not one.answers)
 
 
 def check_unchanged(votes: Votes) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 import sys
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from functools import cache
 from pathlib import Path
 from urllib.parse import parse_qs
@@ -28,7 +28,7 @@ from punchline.core.pages import templates
 from punchline.errors import PunchlineError
 from punchline.rating import drafts
 from punchline.rating.assignment import shown_order
-from punchline.rating.votes import Given, Sheet, Unit, Votes
+from punchline.rating.votes import Given, Votes
 
 HERE = Path(__file__).parent
 MOST = 64 * 1024  # bytes of a post
@@ -42,15 +42,6 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
-MESSAGES = {
-    400: "That cannot be read. Go back and send it again.",
-    403: "This page opens with the link that you were sent, in the browser in which you opened it.",
-    404: "There is no such page.",
-    413: "That is too long.",
-    503: "Your vote is NOT saved: the server's disk cannot be written. Tell whoever sent you the link; then go back "
-    "and send it again.",
-    500: "Something went wrong here. Your last vote may not be saved: go back and look.",
-}
 
 
 class Pages:
@@ -63,7 +54,9 @@ class Pages:
         self.templates = templates(HERE / "templates")
 
     def page(self, template: str, status: int = 200, **values: object) -> Response:
-        shown = self.templates.get_template(template).render(title=self.sheet.title, sheet=self.sheet, **values)
+        shown = self.templates.get_template(template).render(
+            title=self.sheet.title, sheet=self.sheet, status=status, **values
+        )
         return HTMLResponse(shown, status)
 
     def rater(self, secret: str) -> str:
@@ -110,16 +103,17 @@ class Pages:
 
     def item(self, request: Request) -> Response:
         rater, place, index = self.opened(request)
-        saved = self.votes.given(rater).get((rater, index))
-        answered = saved or Given(rater, index, {})
-        if saved is None and self.sheet.drafts:  # an inspector sees the review of the rater before
-            answered = next((given for (_, unit), given in self.votes.given().items() if unit == index), answered)
-        return self._item(rater, place, answered, saved=saved is not None)
+        saved = shown = self.votes.given(rater).get((rater, index))
+        if saved is None and self.sheet.form == "review":  # an inspector sees the review of the rater before
+            shown = next((given for (_, unit), given in self.votes.given().items() if unit == index), None)
+        fields = shown.as_fields(self.sheet) if shown else {}
+        return self._item(rater, place, index, fields, saved=saved is not None)
 
     def _item(
-        self, rater: str, place: int, answered: Given, *, saved: bool = False, wrong: str = "", cannot: bool = False
+        self, rater: str, place: int, index: int, fields: Mapping[str, str], *, saved: bool = False, wrong: str = ""
     ) -> Response:
-        unit = self.sheet.units[answered.unit]
+        """A page with the values of its fields."""
+        unit = self.sheet.units[index]
         return self.page(
             "item.html",
             422 if wrong else 200,
@@ -127,13 +121,12 @@ class Pages:
             of=len(self.seats(rater)),
             done=len(self.votes.given(rater)),
             unit=unit,
-            texts=[(position, unit.texts[position].text) for position in self.order(rater, answered.unit)],
+            texts=[(position, unit.texts[position].text) for position in self.order(rater, index)],
             questions=self.sheet.questions[unit.task],
-            answered=answered,
+            fields=fields,
             saved=saved,
             wrong=wrong,
             words=WORDS,
-            cannot=cannot,
         )
 
     def picture(self, request: Request) -> Response:
@@ -149,55 +142,45 @@ class Pages:
 
     def _vote(self, rater: str, place: int, index: int, fields: Mapping[str, str]) -> Response:
         if "cannot" in fields and self.sheet.judging:
-            return self._cannot(rater, place, index, " ".join(_words(fields.get("reason", "")).split()))
-        note = _words(fields.get("note", "")) if self.sheet.note else ""
-        answers, wrong = _answers(self.sheet, self.sheet.units[index], self.order(rater, index), fields)
-        given = Given(rater, index, answers, note)
-        if wrong or (self.sheet.drafts and (wrong := drafts.wrong(given))):
-            return self._item(rater, place, given, wrong=wrong)
-        return self._cast(rater, place, given)
-
-    def _cannot(self, rater: str, place: int, index: int, reason: str) -> Response:
-        """A vote without an answer, and why there is none."""
-        if not reason:
-            wrong = "Nothing is saved yet: say why."
-            return self._item(rater, place, Given(rater, index, {}), wrong=wrong, cannot=True)
-        return self._cast(rater, place, Given(rater, index, {}, reason))
-
-    def _cast(self, rater: str, place: int, given: Given) -> Response:
-        self.votes.vote(rater, given.unit, given.answers, given.note)
+            answers, note = dict[str, str](), " ".join(_words(fields.get("reason", "")).split())
+            wrong = "" if note else "say why."
+        else:
+            answers, wrong = self._answers(rater, index, fields)
+            note = _words(fields.get("note", "")) if self.sheet.note else ""
+        if wrong:
+            return self._item(rater, place, index, fields, wrong=f"Nothing is saved yet: {wrong}")
+        self.votes.vote(rater, index, answers, note)
         following = self.first_open(rater, self.votes.given(rater), place)
         return RedirectResponse("/" if following is None else f"/items/{following}", 303)
 
+    def _answers(self, rater: str, index: int, fields: Mapping[str, str]) -> tuple[dict[str, str], str]:
+        """(answers of a form by aspect, why they cannot be saved; "" if they can)."""
+        answers, wrong = dict[str, str](), ""
+        sheet, order = self.sheet, self.order(rater, index)
+        for position in order if sheet.form == "review" else ():
+            answers[f"use-{position}"] = fields.get(f"use-{position}", "")
+            answers[f"text-{position}"] = " ".join(fields.get(f"text-{position}", "").split())[:WORDS]
+        values = set(map(str, order)) if sheet.form == "choose" else {value for value, _ in sheet.options}
+        for question in sheet.questions[sheet.units[index].task]:
+            value = _words(fields.get(f"answer-{question.aspect}", ""))
+            if value and (sheet.form == "write" or value in (question.options or values)):
+                answers[question.aspect] = value
+            elif not question.options:
+                wrong = "a question has no answer."
+        return answers, drafts.wrong(answers) if sheet.form == "review" else wrong
+
     async def refused(self, request: Request, error: Exception) -> Response:
-        status = error.status_code if isinstance(error, HTTPException) else 500
-        return self.page("said.html", status, said=MESSAGES.get(status, MESSAGES[404 if status < 500 else 500]))
+        return self.page("said.html", error.status_code if isinstance(error, HTTPException) else 500)
 
     async def unsaved(self, request: Request, error: Exception) -> Response:
         """The reply if the file cannot be read or written: a full disk, a removed folder."""
         print(f"error: {self.votes.path}: {error}. Votes are not being saved", file=sys.stderr, flush=True)
-        return self.page("said.html", 503, said=MESSAGES[503])
+        return self.page("said.html", 503)
 
 
 def _words(text: str) -> str:
     """The text of a box."""
     return text.replace("\r\n", "\n").strip()[:WORDS]
-
-
-def _answers(sheet: Sheet, unit: Unit, order: Sequence[int], fields: Mapping[str, str]) -> tuple[dict[str, str], str]:
-    """(answers of a form by aspect, why they cannot be saved; "" if they can)."""
-    answers, wrong = dict[str, str](), ""
-    for position in order if sheet.drafts else ():
-        answers[f"use-{position}"] = fields.get(f"use-{position}", "")
-        answers[f"text-{position}"] = " ".join(fields.get(f"text-{position}", "").split())[:WORDS]
-    values = set(map(str, order)) if sheet.best else {value for value, _ in sheet.options}
-    for question in sheet.questions[unit.task]:
-        value = _words(fields.get(f"answer-{question.aspect}", ""))
-        if value and (sheet.writing or value in (question.options or values)):
-            answers[question.aspect] = value
-        elif not question.options and not sheet.drafts:
-            wrong = "Nothing is saved yet: a question has no answer."
-    return answers, wrong
 
 
 async def _fields(request: Request) -> dict[str, str]:

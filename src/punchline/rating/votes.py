@@ -75,24 +75,18 @@ class Sheet(Record, frozen=True, kw_only=True):
     units: tuple[Unit, ...]
 
     @property
-    def best(self) -> bool:
-        """True if the best of several texts is chosen."""
-        return not self.options and not self.writing
-
-    @property
-    def writing(self) -> bool:
-        """True if texts are written instead of rated."""
-        return not any(unit.texts for unit in self.units)
+    def form(self) -> Literal["rate", "choose", "review", "write"]:
+        """Work of raters: points, the best of several texts, a choice and correction of drafts, or a text."""
+        if not any(unit.texts for unit in self.units):
+            return "write"
+        if any(shown.kind for unit in self.units for shown in unit.texts):
+            return "review"
+        return "rate" if self.options else "choose"
 
     @property
     def judging(self) -> bool:
-        """True if texts are rated or chosen among: a page can then be sent without an answer, with a reason."""
-        return not self.writing and not self.drafts
-
-    @property
-    def drafts(self) -> bool:
-        """True if drafts are chosen and corrected instead of rated."""
-        return any(shown.kind for unit in self.units for shown in unit.texts)
+        """True if texts are judged: a page can then be sent without an answer, with a reason."""
+        return self.form in ("rate", "choose")
 
 
 Seats = Mapping[str, Sequence[int]]  # by rater, the units of their pages in order
@@ -106,6 +100,14 @@ class Given(NamedTuple):
     answers: dict[str, str]  # value by aspect; {}: it cannot be judged
     note: str = ""  # why, where it cannot be judged
     time: str = ""
+
+    def as_fields(self, sheet: Sheet) -> dict[str, str]:
+        """The fields of the form by which it was given."""
+        if sheet.judging and not self.answers:
+            return {"cannot": "1", "reason": self.note}
+        return (
+            self.answers | {f"answer-{aspect}": value for aspect, value in self.answers.items()} | {"note": self.note}
+        )
 
 
 def _hashed(secret: str) -> str:

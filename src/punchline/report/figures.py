@@ -1,6 +1,7 @@
 """Tables as pictures: a forest plot of the main column, and the papers' figures with our values in them.
 
-Drawn by Vega-Lite, through Altair, as SVG in the colour of the text around it, so that a page may be light or dark.
+Drawn by Vega-Lite, from the specifications in figures.yaml, as SVG in the color of the text around it, so that a page
+may be light or dark.
 """
 
 from __future__ import annotations
@@ -10,28 +11,43 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, cast
 
-import altair as alt
 import vl_convert
+import yaml
 
 from punchline.report.tables import KINDS, Row, Sheet, head, parse_number
 from punchline.tables.chart import Chart
 
-# Told apart on white and on black; and by shape, for who sees no colours.
-COLOURS = {"measured": "#2f7ed8", "baseline": "#8a8f98", "human": "#2e8b57", "published": "#c8601f"}
-SHAPES = {"measured": "circle", "baseline": "square", "human": "diamond", "published": "triangle-up"}
-WIDTH = 560  # pixels of the plot itself
-# More room for labels: a reader's font may be wider than the one that was measured.
-PADDING = {"left": 40, "right": 10, "top": 5, "bottom": 5}
-FADED = 0.45
 FEW = 4  # categories that get a plot each
-TEXT = dict.fromkeys(("labelColor", "titleColor"), "currentColor")
 
+_SPECS = yaml.load(Path(__file__).with_suffix(".yaml").read_bytes(), yaml.CSafeLoader)
 _ROLES = re.compile(r' (?:role|aria-[a-z]+)="[^"]*"')
 
 Point = dict[str, Any]
 Spec = dict[str, Any]  # of Vega-Lite; {}: there is nothing to draw
+
+
+def _filled(part: Any, values: dict[str, Any]) -> Any:
+    """A part of a specification with values in place of their names."""
+    if isinstance(part, dict):
+        return {name: _filled(own, values) for name, own in part.items()}
+    if isinstance(part, list):
+        return [_filled(own, values) for own in part]
+    return values[part[1:]] if isinstance(part, str) and part.startswith("$") else part
+
+
+def _plot(spec: str, points: Sequence[Point], title: str, **values: Any) -> Spec:
+    kinds = [kind for kind in KINDS if any(point["kind"] == kind for point in points)]
+    colors, shapes = zip(*(_SPECS["kinds"][kind] for kind in kinds), strict=True)
+    values |= {"points": points, "title": title, "kinds": kinds, "colors": colors, "shapes": shapes}
+    return cast(Spec, _filled(_SPECS[spec], values))
+
+
+def _spec(*plots: Spec) -> Spec:
+    """A chart of plots below each other."""
+    return {"config": _SPECS["config"], **(plots[0] if len(plots) == 1 else {"vconcat": plots})}
 
 
 def points(sheet: Sheet, values: Sequence[str], by: Sequence[str]) -> list[Point]:
@@ -72,26 +88,6 @@ def svg(drawn: Spec) -> str:
     return f'<svg xmlns="http://www.w3.org/2000/svg" {size[0]}>{svg[svg.index(">") + 1 :]}'
 
 
-def _spec(chart: Any) -> Spec:
-    styled = (
-        chart.configure(background="transparent", font="sans-serif", padding=PADDING)
-        .configure_view(stroke=None)
-        .configure_axis(
-            **TEXT,
-            labelFontSize=12,
-            titleFontSize=12,
-            titleFontWeight="normal",
-            labelLimit=260,
-            gridColor="currentColor",
-            gridOpacity=0.15,
-            domainColor="currentColor",
-            tickColor="currentColor",
-        )
-        .configure_legend(**TEXT, labelFontSize=12, titleFontSize=12, orient="bottom", labelLimit=300)
-    )
-    return cast(Spec, styled.to_dict())
-
-
 def forest(sheet: Sheet) -> Spec:
     """The main column of a table: a line a model, the best at the top of its kind, with intervals.
 
@@ -101,29 +97,15 @@ def forest(sheet: Sheet) -> Spec:
     if not found:
         return {}
     sign = 1 if sheet.table.better(sheet.main) == "lower" else -1
-    for point in found:
-        point["label"] = point["model"]
     found.sort(key=lambda point: (KINDS.index(point["kind"]), sign * point["value"], point["model"]))
-    order = list(dict.fromkeys(point["label"] for point in found))
-    return _spec(_dots(found, head(sheet.main), order))
+    return _spec(_dots([{**point, "label": point["model"]} for point in found], head(sheet.main)))
 
 
-def _dots(found: list[Point], title: str, order: Sequence[str]) -> Any:
-    """A line a label, a dot a value with its interval; colour and shape by kind."""
-    y = alt.Y("label:N", sort=list(order), title=None, axis=alt.Axis(ticks=False, domain=False, labelPadding=8))
-    pale = alt.condition("datum.comparable || datum.kind == 'published'", alt.value(1), alt.value(FADED))
-    kinds = [kind for kind in KINDS if any(point["kind"] == kind for point in found)]
-    colour = alt.Color("kind:N", title=None, scale=alt.Scale(domain=kinds, range=[COLOURS[kind] for kind in kinds]))
-    shape = alt.Shape("kind:N", title=None, scale=alt.Scale(domain=kinds, range=[SHAPES[kind] for kind in kinds]))
-    low = min(min(point["value"], point["low"] if point["low"] is not None else point["value"]) for point in found)
-    scale = alt.Scale(zero=low >= 0, nice=True)
-    base = alt.Chart(alt.InlineData(values=found)).encode(y=y)
-    lines = base.transform_filter("isValid(datum.low) && isValid(datum.high)").mark_rule(strokeWidth=2)
-    lines = lines.encode(x=alt.X("low:Q", title=title, scale=scale), x2="high:Q", color=colour, opacity=pale)
-    dots = base.mark_point(filled=True, size=70).encode(
-        x=alt.X("value:Q", title=title, scale=scale), color=colour, shape=shape, opacity=pale
-    )
-    return (lines + dots).properties(width=WIDTH, height={"step": 20})
+def _dots(found: list[Point], title: str) -> Spec:
+    """A line a label, in the order of the points."""
+    ends = [end for point in found for end in (point["value"], point["low"]) if end is not None]
+    labels = list(dict.fromkeys(point["label"] for point in found))
+    return _plot("dots", found, title, labels=labels, zero=min(ends) >= 0)
 
 
 def figure(sheet: Sheet, chart: Chart) -> Spec:
@@ -146,13 +128,12 @@ def figure(sheet: Sheet, chart: Chart) -> Spec:
     for part, own in parts.items():
         if len({(point["named"], point["kind"]) for point in own}) == len(own):  # ours and the printed on one line
             own = [{**point, "label": point["named"]} for point in own]
-        plot = _dots(own, own[0]["column"], list(dict.fromkeys(point["label"] for point in own)))
-        plots.append(plot.properties(title=alt.Title(part, color="currentColor", anchor="start", fontSize=13)))
-    return _spec(alt.vconcat(*plots) if len(plots) > 1 else plots[0])
+        plots.append(_dots(own, own[0]["column"]) | {"title": _filled(_SPECS["title"], {"text": part})})
+    return _spec(*plots)
 
 
 def hues(count: int) -> list[str]:
-    """Different colours, neighbours in lightness, too."""
+    """Different colors, neighbors in lightness, too."""
     parts = [colorsys.hls_to_rgb(at / count, (0.36, 0.56)[at % 2], 0.7) for at in range(count)]
     return ["#" + "".join(f"{round(255 * part):02x}" for part in own) for own in parts]
 
@@ -165,23 +146,10 @@ def _curve(found: list[Point], chart: Chart, x: str) -> Spec:
         return {}
     for point in found:
         point["series"] = " ".join(str(point[name]) for name in (chart.by, *chart.within) if point[name])
-    names = sorted({point["series"] for point in found})
-    scale = alt.Scale(domain=names, range=hues(len(names)))
-    colour = alt.Color("series:N", title=None, scale=scale, legend=alt.Legend(columns=1, labelLimit=0))
-    kinds = [kind for kind in KINDS if any(point["kind"] == kind for point in found)]
-    shapes = alt.Scale(domain=kinds, range=[SHAPES[kind] for kind in kinds])
-    shape = alt.Shape("kind:N", title=None, scale=shapes, legend=alt.Legend(orient="top"))
-    plots = []
-    for column in dict.fromkeys(point["column"] for point in found):
-        base = alt.Chart(alt.InlineData(values=[point for point in found if point["column"] == column]))
-        over = {"x": alt.X("x:Q", title=head(x)), "color": colour}
-        layers = [
-            base.mark_line(strokeWidth=1.5, opacity=0.7).encode(y=alt.Y("value:Q", title=column), **over),
-            base.transform_filter("isValid(datum.low)").mark_rule().encode(y="low:Q", y2="high:Q", **over),
-            base.mark_point(filled=True, size=70).encode(y=alt.Y("value:Q", title=column), shape=shape, **over),
-        ]
-        plots.append(alt.layer(*layers).properties(width=WIDTH, height=260))
-    return _spec(alt.vconcat(*plots) if len(plots) > 1 else plots[0])
+    series = sorted({point["series"] for point in found})
+    named = {"over": head(x), "series": series, "hues": hues(len(series))}
+    columns = dict.fromkeys(point["column"] for point in found)
+    return _spec(*(_plot("curve", [p for p in found if p["column"] == name], name, **named) for name in columns))
 
 
 def drawn(sheet: Sheet) -> Spec:
@@ -192,8 +160,7 @@ def drawn(sheet: Sheet) -> Spec:
 
 def nothing(path: str) -> Spec:
     """A placeholder for a table without a value to draw."""
-    base = alt.Chart(alt.InlineData(values=[{"said": f"{path} has no value to draw"}]))
-    return _spec(base.mark_text(color="currentColor").encode(text="said:N").properties(width=WIDTH, height=60))
+    return _spec(_filled(_SPECS["nothing"], {"text": f"{path} has no value to draw"}))
 
 
 def on_paper(made: Spec) -> Spec:

@@ -16,8 +16,7 @@ function fold(text) {
 document.addEventListener("DOMContentLoaded", () => {
   const form = document.getElementById("vote");
   const go = document.getElementById("go");
-  const forms = [...document.querySelectorAll("form")];
-  const content = () => forms.map((one) => new URLSearchParams(new FormData(one)).toString()).join();
+  const content = () => form && new URLSearchParams(new FormData(form)).toString();
   let sent = false;
   const loaded = content();
   const questions = form ? [...form.querySelectorAll("fieldset")] : [];
@@ -26,8 +25,8 @@ document.addEventListener("DOMContentLoaded", () => {
   document.querySelectorAll(".words").forEach(fold);
 
   document.addEventListener("keydown", (event) => {
-    const own = event.target.form || form;
-    if (own && event.key === "Enter" && (event.ctrlKey || event.metaKey)) own.requestSubmit(own.querySelector("button[type=submit]"));
+    const skips = event.target.name === "reason" ? ".second" : "button:not(.second)";
+    if (form && event.key === "Enter" && (event.ctrlKey || event.metaKey)) form.requestSubmit(form.querySelector(`${skips}[type=submit]`));
     if (event.ctrlKey || event.altKey || event.metaKey || event.target.tagName === "TEXTAREA") return;
     const link = { ArrowLeft: "back", ArrowRight: "on" }[event.key];
     if (link) {
@@ -43,9 +42,13 @@ document.addEventListener("DOMContentLoaded", () => {
       else if (go) go.click();
     }
   });
-  // One click, one vote.
-  for (const one of forms) one.addEventListener("submit", (event) => { if (sent) event.preventDefault(); sent = true; });
   if (!form) return;
+  // One click, one vote; and a choice is not dropped unasked.
+  form.addEventListener("submit", (event) => {
+    const drops = event.submitter && event.submitter.name === "cannot" && form.querySelector("input:checked");
+    if (sent || (drops && !window.confirm("The answer that you chose will not be saved. Save without it?"))) event.preventDefault();
+    else sent = true;
+  });
   form.addEventListener("invalid", (event) => {
     event.preventDefault();
     const wrong = document.getElementById("wrong");
