@@ -1,6 +1,8 @@
 """What of a run's files may be passed on, by the licences that manifests state."""
 
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -17,16 +19,11 @@ def test_a_licence_opens_or_not(licence: str) -> None:
     assert bool(OPEN.match(licence)) == (licence not in NONE)
 
 
-class Chosen:
+def chosen(*, drawn: bool) -> Any:
     """As much of a project as rights ask for."""
-
-    def __init__(self, *, drawn: bool) -> None:
-        self.selection = type("S", (), {"corpus": type("C", (), {"drawn": drawn})()})()
-        self.paths = Paths()
-        self.cards = {name: type("C", (), {"name": name, "engine": e})() for name, e in ENGINES.items()}
-
-    def illustrated(self, benchmark: str) -> bool:
-        return False
+    cards = {name: SimpleNamespace(name=name, engine=engine) for name, engine in ENGINES.items()}
+    selection = SimpleNamespace(corpus=SimpleNamespace(drawn=drawn))
+    return SimpleNamespace(selection=selection, paths=Paths(), cards=cards, illustrated=lambda benchmark: False)
 
 
 ENGINES = {"asked": "openai", "released": "replay"}
@@ -59,11 +56,11 @@ def test_files_are_passed_on_or_withheld(licence: str, tmp_path: Path, monkeypat
         manifest = tmp_path / f"data/manifests/{name}/annotations.csv"
         manifest.parent.mkdir(parents=True)
         manifest.write_text(f"path,url,licence\n{path},https://a.example/x,{licence}\n")
-    allowed = Rights(Chosen(drawn=False), "b")  # type: ignore[arg-type]
+    allowed = Rights(chosen(drawn=False), "b")
     assert {file: not allowed.withheld(*file) for file in FILES} == {
         file: passed[licence == SHUT] for file, passed in FILES.items()
     }
     assert bool(allowed.texts()) == (licence == SHUT)
-    drawn = Rights(Chosen(drawn=True), "b")  # type: ignore[arg-type]
+    drawn = Rights(chosen(drawn=True), "b")
     mine = {file for file in FILES if file[1] in ("user's file", "model")}
     assert {file for file in FILES if drawn.withheld(*file)} == mine

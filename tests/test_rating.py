@@ -115,22 +115,10 @@ def test_a_study_is_the_same_for_its_seed_and_practises_on_other_comics(answers:
         ("relevance", {"texts": "99,Human,x"}, "t.csv, line 2, record 99"),
         ("relevance", {"texts": "1,Human,"}, "field text: the cell is empty"),
         ("relevance", {"texts": "1,,x"}, "field source: the cell is empty"),
-        (
-            "relevance",
-            {"texts": "1,a,x\n1,a,y"},
-            "line 3, record 1, field source: a second",
-        ),
+        ("relevance", {"texts": "1,a,x\n1,a,y"}, "line 3, record 1, field source: a second"),
         ("texts", {"texts": "1,Human,x"}, "unknown task ''"),
-        (
-            "explanations",
-            {"texts": "1,Human,x"},
-            "t.csv: no texts are rated in this study",
-        ),
-        (
-            "stripcipher",
-            {},
-            "no item is prepared. Run snakemake --cores all prepare --config 'benchmarks=[strip",
-        ),
+        ("explanations", {"texts": "1,Human,x"}, "t.csv: no texts are rated in this study"),
+        ("stripcipher", {}, "no item is prepared. Run snakemake --cores all prepare --config 'benchmarks=[strip"),
     ],
 )
 def test_studies_that_cannot_be_drawn(answers: None, study: str, more: dict[str, Any], expected: str) -> None:
@@ -244,9 +232,7 @@ def test_written_explanations_are_rated_by_others(answers: None) -> None:
     _, choices = read_ratings(Path("out.csv").read_bytes(), "out.csv")
     assert {(one.rater, one.source) for one in choices} == {("1", "Human"), ("2", "wintermute")}
 
-
-def test_several_writers_of_an_item_are_told_apart(answers: None) -> None:
-    votes = made("explanations", items=3, overlap=2)
+    votes = saved(drawn("explanations", items=3, overlap=2), "several")
     fill(votes, lambda index, _: f"It is funny {index}")
     assert Counter(vote.source for vote in outcome.cast(votes)) == {"Human-1": 3, "Human-2": 3}
 
@@ -298,25 +284,23 @@ def test_one_more_rater_decides_even_votes(answers: None) -> None:
     assert third == {votes.sheet.units[counts[0]].texts[1].source}
 
 
-@pytest.mark.parametrize(
-    ("study", "value", "even"),
-    [
-        ("preference", lambda _, rater: str(int(rater) - 1), [3] * 5),
-        ("elements", lambda index, rater: "PASS" if index < 6 and rater == "1" else "FAIL", [1] * 0),
-    ],
-)
-def test_three_raters_may_be_even_too(answers: None, study: str, value: Any, even: list[int]) -> None:
+EVEN = [
+    ("preference", lambda _, rater: str(int(rater) - 1), [3] * 5),
+    ("elements", lambda index, rater: "PASS" if index < 6 and rater == "1" else "FAIL", []),
+    ("relevance", lambda _, rater: {"1": "1", "2": "7", "3": "4"}[rater], "points on a scale: there is nothing"),
+    ("explanations", lambda _, rater: f"text {rater}", "texts: there is nothing to decide"),
+]
+
+
+@pytest.mark.parametrize(("study", "value", "expected"), EVEN)
+def test_three_raters_may_be_even_too(answers: None, study: str, value: Any, expected: list[int] | str) -> None:
     votes = made(study, raters=3, overlap=3)
     fill(votes, value)
-    assert [len(unit.texts) for unit in outcome.even(votes)] == even
-
-
-@pytest.mark.parametrize(("study", "what"), [("relevance", "points on a scale"), ("explanations", "texts")])
-def test_points_and_texts_are_not_decided(answers: None, study: str, what: str) -> None:
-    votes = made(study)
-    fill(votes, lambda _, rater: {"1": "1", "2": "7"}[rater])
-    with pytest.raises(PunchlineError, match=f"{what}: there is nothing to decide"):
-        draw_decision(votes)
+    if isinstance(expected, list):
+        assert [len(unit.texts) for unit in outcome.even(votes)] == expected
+    else:
+        with pytest.raises(PunchlineError, match=expected):
+            draw_decision(votes)
 
 
 # StripCipher's drafts
@@ -340,11 +324,15 @@ def reviewed(*reviews: dict[str, str]) -> Votes:
     pool += [Draft("s1", "comprehension", "answer", f"=Ends {model}", model) for model in ("one", "two")]
     (unit,) = drafts.draft_units({"s1": item}, pool)
     assert [shown.kind for shown in unit.texts] == ["answer"] * 2 + ["distractor"] * 4
-    sheet = Sheet(
-        benchmark="stripcipher", study="drafts", run="default", models=(), seed=0, title="", intro=(), options=(),
-        questions={}, note="", units=(unit,),
-    )  # fmt: skip
-    votes = saved((sheet, {str(n): [0] for n in range(1, 3)}))
+    about: dict[str, Any] = {
+        "benchmark": "stripcipher",
+        "study": "drafts",
+        "run": "default",
+        "seed": 0,
+        "questions": {},
+    }
+    sheet = Sheet(**about, models=(), title="", intro=(), options=(), note="", units=(unit,))
+    votes = saved((sheet, {"1": [0], "2": [0]}))
     for rater, answers in enumerate(reviews, start=1):
         votes.vote(str(rater), 0, answers, "")
     STRIPS.write_text(f"[{STRIP}]")

@@ -19,6 +19,7 @@ from punchline.schema import RULES, Gold, ImageRef, Item, Score
 from punchline.score import score as score_answers
 from punchline.scores import write_scores
 from punchline.validity import option_order, pictures
+from punchline.validity.answers import FEWEST
 
 IMAGE, OPTIONS = ["no-image"], ["no-image", "options-only", "circular"]
 DERIVED = {
@@ -222,5 +223,5 @@ def test_option_order(tmp_path: Path, asked: list[tuple[str, str]], expected: di
     scores = {"m": [one for name, own in zip(names, asked, strict=True) for one in of_condition(name, *own)]}
     (row,) = option_order.rows(project_of(tmp_path, scores, ["circular"]), "yesbut")
     assert row | expected == row and set(row) <= set(option_order.COLUMNS)
-    assert ("p" in row) == (row["clusters"] >= pictures.FEWEST)
+    assert ("p" in row) == (row["clusters"] >= FEWEST)
     assert row.get("p", 1.0) == 1.0 or row["p"] < 1e-12

@@ -13,6 +13,9 @@ from statistics import mean
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page
+from tests.studies import fill
+
+from punchline.rating.votes import Votes
 
 from .project import Project
 
@@ -101,6 +104,10 @@ def warns(browser: Browser, links: list[str]) -> None:
     other.locator("summary", has_text="cannot judge").click()
     found = Axe().run(other)
     assert found.violations_count == 0, found.generate_report()
+    other.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.dismiss()))
+    other.keyboard.press("2")
+    other.locator("[name=reason]").press("Control+Enter")
+    assert asked[1:] == ["confirm"] and other.locator("input:checked").count() == 1
     page.context.close()
 
 
@@ -157,44 +164,21 @@ def test_from_links_to_an_audited_table(small: Project, browser: Browser) -> Non
     assert project.audit(table)["verdict"] != "equal"
 
 
-def test_explanations_that_people_write_are_chosen_among(small: Project, browser: Browser) -> None:
-    """Table 7 from nothing: a person writes on pages, another chooses the best on pages."""
+def test_explanations_that_people_write_are_chosen_among(small: Project) -> None:
+    """Table 7 from nothing: a person writes, another chooses the best. The pages: tests/test_rating_pages.py."""
     replayed(small)
     small.snakemake("respond_all", config=CONFIG)
-    said = small.punchline(
-        "rate", "new", "explanations", "--raters", "1", "--items", "3", "--port", "8678", "--name", "own-words"
-    )
-    assert "3 pages to write" in said
-    (link,) = re.findall(r"http://\S+", said)
-    with served(small, "own-words", "8678"):
-        looks_well(browser, link)
-        page = browser.new_context(viewport={"width": 1280, "height": 800}).new_page()
-        page.goto(link)
-        page.keyboard.press("Enter")
-        page.wait_for_url("**/items/1")
-        for place in range(1, 6):  # two for practice
-            page.wait_for_url(f"**/items/{place}")
-            page.locator("textarea").fill(f"=The twist is number {place}")
-            page.keyboard.press("Control+Enter")
-        page.get_by_text("Thank you").wait_for()
+    new = ("rate", "new", "explanations", "--raters", "1", "--items", "3", "--name", "own-words")
+    assert "3 pages to write" in small.punchline(*new)
+    folder = small.path / "data/ratings/pixelhumor"
+    fill(Votes(folder / "own-words.sqlite"), lambda index, _: f"=The twist is number {index}")
     assert "explanations.csv" in small.punchline("rate", "export", "own-words")
     texts = "config/pixelhumor/explanations.csv"
     assert {row["source"] for row in small.rows(texts)} == {"Human"}
-    said = small.punchline("rate", "new", "preference", "--raters", "1", "--texts", texts, "--port", "8679")
-    assert "3 pages to rate" in said
-    (link,) = re.findall(r"http://\S+", said)
-    with served(small, "preference", "8679"):
-        page = browser.new_context().new_page()
-        page.goto(link)
-        page.keyboard.press("Enter")
-        for place in range(1, 5):  # a check, and no comic is left to practise on
-            page.wait_for_url(f"**/items/{place}")
-            check = page.get_by_text("This is no answer but a check")
-            page.locator("label.text").filter(
-                has_text="This is no answer" if check.count() else "The twist is number"
-            ).click()
-            page.keyboard.press("Enter")
-        page.get_by_text("Thank you").wait_for()
+    assert "3 pages to rate" in small.punchline("rate", "new", "preference", "--raters", "1", "--texts", texts)
+    votes = Votes(folder / "preference.sqlite")
+    assert all(unit.texts[0].source == "Human" for unit in votes.sheet.units if unit.kind == "counts")
+    fill(votes, lambda *_: "0")
     small.punchline("rate", "export", "preference")
     table = "results/pixelhumor/table7.csv"
     small.snakemake(table, config=CONFIG)

@@ -74,7 +74,8 @@ class Links(HTMLParser):
 
 
 def test_every_link_leads_somewhere_and_no_page_leaves_the_folder(reported: Project) -> None:
-    pages = sorted(report(reported).rglob("*.html"))
+    root = report(reported)
+    pages = sorted(root.rglob("*.html"))
     assert len(pages) > 20
     for page in pages:
         found = Links(page)
@@ -84,15 +85,13 @@ def test_every_link_leads_somewhere_and_no_page_leaves_the_folder(reported: Proj
             path = re.split("[#?]", link)[0]
             assert "://" not in path and not path.startswith("/"), (page, link)
             assert not path or (page.parent / path).is_file(), (page, link)
-
-
-def test_the_list_of_files_is_what_is_there(reported: Project) -> None:
-    root = report(reported)
     listed = json.loads((root / "files.json").read_text())
     there = {path.relative_to(root).as_posix() for path in root.rglob("*") if path.is_file()}
     beside = {name for name in there if name.endswith(".made.json")} | {"files.json"}
-    assert {name for name in there - beside if not name.startswith(("answers/", "items/"))} <= set(listed)
-    assert set(listed) <= there
+    assert {name for name in there - beside if not name.startswith(("answers/", "items/"))} <= set(listed) <= there
+    audited = (root / "tables/pixelhumor/table8.html").read_text()
+    assert 'class="verdict equal"' in audited and "of another root" not in audited
+    assert "not audited yet" in (root / "tables/pixelhumor/table2.html").read_text()
 
 
 def test_nothing_changed_nothing_to_do_and_a_lost_page_comes_back(reported: Project) -> None:
@@ -102,12 +101,6 @@ def test_nothing_changed_nothing_to_do_and_a_lost_page_comes_back(reported: Proj
     page.unlink()
     reported.snakemake("report", config=CONFIG)
     assert page.read_bytes() == content
-
-
-def test_the_pages_say_what_was_audited(reported: Project) -> None:
-    said = (report(reported) / "tables/pixelhumor/table8.html").read_text()
-    assert 'class="verdict equal"' in said and "of another root" not in said
-    assert "not audited yet" in (report(reported) / "tables/pixelhumor/table2.html").read_text()
 
 
 def test_a_figure_for_a_paper(reported: Project) -> None:
@@ -318,11 +311,8 @@ def test_view_serves_this_machine_only(reported: Project, viewed: str) -> None:
     assert f"port {port} of 127.0.0.1 cannot be used" in said
 
 
-def test_view_without_a_report_says_what_makes_it(small: Project) -> None:
+def test_view_without_a_report_and_a_wrong_word_for_pictures(small: Project) -> None:
     said = small.run("punchline", "view", "--no-browser", fails=True).stderr
     assert "no report" in said and "snakemake --cores all report" in said
-
-
-def test_a_wrong_word_for_pictures(small: Project) -> None:
     done = small.run("snakemake", "--cores", "1", "report", "--config", "pictures=everything", fails=True)
     assert "pictures" in done.stderr and "own" in done.stderr

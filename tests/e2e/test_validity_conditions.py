@@ -49,38 +49,22 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
     return made
 
 
-def right_by(path: Path, kind: str) -> tuple[float, float]:
-    """Shares of comics whose longest option is right, and whose first is."""
-    comics = json.loads((path / "data/demo/yesbut/Yesbut_data.json").read_bytes())
-    longest, first = [], []
-    for comic in comics:
-        options = dict(re.findall(r"^([A-E])\. (.+?) *$", comic[kind], re.MULTILINE))
-        longest.append(longest_of(options) == comic[f"{kind}_answer"])
-        first.append(comic[f"{kind}_answer"] == "A")
-    return sum(longest) / len(comics), sum(first) / len(comics)
-
-
 @pytest.mark.parametrize("kind", ["moral_mcq", "title_mcq"])
 def test_values_are_those_of_the_answers(project: Project, kind: str) -> None:
-    longest, first = right_by(project.path, kind)
+    """`first` needs no picture and one position; `longest` has no position and needs the picture."""
     gains, orders = (project.rows(file) for file in FILES)
     for rule in ("paper", "released"):
-        own = [r for r in gains if (r["task"], r["rule"], r["model"]) == (f"{kind}_2", rule, "random")]
-        chance = (float(own[0]["with_image"]) + sum(float(row["without"]) for row in own)) / 3
-        for condition in ("no-image", "options-only"):
-            of = {
-                r["model"]: r for r in gains if (r["task"], r["condition"], r["rule"]) == (f"{kind}_2", condition, rule)
-            }
-            for model, shown in {"longest": longest, "first": first}.items():
-                found = [float(of[model][name]) for name in ("with_image", "without", "gain")]
-                assert found == pytest.approx([shown, first, shown - first])
-                assert float(of[model]["leakage"]) == pytest.approx(max(0.0, first - chance))
-                assert of[model]["n"] == "8" and float(of[model]["gain_lo"]) < shown - first < float(
-                    of[model]["gain_hi"]
-                )
+        own = {(r["model"], r["condition"]): r for r in gains if (r["task"], r["rule"]) == (f"{kind}_2", rule)}
+        first, longest = ({c: own[m, c] for c in ("no-image", "options-only")} for m in ("first", "longest"))
+        for condition, row in longest.items():
+            assert {first[condition][name] for name in ("with_image", "without")} == {row["without"]}
+            gain = float(row["with_image"]) - float(row["without"])
+            assert row["n"] == "8" and float(row["gain_lo"]) < gain == float(row["gain"]) < float(row["gain_hi"])
+            assert float(row["leakage"]) == max(0.0, float(row["without"]) - float(row["chance"]))
         by = {r["model"]: r for r in orders if (r["task"], r["rule"]) == (f"{kind}_2", rule)}
+        right = float(longest["no-image"]["with_image"])
         found = [float(by["longest"][name]) for name in ("accuracy", "accuracy_all", "share_A", "share_D", "p")]
-        assert found == pytest.approx([longest, longest, 0.25, 0.25, 1.0])
+        assert found == pytest.approx([right, right, 0.25, 0.25, 1.0])
         found = [float(by["first"][name]) for name in ("accuracy", "accuracy_all", "share_A", "share_D")]
         assert found == pytest.approx([0.25, 0.0, 1.0, 0.0]) and float(by["first"]["p"]) < 1e-9
 
@@ -89,7 +73,8 @@ def test_the_tables_read_the_default_condition_only(project: Project) -> None:
     states = {row["condition"] for row in project.rows("results/yesbut/unread.csv")}
     assert states == {"default", "no-image", "options-only", "circular-1", "circular-2", "circular-3"}
     shown = {row["model"]: row for row in project.rows("results/yesbut/table2.csv") if row["kind"] != "published"}
-    assert float(shown["first"]["title_acc"]) == pytest.approx(100 * right_by(project.path, "title_mcq")[1])
+    gains = {row["model"]: row["with_image"] for row in project.rows(FILES[0]) if row["task"] == "title_mcq_2"}
+    assert float(shown["first"]["title_acc"]) == pytest.approx(100 * float(gains["first"]))
 
 
 @pytest.mark.parametrize("file", FILES)

@@ -6,6 +6,7 @@ import random
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -138,15 +139,13 @@ def draw_up(
     """(sheet, pages by rater) of a new study of answers of models, or of their drafts.
 
     `texts`: (name, content) of a file of texts that people wrote; items are drawn among theirs. `agreed`: only items
-    of `agreeing`. As many items of every
-    source are drawn as of any other; practice items are not among those that count. Raises PunchlineError if there is
-    nothing to rate, a rater would have no page, or a picture is missing.
+    of `agreeing`. As many items of every source are drawn as of any other; practice items are not among those that
+    count. Raises PunchlineError if there is nothing to rate, a rater would have no page, or a picture is missing.
     """
     benchmark, study_name, study = declared(name)
     if (study.writes or study.reviews) and texts is not None:
-        raise PunchlineError(
-            "no texts are rated in this study", file=texts[0], hint="--texts is for studies of ratings"
-        )
+        hint = "--texts is for studies of ratings"
+        raise PunchlineError("no texts are rated in this study", file=texts[0], hint=hint)
     overlap = min(study.overlap, raters) if overlap is None else overlap
     if not 1 <= overlap <= raters:
         hint = f"--overlap goes from 1 to --raters, {raters}"
@@ -182,23 +181,19 @@ def draw_up(
     ]
     units = [unit for unit in ratable if unit.item_id in counted]
     if raters > (most := len(units) * overlap):
-        raise PunchlineError(
-            f"{raters:,} raters of {len(units):,} pages with {overlap} raters each: {raters - most:,} would have none",
-            hint=f"--raters {most} at most, a larger --overlap, or more --items",
+        what = (
+            f"{raters:,} raters of {len(units):,} pages with {overlap} raters each: {raters - most:,} would have none"
         )
-    sheet = Sheet(
-        benchmark=benchmark,
-        study=study_name,
-        run=where.run,
-        models=tuple(models),
-        seed=seed,
-        title=study.title,
-        intro=study.intro,
-        options=study.options,
-        questions=dict(study.questions),
-        note=study.note,
-        units=tuple(units),
-    )
+        raise PunchlineError(what, hint=f"--raters {most} at most, a larger --overlap, or more --items")
+    fields: dict[str, Any] = {
+        "benchmark": benchmark,
+        "study": study_name,
+        "run": where.run,
+        "models": tuple(models),
+        "seed": seed,
+    }
+    fields |= {name: getattr(study, name) for name in ("title", "intro", "options", "note")}
+    sheet = Sheet(**fields, questions=dict(study.questions), units=tuple(units))
     called = [f"{number:0{len(str(raters))}d}" for number in range(1, raters + 1)]
     return _seated(sheet, study, practice, called, overlap, draw)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
 from itertools import groupby
 from typing import Any
 
@@ -18,7 +17,7 @@ from punchline.report.items import pick_fields, prompt
 from punchline.report.shards import CHUNK, code, packed, write_parts
 from punchline.requests import asked, asked_in_pass
 from punchline.responses import Verdicts, by_item, read_verdicts
-from punchline.schema import RULES, Gold, Item, Request, Response, Score
+from punchline.schema import RULES, Gold, Item, Request, Response, Rule, Score
 from punchline.scores import read_scores
 
 MOST = 20_000  # characters of an answer that a page shows; `punchline show` has the rest
@@ -59,36 +58,24 @@ def _score(score: Score, letter: str) -> dict[str, Any]:
     }
 
 
-class Index:
-    """States and values of a model's answers, by rule and question (task@condition), in the order of items."""
-
-    def __init__(self, place: Mapping[str, int]) -> None:
-        self.place = place
-        self.states: dict[str, dict[str, list[str]]] = {rule: {} for rule in RULES}
-        self.values: dict[str, dict[str, list[float | None]]] = {rule: {} for rule in RULES}
-
-    def add(self, rule: str, question: str, item_id: str, letter: str, value: float | None = None) -> None:
-        """Add the first sample of an answer."""
-        count, at = len(self.place), self.place[item_id]
-        self.states[rule].setdefault(question, ["."] * count)[at] = letter
-        self.values[rule].setdefault(question, [None] * count)[at] = None if value is None else round(value, 6)
-
-    def as_data(self) -> dict[str, Any]:
-        """The index for pages."""
-        states = {rule: {name: "".join(found) for name, found in of.items()} for rule, of in self.states.items()}
-        values = {rule: {name: packed(found) for name, found in of.items()} for rule, of in self.values.items()}
-        return {"states": states, "values": values}
-
-
 def build_parts(project: Project, benchmark: str, model: str) -> dict[str, Any]:
     """Files for pages: chunks of CHUNK items with a model's answers and scores, and the index of its scores."""
     where, loaded = project.paths, project.benchmark(benchmark)
     items, golds = Keyed(where.items(benchmark), Item), Keyed(where.gold(benchmark), Gold)
-    index = Index({item_id: number for number, item_id in enumerate(items)})
+    place = {item_id: number for number, item_id in enumerate(items)}
+    states = {rule: defaultdict[str, list[str]](lambda: ["."] * len(place)) for rule in RULES}
+    values = {rule: defaultdict[str, list[float | None]](lambda: [None] * len(place)) for rule in RULES}
     parts: dict[str, Any] = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))
 
     def add(kind: str, item_id: str, row: dict[str, Any]) -> None:
-        parts[str(index.place[item_id] // CHUNK)][item_id][kind].append(row)
+        parts[str(place[item_id] // CHUNK)][item_id][kind].append(row)
+
+    def note(rule: Rule, of: Score | Request, letter: str, value: float | None = None) -> None:
+        """A first sample's state and value, by rule and question, in the order of items."""
+        if of.sample == 0:
+            question = f"{of.task}@{of.condition}"
+            states[rule][question][place[of.item_id]] = letter
+            values[rule][question][place[of.item_id]] = None if value is None else round(value, 6)
 
     scored = set[str]()
     for score in read_scores(where.scores(benchmark, model)):
@@ -97,8 +84,7 @@ def build_parts(project: Project, benchmark: str, model: str) -> dict[str, Any]:
         scored.update(score.responses)
         value = benchmarks.right(benchmark, score, golds[score.item_id])
         add("grades", score.item_id, _score(score, code(score, value)))
-        if score.sample == 0:
-            index.add(score.rule, f"{score.task}@{score.condition}", score.item_id, code(score, value), value)
+        note(score.rule, score, code(score, value), value)
     verdicts: Verdicts | None = None
     for pass_, judge in project.passes(benchmark, model).items():
         if pass_ != CHAINED:
@@ -114,12 +100,15 @@ def build_parts(project: Project, benchmark: str, model: str) -> dict[str, Any]:
             for (_, condition, _), answers in units.items():
                 list(loaded.score_item(answers, item, gold, "", "paper", verdicts, condition))
         for request, response in pairs:  # requests that all models share are named with the items, once
-            for rule in RULES if request.sample == 0 and response.digest not in scored else ():
-                letter = "-" if response.state == "ok" else response.state[0]
-                index.add(rule, f"{request.task}@{request.condition}", item_id, letter)
+            for rule in RULES if response.digest not in scored else ():
+                note(rule, request, "-" if response.state == "ok" else response.state[0])
             about = {"request": response.request_id} if request.condition in loaded.CHAINED else {}
             add("answers", item_id, about | _answer(request, response, reads))
-    return {**parts, "index": index.as_data()}
+    index = {
+        "states": {rule: {name: "".join(found) for name, found in of.items()} for rule, of in states.items()},
+        "values": {rule: {name: packed(found) for name, found in of.items()} for rule, of in values.items()},
+    }
+    return {**parts, "index": index}
 
 
 def write_answers(project: Project, benchmark: str, model: str) -> None:

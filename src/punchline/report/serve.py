@@ -73,20 +73,14 @@ def listen(
 
     Raises PunchlineError for a port that is in use.
     """
-    listening = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM)
-    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    for wanted in (PORT, 0) if port is None else (port,):
-        try:
-            listening.bind((host, wanted))
-        except (OSError, OverflowError) as error:
-            why = getattr(error, "strerror", None) or error
-            if port is None and wanted:
-                continue
-            listening.close()
-            raise PunchlineError(f"port {wanted} of {host} cannot be used: {why}", hint=hint) from error
-        listening.listen(64)  # from now on no connection is refused
-        return listening
-    raise AssertionError
+    family, wanted = socket.AF_INET6 if ":" in host else socket.AF_INET, PORT if port is None else port
+    try:
+        return socket.create_server((host, wanted), family=family, backlog=64)  # refuses no connection from now on
+    except (OSError, OverflowError) as error:
+        if port is None:
+            return listen(host, 0, hint)
+        why = str(getattr(error, "strerror", None) or error).partition(" (while attempting")[0]
+        raise PunchlineError(f"port {wanted} of {host} cannot be used: {why}", hint=hint) from error
 
 
 def serve(application: Starlette, listening: socket.socket) -> None:

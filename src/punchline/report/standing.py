@@ -60,14 +60,13 @@ class Standing:
 
     def headline(self, title: str) -> str:
         """Who leads, in a sentence; no winner where intervals of differences do not show one."""
-        leaders = self.leaders
-        measured = [line for line in self.lines if line.text]
+        leaders, measured = self.leaders, [line for line in self.lines if line.text]
         if not measured:
             return f"No selected model has a value on {title}"
         if not leaders:
             return f"{measured[0].model} has {measured[0].text} on {title}"
-        if len(leaders) == 1 and leaders[0].ranks is not None:
-            return f"{leaders[0].model} ranks {leaders[0].ranks.in_words()} of {self.ranked} on {title}"
+        if len(leaders) == 1:
+            return f"{leaders[0].model} ranks {leaders[0].ranks.in_words()} of {self.ranked} on {title}"  # type: ignore[union-attr]
         if len(leaders) <= 3:
             return f"{', '.join(line.model for line in leaders[:-1])} and {leaders[-1].model} share the lead on {title}"
         return f"{len(leaders)} of {self.ranked} models share the lead on {title}"
@@ -87,6 +86,7 @@ def standing(
     `shortcuts`: the best of each row and column, as in shortcuts.csv.
     """
     column, rows = sheet.main, first_keys(sheet)
+    shown = sheet.columns.index(column) if rows else 0
     ends = [value for row in rows for name in (column, f"{column}_hi") if (value := _value(row, name)) is not None]
     top = next((end for end in AXES if end >= max(ends, default=0)), max(ends, default=1.0))
     papers = {row.values["model"]: row for row in rows if row.kind == "published"}
@@ -97,16 +97,13 @@ def standing(
 
     lines = []
     for row in rows:
-        model, cell = row.values["model"], row.cells[sheet.columns.index(column)]
-        paper = papers.get(printed_as.get(model, "")) if row.kind != "published" else row
-        if paper is not None and paper is not row:
-            of_models.add(paper.values["model"])
-        of_paper = "" if paper is None else paper.cells[sheet.columns.index(column)].text
-        paper_at = "" if paper is None else place(_value(paper, column))
-        own = "" if row.kind == "published" else cell.text
-        places = [place(_value(row, name)) for name in (column, f"{column}_lo", f"{column}_hi")]
-        at, low, high = ["", "", ""] if row.kind == "published" else places
-        lines.append(Line(model, row.kind, ranks.get(model), own, cell.interval, at, low, high, of_paper, paper_at))
+        model, cell, ours = row.values["model"], row.cells[shown], row.kind != "published"
+        paper = papers.get(printed_as.get(model, "")) if ours else row
+        of_models |= {printed_as[model]} if ours and paper else set()
+        of_paper = (paper.cells[shown].text, place(_value(paper, column))) if paper else ("", "")
+        at, low, high = [place(_value(row, name)) if ours else "" for name in (column, f"{column}_lo", f"{column}_hi")]
+        text = cell.text if ours else ""
+        lines.append(Line(model, row.kind, ranks.get(model), text, cell.interval, at, low, high, *of_paper))
     sign = 1 if sheet.table.better(column) == "lower" else -1
     values = {(row.kind, row.values["model"]): sign * (_value(row, column) or 0) for row in rows}
     lines = [line for line in lines if line.kind != "published" or line.model not in of_models]

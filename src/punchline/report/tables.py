@@ -30,7 +30,6 @@ class Cell:
     sort: str = ""
     interval: str = ""
     number: bool = False
-    link: str = ""
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -10,10 +10,8 @@ import pandas as pd
 
 from punchline.artifacts.lineage import kind_of
 from punchline.artifacts.project import Project
-from punchline.files import Keyed
-from punchline.schema import Gold, ModelCard
-from punchline.scores import read_scores
-from punchline.validity.pictures import right
+from punchline.schema import ModelCard
+from punchline.validity.answers import answers
 
 COLUMNS = ("item_id", "task", "condition", "rule", "n_models", "share_right", "discrimination", "flag")
 MODELS = 5  # fewer models say nothing about an item
@@ -27,21 +25,9 @@ def measured(project: Project) -> list[ModelCard]:
     return [card for card in cards if kind_of(card) == "measured"] or cards
 
 
-def correctness(project: Project, benchmark: str, models: Iterable[str]) -> pd.DataFrame:
-    """Scored answers with the columns model, item_id, task, condition, rule, right (0 to 1)."""
-    golds = Keyed(project.paths.gold(benchmark), Gold)
-    values = (
-        (model, score.item_id, score.task, score.condition, score.rule, value)
-        for model in models
-        for score in read_scores(project.paths.scores(benchmark, model))
-        if (value := right(benchmark, score, golds[score.item_id])) is not None
-    )
-    return pd.DataFrame(values, columns=["model", "item_id", *GROUP, "right"])
-
-
-def item_statistics(answers: pd.DataFrame) -> Iterator[dict[str, Any]]:
+def item_statistics(scored: pd.DataFrame) -> Iterator[dict[str, Any]]:
     """Share right and item-rest correlation of each item over models, per task, condition and rule."""
-    for keys, part in answers.groupby(GROUP):
+    for keys, part in scored.groupby(GROUP):
         models = part.pivot_table(index="model", columns="item_id", values="right", sort=False)  # mean of samples
         rest = models.rsub(models.sum(axis=1), axis=0).div(models.count(axis=1) - 1, axis=0)  # mean of other items
         with np.errstate(invalid="ignore", divide="ignore"):  # constant items have no correlation
@@ -63,5 +49,7 @@ def rows(project: Project, benchmark: str) -> list[dict[str, Any]]:
     models = [card.name for card in measured(project)]
     if len(models) < MODELS:
         return []
-    found = item_statistics(correctness(project, benchmark, models))
+    wanted = ["model", "item_id", *GROUP, "right"]
+    scored = pd.concat(answers(project, benchmark, model)[wanted].dropna() for model in models)
+    found = item_statistics(scored)
     return sorted(found, key=lambda row: (FLAGS.index(row["flag"]), row["discrimination"] or 0, row["item_id"]))

@@ -16,7 +16,7 @@ from punchline.stats.estimate import Array, Estimate
 from punchline.stats.verdicts import MEASURES, SUMS, cells_of, corrected
 from punchline.tabulate.labels import PASSED, PEOPLE, TEXT, labelled, verdicts_in
 from punchline.tabulate.ranks import items_of
-from punchline.validity.pictures import limits
+from punchline.validity.answers import with_limits
 
 COLUMNS = (
     *("model", "judge", "rule", "judged", "labeled", "n_labeled", "fpr", "fpr_lo", "fpr_hi", "fnr", "fnr_lo", "fnr_hi"),
@@ -68,14 +68,8 @@ def _of_model(benchmark: str, card: ModelCard, scores: pd.DataFrame, labels: pd.
 def _agreement(both: pd.DataFrame) -> dict[str, float | None]:
     """The judge's error rates and kappa."""
     cells = cells_of(both[PASSED], both["label"])
-    row: dict[str, float | None] = {}
-    for name in ("fpr", "fnr", "kappa"):
-        value, kind = MEASURES[name]
-        estimate = Estimate(cells, value, both["cluster"].tolist(), kind=kind)
-        row[name] = estimate.point()
-        if name != "kappa":
-            row[f"{name}_lo"], row[f"{name}_hi"] = limits(estimate)
-    return row
+    rates = {name: Estimate(cells, value, [*both["cluster"]], kind=kind) for name, (value, kind) in MEASURES.items()}
+    return with_limits(fpr=rates["fpr"], fnr=rates["fnr"]) | {"kappa": rates["kappa"].point()}
 
 
 def _sums(both: pd.DataFrame, answers: pd.DataFrame, unjudged: Sequence[Any]) -> tuple[Array, list[str]]:

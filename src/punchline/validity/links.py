@@ -18,7 +18,7 @@ from punchline.files import Keyed
 from punchline.schema import RULES, Gold, Item, Rule
 from punchline.scores import items_frame, scores_frame
 from punchline.stats.estimate import ALPHA, REAL, Array, Estimate, influence
-from punchline.validity.pictures import FEWEST
+from punchline.validity.answers import FEWEST
 
 HUMMUS, HUMORBENCH = "hummus", "humorbench"
 CELLS = ("both", "only_hummus", "only_humorbench", "neither")

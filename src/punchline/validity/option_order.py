@@ -11,9 +11,8 @@ from scipy.stats import chisquare
 from punchline.artifacts.project import Project
 from punchline.core.benchmark import DEFAULT
 from punchline.core.variants import CIRCULAR, ROTATION
-from punchline.scores import read_scores
 from punchline.stats.functions import average
-from punchline.validity.pictures import FEWEST, limits
+from punchline.validity.answers import FEWEST, answers, with_limits
 
 LETTERS = "ABCDE"
 COLUMNS = (
@@ -32,14 +31,9 @@ def rows(project: Project, benchmark: str) -> list[dict[str, Any]]:
 
 def _of_model(project: Project, benchmark: str, model: str) -> Iterator[dict[str, Any]]:
     tasks = project.benchmark(benchmark).OPTIONS
-    found = [
-        (score.task, score.rule, score.item_id, score.sample, score.cluster, score.metrics.get("correct"), score.parsed)
-        for score in read_scores(project.paths.scores(benchmark, model))
-        if score.responses  # without any the item was not asked
-        and score.task in tasks
-        and (score.condition == DEFAULT or ROTATION.fullmatch(score.condition))
-    ]
-    frame = pd.DataFrame(found, columns=["task", "rule", *ITEM, "correct", "parsed"])
+    frame = answers(project, benchmark, model)
+    frame = frame[frame["responses"].map(bool) & frame["task"].isin([*tasks])]  # without any, the item was not asked
+    frame = frame[(frame["condition"] == DEFAULT) | frame["condition"].str.fullmatch(ROTATION)]
     for (task, rule), part in frame.groupby(["task", "rule"], sort=False):
         correct = part.groupby(ITEM)["correct"]
         part["rotations"] = correct.transform("size")
@@ -51,21 +45,20 @@ def _of_model(project: Project, benchmark: str, model: str) -> Iterator[dict[str
 def _accuracies(whole: pd.DataFrame) -> dict[str, Any]:
     """Columns of items whose rotations are all scored: a row a rotation."""
     items = whole.groupby(ITEM)["correct"].agg(["size", "mean", "min"]).reset_index()
-    strict, n_clusters = average(items["min"], items["cluster"]), items["cluster"].nunique()
-    counts = (len(items), int(items["size"].max()), n_clusters)
-    found = (*counts, float(items["mean"].mean()), strict.point(), *limits(strict))
-    return dict(zip(COLUMNS[3:10], found, strict=True))
+    counts = {"n_items": len(items), "n_rotations": int(items["size"].max()), "clusters": items["cluster"].nunique()}
+    mean, strict = float(items["mean"].mean()), average(items["min"], items["cluster"])
+    return {**counts, "accuracy": mean, **with_limits(accuracy_all=strict)}
 
 
 def _positions(whole: pd.DataFrame) -> dict[str, float]:
     """Shares of the chosen positions, and a chi-square test of their being equal; no test under FEWEST clusters."""
-    answers = whole[whole["parsed"].notna()]
+    read = whole[whole["parsed"].notna()]
     letters = LETTERS[: int(whole["rotations"].max())]
-    chosen = [int((answers["parsed"].str[0] == letter).sum()) for letter in letters]
-    offered = [float((1 / answers["rotations"])[answers["rotations"] > place].sum()) for place in range(len(letters))]
+    chosen = [int((read["parsed"].str[0] == letter).sum()) for letter in letters]
+    offered = [float((1 / read["rotations"])[read["rotations"] > place].sum()) for place in range(len(letters))]
     if not sum(chosen):
         return {}
-    shares = {f"share_{letter}": n / len(answers) for letter, n in zip(letters, chosen, strict=True)}
+    shares = {f"share_{letter}": n / len(read) for letter, n in zip(letters, chosen, strict=True)}
     if whole["cluster"].nunique() < FEWEST:
         return shares
     tested = chisquare(chosen, offered)

@@ -19,10 +19,9 @@ from punchline.files import Keyed
 from punchline.prepare import raw_files
 from punchline.schema import RULES, Gold, Item
 from punchline.scores import items_frame, scores_frame
-from punchline.stats.estimate import Estimate
 from punchline.stats.functions import average
 from punchline.stats.intervals import difference
-from punchline.validity.pictures import FEWEST, limits
+from punchline.validity.answers import FEWEST, with_limits
 
 VOTES = ("item_id", "task", "people", "agreement", "labels")
 VALUES = ("agreed", "disputed", "difference", "votes")
@@ -92,7 +91,7 @@ def _of_people(ballots: dict[tuple[str, str], list[str]], task: str) -> dict[str
     found = {
         item: share for (item, of), given in ballots.items() if of == task and (share := agreement(given)) is not None
     }
-    return {"model": PEOPLE, "kind": "human", "task": task} | _cells(votes=average([*found.values()], [*found]))
+    return {"model": PEOPLE, "kind": "human", "task": task} | with_limits(votes=average([*found.values()], [*found]))
 
 
 def by_agreement(part: pd.DataFrame, ballots: dict[tuple[str, str], list[str]]) -> Iterator[dict[str, Any]]:
@@ -110,13 +109,4 @@ def by_agreement(part: pd.DataFrame, ballots: dict[tuple[str, str], list[str]]) 
     cells = {"agreed": agreed, "disputed": disputed, "votes": average(shares, clusters)}
     if min(agreed.n, disputed.n) >= FEWEST:
         cells["difference"] = difference(agreed, disputed)
-    yield {"n_agreed": agreed.n, "n_disputed": disputed.n} | _cells(**cells)
-
-
-def _cells(**estimates: Estimate) -> dict[str, Any]:
-    """Values with their limits."""
-    row: dict[str, Any] = {}
-    for name, estimate in estimates.items():
-        low, high = limits(estimate)
-        row |= {name: estimate.point(), f"{name}_lo": low, f"{name}_hi": high}
-    return row
+    yield {"n_agreed": agreed.n, "n_disputed": disputed.n} | with_limits(**cells)

@@ -8,36 +8,17 @@ from typing import Any
 import pandas as pd
 
 from punchline.artifacts.project import Project
-from punchline.core import benchmark as benchmarks
 from punchline.core.benchmark import DEFAULT
 from punchline.core.variants import WITH_IMAGE, WITHOUT
-from punchline.files import Keyed
-from punchline.schema import Gold, Score
-from punchline.scores import read_scores
-from punchline.stats.estimate import Estimate
 from punchline.stats.functions import average
-from punchline.stats.intervals import difference, interval
+from punchline.stats.intervals import difference
+from punchline.validity.answers import answers, with_limits
 
 COLUMNS = (
     *("model", "task", "condition", "rule", "with_image", "without", "gain", "gain_lo", "gain_hi"),
     *("chance", "leakage", "n", "clusters"),
 )
-FEWEST = 5  # clusters that an interval needs
 ITEM = ["rule", "task", "item_id", "sample", "cluster"]
-
-
-def limits(estimate: Estimate) -> tuple[float | None, float | None]:
-    """The interval of an estimate; none under FEWEST clusters."""
-    return interval(estimate) if len(estimate.cluster_names) >= FEWEST else (None, None)
-
-
-def right(benchmark: str, score: Score, gold: Gold) -> float | None:
-    """Correctness of an answer from 0 to 1; 0 where nothing can be read; of a text its ROUGE-2. None: not scored."""
-    if not score.scored:
-        return None
-    unread = 0.0 if score.state in ("refused", "unparsable") else None
-    value = benchmarks.right(benchmark, score, gold)
-    return score.metrics.get("r2", unread) if value is None else value
 
 
 def rows(project: Project, benchmark: str) -> list[dict[str, Any]]:
@@ -55,14 +36,9 @@ def rows(project: Project, benchmark: str) -> list[dict[str, Any]]:
 
 def _values(project: Project, benchmark: str, model: str, conditions: tuple[str, ...]) -> pd.DataFrame:
     """Correctness of a model's answers: a row an item (ITEM), a column a condition."""
-    golds = Keyed(project.paths.gold(benchmark), Gold)
-    found = [
-        (*(getattr(score, name) for name in ITEM), score.condition, right(benchmark, score, golds[score.item_id]))
-        for score in read_scores(project.paths.scores(benchmark, model))
-        if score.condition in conditions
-    ]
-    frame = pd.DataFrame(found, columns=[*ITEM, "condition", "value"]).astype({"value": float})
-    wide = frame.set_index([*ITEM, "condition"])["value"].unstack("condition").reset_index()
+    frame = answers(project, benchmark, model)
+    frame = frame[frame["condition"].isin(conditions)]
+    wide = frame.set_index([*ITEM, "condition"])["right"].unstack("condition").reset_index()
     return wide.reindex(columns=[*ITEM, *conditions])
 
 
@@ -77,8 +53,9 @@ def _gains(model: str, values: pd.DataFrame, asked: list[str], chance: dict[Any,
             if both.empty:
                 continue
             shown, without = (average(both[name], both["cluster"]) for name in pair)
-            gain = difference(shown, without)
             base, score = chance.get((rule, task)), float(without.point() or 0.0)
-            of = (model, task, condition, rule, shown.point(), score, gain.point(), *limits(gain), base)
             leakage = None if base is None else max(0.0, score - base)
-            yield dict(zip(COLUMNS, (*of, leakage, len(both), both["cluster"].nunique()), strict=True))
+            of = {"model": model, "task": task, "condition": condition, "rule": rule}
+            of |= {"with_image": shown.point(), "without": score, "chance": base, "leakage": leakage}
+            counts = {"n": len(both), "clusters": both["cluster"].nunique()}
+            yield of | with_limits(gain=difference(shown, without)) | counts

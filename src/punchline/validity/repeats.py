@@ -6,7 +6,7 @@ Standard errors of items and of sampling: Miller, "Adding Error Bars to Evals" (
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
 import pandas as pd
@@ -19,10 +19,9 @@ from punchline.files import Keyed
 from punchline.requests import asked, asked_in_pass
 from punchline.schema import Gold, Item, Score
 from punchline.score import score
-from punchline.scores import read_scores
 from punchline.stats.estimate import REAL, influence
 from punchline.stats.functions import average
-from punchline.validity.pictures import FEWEST, right
+from punchline.validity.answers import FEWEST, answers
 
 GROUP = ["model", "task", "condition", "rule"]
 COLUMNS = (*GROUP, "n_items", "samples", "agreement", "se_items", "se_sampling", "value")
@@ -36,7 +35,7 @@ def rows(project: Project, benchmark: str) -> list[dict[str, Any]]:
     frames = [_of_judge(project, benchmark, model) for model in project.judged_repeatedly(benchmark)]
     frames = [frame.assign(task=f"{JUDGE}: " + frame["task"]) for frame in frames]
     if project.selection.samples > 1:
-        frames += [_of_model(project, benchmark, model) for model in project.selection.models]
+        frames += [_scored(project, benchmark, model) for model in project.selection.models]
     groups = (pair for frame in frames for pair in frame.groupby(GROUP, sort=False))
     return [dict(zip(GROUP, keys, strict=True)) | row for keys, part in groups if (row := statistics(part))]
 
@@ -80,11 +79,6 @@ def statistics(part: pd.DataFrame) -> dict[str, Any]:
     }
 
 
-def _of_model(project: Project, benchmark: str, model: str) -> pd.DataFrame:
-    """A model's scored answers: what it chose, of texts how right they are."""
-    return _frame(project, benchmark, model, read_scores(project.paths.scores(benchmark, model)))
-
-
 def _of_judge(project: Project, benchmark: str, model: str) -> pd.DataFrame:
     """A judge's verdicts on a model's answers, each scored as if it were the only one."""
     where, judge = project.paths, project.passes(benchmark, model)[JUDGE]
@@ -100,18 +94,13 @@ def _of_judge(project: Project, benchmark: str, model: str) -> pd.DataFrame:
         for made in score(loaded, model, items, golds, asked(project, benchmark, model), heard)
         if made.judge == judge
     )
-    return _frame(project, benchmark, model, scores).assign(judge=judge)
+    return _scored(project, benchmark, model, scores).assign(judge=judge)
 
 
-def _frame(project: Project, benchmark: str, model: str, scores: Iterable[Score]) -> pd.DataFrame:
-    """Scored answers with the columns GROUP, item_id, sample, cluster, answer, right."""
-    golds, closed = Keyed(project.paths.gold(benchmark), Gold), project.benchmark(benchmark).CLOSED
-
-    def cells() -> Iterator[tuple[Any, ...]]:
-        for one in scores:
-            value = right(benchmark, one, golds[one.item_id])
-            if value is not None:
-                answer = str(one.parsed) if one.task in closed else str(value)
-                yield model, one.task, one.condition, one.rule, one.item_id, one.sample, one.cluster, answer, value
-
-    return pd.DataFrame(cells(), columns=[*GROUP, "item_id", "sample", "cluster", "answer", "right"])
+def _scored(project: Project, benchmark: str, model: str, scores: Iterable[Score] | None = None) -> pd.DataFrame:
+    """Scored answers with the column `answer`: what a model chose, of texts how right they are."""
+    found, closed = (
+        answers(project, benchmark, model, scores).dropna(subset="right"),
+        project.benchmark(benchmark).CLOSED,
+    )
+    return found.assign(answer=found["parsed"].where(found["task"].isin([*closed]), found["right"]).map(str))

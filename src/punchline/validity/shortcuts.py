@@ -30,8 +30,8 @@ from punchline.stats.intervals import differs
 from punchline.tables.declare import PublishedRow, Table
 from punchline.tables.render import read_published
 from punchline.tables.run import rows_of_model
+from punchline.validity.answers import FEWEST, limits
 from punchline.validity.items import measured
-from punchline.validity.pictures import FEWEST, limits
 
 COLUMNS = (
     *("benchmark", "task", "metric", "shortcut", "value", "lo", "hi", "n", "chance"),
@@ -41,19 +41,6 @@ FOLDS = 10  # of the cross-validation, by cluster
 DRAWS = 4  # of chance: of two or four answers each is drawn equally often
 _PROMPT = re.compile(r"_\d$")  # the number of a prompt, in names of YesBut's tasks
 Cells = dict[tuple[str, str, str], tuple[str, Estimate]]  # by table, keys, column: task, estimate
-
-
-def longest_option(questions: pd.DataFrame) -> pd.Series:
-    return questions["options"].map(by_options.longest_option)
-
-
-def always_majority(questions: pd.DataFrame) -> pd.Series:
-    """The most frequent right answer."""
-    return pd.Series(questions["right"].mode()[0], questions.index)
-
-
-def last_panel(questions: pd.DataFrame) -> pd.Series:
-    return questions["last"]
 
 
 def _cross_validated(texts: pd.Series, right: pd.Series, clusters: pd.Series, method: str) -> Any:
@@ -81,11 +68,11 @@ def text_only(questions: pd.DataFrame) -> pd.Series:
 
 # The column of questions that a shortcut needs, and its answers.
 SHORTCUTS: dict[str, tuple[str, Callable[[pd.DataFrame], pd.Series]]] = {
-    "always-majority": ("right", always_majority),
-    "longest-option": ("options", longest_option),
+    "always-majority": ("right", lambda questions: pd.Series(questions["right"].mode()[0], questions.index)),
+    "longest-option": ("options", lambda questions: questions["options"].map(by_options.longest_option)),
     "options-only": ("options", options_only),
     "text-only": ("text", text_only),
-    "last-panel": ("last", last_panel),
+    "last-panel": ("last", lambda questions: questions["last"]),
 }
 LEARNED = (options_only, text_only)
 
@@ -93,13 +80,12 @@ LEARNED = (options_only, text_only)
 def draw(questions: pd.DataFrame, number: int) -> pd.Series:
     """One of DRAWS uniform draws: each next answer after a random first."""
 
-    def drawn(item_id: str, task: str, allowed: list[str]) -> str:
-        first = random.Random(f"{item_id} {task}").randrange(len(allowed))
+    def drawn(question: Any) -> str:
+        allowed: list[str] = list(question.options or question.allowed)
+        first = random.Random(f"{question.item_id} {question.task}").randrange(len(allowed))
         return allowed[(first + number) % len(allowed)]
 
-    allowed = [list(one or other) for one, other in zip(questions["options"], questions["allowed"], strict=True)]
-    answers = map(drawn, questions["item_id"], questions["task"], allowed)
-    return pd.Series(list(answers), questions.index, dtype=object)
+    return pd.Series(map(drawn, questions.itertuples()), questions.index, dtype=object)
 
 
 def questions_of(

@@ -1,0 +1,55 @@
+"""A model's answers as a frame, and estimates with their limits as columns: shared by the files on validity."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pandas as pd
+
+from punchline.artifacts.project import Project
+from punchline.core import benchmark as benchmarks
+from punchline.files import Keyed
+from punchline.schema import Gold, Score
+from punchline.scores import read_scores
+from punchline.stats.estimate import Estimate
+from punchline.stats.intervals import interval
+
+FEWEST = 5  # clusters that an interval needs
+FIELDS = ("model", "task", "condition", "rule", "item_id", "sample", "cluster", "responses", "parsed")
+
+
+def limits(estimate: Estimate) -> tuple[float | None, float | None]:
+    """The interval of an estimate; none under FEWEST clusters."""
+    return interval(estimate) if len(estimate.cluster_names) >= FEWEST else (None, None)
+
+
+def with_limits(**estimates: Estimate) -> dict[str, float | None]:
+    """Three columns of each estimate: its value, and its limits by the suffixes _lo and _hi."""
+    row: dict[str, float | None] = {}
+    for name, estimate in estimates.items():
+        row[name] = estimate.point()
+        row[f"{name}_lo"], row[f"{name}_hi"] = limits(estimate)
+    return row
+
+
+def right(benchmark: str, score: Score, gold: Gold) -> float | None:
+    """Correctness of an answer from 0 to 1; 0 where nothing can be read; of a text its ROUGE-2. None: not scored."""
+    if not score.scored:
+        return None
+    unread = 0.0 if score.state in ("refused", "unparsable") else None
+    value = benchmarks.right(benchmark, score, gold)
+    return score.metrics.get("r2", unread) if value is None else value
+
+
+def answers(project: Project, benchmark: str, model: str, scores: Iterable[Score] | None = None) -> pd.DataFrame:
+    """A model's answers by FIELDS, their metric `correct`, and `right`. `scores`: other ones than its file has."""
+    golds = Keyed(project.paths.gold(benchmark), Gold)
+    rows = [
+        (
+            *(getattr(one, name) for name in FIELDS),
+            one.metrics.get("correct"),
+            right(benchmark, one, golds[one.item_id]),
+        )
+        for one in scores or read_scores(project.paths.scores(benchmark, model))
+    ]
+    return pd.DataFrame(rows, columns=[*FIELDS, "correct", "right"]).astype({"correct": float, "right": float})
