@@ -1,4 +1,4 @@
-"""What a vLLM server says of itself is read with a limit, whoever it is: `base_url` may name anybody's."""
+"""Replies of a vLLM server about itself are read with a limit, whoever it is: `base_url` may name anybody's."""
 
 import gzip
 import itertools
@@ -6,19 +6,17 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-import httpx
 import pytest
 from tests.servers.scripted import Call, scripted
 
 from punchline.engines.vllm import server as vllm_server
+from punchline.schema import ModelCard
 
-
-def without_end(call: Call) -> None:
-    call.chunks(b"x" * 2**20 for _ in itertools.count())
-
-
-UNREADABLE: dict[str, Callable[[Call], None]] = {
-    "without an end": without_end,
+SAID: dict[str, Any] = {"/version": {"version": "0.32.0"}, "/v1/models": {"data": [{"id": "m"}, {"id": "n"}]}}
+REPLIES: dict[str, Callable[[Call], None]] = {
+    "proper": lambda call: call.json(SAID[call.path]),
+    "without an end": lambda call: call.chunks(b"x" * 2**20 for _ in itertools.count()),
+    "dripping": lambda call: call.chunks(b" " for _ in iter(lambda: time.sleep(0.05), 1)),
     "packed": lambda call: call.send(gzip.compress(b" " * 2**26), Content_Encoding="gzip"),
     "packed twice": lambda call: call.send(gzip.compress(gzip.compress(b" " * 2**26)), Content_Encoding="gzip, gzip"),
     "nested": lambda call: call.send(b"[" * 2**20),
@@ -29,30 +27,13 @@ UNREADABLE: dict[str, Callable[[Call], None]] = {
 }
 
 
-@pytest.mark.parametrize("answer", UNREADABLE.values(), ids=UNREADABLE)
-def test_a_reply_that_cannot_be_read_is_no_reply(answer: Callable[[Call], None]) -> None:
-    with scripted(answer) as server, vllm_server.client(server.url) as http:
-        assert vllm_server.version(http) is None
-        with pytest.raises((httpx.HTTPError, ValueError, KeyError, TypeError)):
-            vllm_server.served(http)
-
-
-def test_a_reply_that_drips_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(vllm_server, "LONGEST", 0.2)
-
-    def drip(call: Call) -> None:
-        call.chunks(b" " for _ in iter(lambda: time.sleep(0.05), 1))
-
-    with scripted(drip) as server, vllm_server.client(server.url) as http:
-        assert vllm_server.version(http) is None
-
-
-def test_what_a_server_says() -> None:
-    said: dict[str, Any] = {"/version": {"version": "0.32.0"}, "/v1/models": {"data": [{"id": "m"}, {"id": "n"}]}}
-
-    def answer(call: Call) -> None:
-        call.json(said[call.path])
-
-    with scripted(answer) as server, vllm_server.client(server.url) as http:
-        assert vllm_server.version(http) == "0.32.0"
-        assert vllm_server.served(http) == ["m", "n"]
+@pytest.mark.parametrize("kind", REPLIES)
+def test_only_a_proper_reply_is_one(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(vllm_server, "LONGEST", 1.0)
+    with scripted(REPLIES[kind]) as server:
+        options = {"id": "m", "base_url": f"{server.url}/v1"}
+        client = vllm_server.Client(ModelCard(name="m", engine="openai", options=options))
+        client.version = "unknown"
+        client.find_version()
+        expected = ("0.32.0", ["m", "n"]) if kind == "proper" else ("unknown", [])
+        assert (client.version, client.served()) == expected

@@ -163,8 +163,8 @@ class OpenAI(engines.Ready):
             return
         from punchline.engines.openai.calls import Calls
 
-        calls = Calls(self, ask, images, model_key)
-        yield from pace.iterate(calls.run, bound=2 * self.options.concurrency + 16, finish=calls.finish)
+        calls, bound = Calls(self), 2 * self.options.concurrency + 16
+        yield from pace.iterate(functools.partial(calls.answer, ask, images, model_key), bound, calls.finish)
 
     def _cannot_read(self, request: Request) -> str | None:
         count, most = len(engines.images_in(request)), self.card.images_per_prompt
@@ -186,7 +186,7 @@ class OpenAI(engines.Ready):
         return {"model": self.options.id, "messages": chat.messages(request, images), **sent}
 
     def client(self, most: int | None = None) -> openai.AsyncOpenAI:
-        """The package's client, for the event loop that runs; `most`: bytes of a reply that it reads.
+        """The package's client, for one event loop; `most`: bytes of a reply that it reads.
 
         Its own retries are off: they know nothing of budgets.
         """

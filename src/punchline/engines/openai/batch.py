@@ -6,7 +6,6 @@ waits for the batch that it paid for and asks nothing twice.
 
 from __future__ import annotations
 
-import asyncio
 import functools
 import io
 import json
@@ -15,16 +14,15 @@ import secrets
 from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from time import monotonic, sleep
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import httpx2
 import msgspec
 from openai import AsyncOpenAI, NotFoundError
 
-from punchline.core.waits import backoff
 from punchline.engines import openai as openai_engine
-from punchline.engines.openai import chat, pace
-from punchline.engines.openai.calls import RETRIED, Fault, attempt
+from punchline.engines.openai import chat
+from punchline.engines.openai.calls import Fault, call_once
 from punchline.errors import PunchlineError
 from punchline.files import write_bytes
 from punchline.journal import locked
@@ -48,7 +46,6 @@ ENDED = ("completed", "failed", "expired", "cancelled")
 TWICE = {"error": {"message": "the batch has two different answers to it"}}  # in place of a line
 
 T = TypeVar("T")
-Call: TypeAlias = "Callable[[AsyncOpenAI], Awaitable[T]]"
 
 
 class Batch(Record, frozen=True, kw_only=True):
@@ -278,32 +275,13 @@ class _Run:
                 raise self.wrong(what, field="batch_wait", hint=hint)
             sleep(self.engine.options.batch_poll)
 
-    def _call(self, call: Call[T], *, most: int | None = None, seconds: float = 0.0) -> T:
-        """Result of one call of the API, tried again as often as `attempts` says."""
-
-        async def work(put: pace.Put[T]) -> None:
-            client = self.engine.client(most)
-            try:
-                await put(await self._tried(client, call, seconds))
-            finally:
-                await client.close()
-
-        (result,) = pace.iterate(work, bound=16)
-        return result
-
-    async def _tried(self, client: AsyncOpenAI, call: Call[T], seconds: float) -> T:
-        options = self.engine.options
-        total = options.timeouts.total
+    def _call(self, call: Callable[[AsyncOpenAI], Awaitable[T]], most: int | None = None, seconds: float = 0.0) -> T:
+        """Result of one call of the API; `seconds`: that it may take where the card says nothing."""
+        total = self.engine.options.timeouts.total
         if total == openai_engine.Timeouts().total:
             total = max(total, seconds)
-        for tries in range(1, options.attempts + 1):
-            outcome = await attempt(self.engine, call(client), total, ())
-            if not isinstance(outcome, Fault):
-                return outcome
-            words: str = outcome.words
-            if outcome.kind not in RETRIED or tries == options.attempts:
-                break
-            wait = backoff(tries, options.backoff.first, options.backoff.most)
-            await asyncio.sleep(wait if outcome.wait is None else min(outcome.wait, options.retry_after_most))
-        what = f"the batch API gave no answer: {words}"
-        raise self.wrong(what, field="batch", hint="Run again: a batch under way is not paid twice")
+        outcome = call_once(self.engine, call, total, most)
+        if isinstance(outcome, Fault):
+            what = f"the batch API gave no answer: {outcome.words}"
+            raise self.wrong(what, field="batch", hint="Run again: a batch under way is not paid twice")
+        return outcome

@@ -1,9 +1,10 @@
-"""One run of calls: each request asked until there is an answer or no hope of one. Imported where one is made."""
+"""Calls of a server, each tried until there is an answer or no hope of one. Imported where one is made."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Collection, Mapping, Sequence
+from collections import Counter
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Literal, NoReturn, TypeVar
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Literal, NoReturn, TypeVar
 import httpx2
 import msgspec
 import openai
+import tenacity
 
 from punchline.core.waits import backoff, retry_after
 from punchline.engines.openai import chat, pace
@@ -28,7 +30,6 @@ TIMEOUT_TRIES = 3  # a call that timed out is dear: fewer tries than for other f
 FIRST_CONTACT_S = 5.0  # without any answer so far, a server that cannot be reached is given up after this time
 LIMITED_TRIES = 4  # times `attempts`: how often one request may meet a 429
 OVERLOADED = (429, 503, 529)  # statuses of a server that has too many calls
-RETRIED = ("again", "limited", "time-out", "unreachable")  # kinds of faults
 
 
 class Fault(msgspec.Struct):
@@ -36,8 +37,9 @@ class Fault(msgspec.Struct):
 
     kind: chat.Verdict | Literal["time-out", "unreachable"]
     words: str
-    wait: float | None = None  # seconds that the server asked for
+    wait: float = 0.0  # seconds that the server asked for
     status: int = 200
+    tries: int = 0  # 0: another try would get the same
 
 
 async def attempt(engine: OpenAI, call: Awaitable[T], total: float, sent: Collection[str]) -> T | Fault:
@@ -71,16 +73,20 @@ async def attempt(engine: OpenAI, call: Awaitable[T], total: float, sent: Collec
     kind, parameter = chat.judge(refusal, sent)
     if kind == "stop":
         engine.stop(refusal, parameter)
-    return Fault(kind, chat.one_line(str(refusal), engine.key), retry_after(reply.headers), refusal.status)
+    return Fault(kind, chat.one_line(str(refusal), engine.key), retry_after(reply.headers) or 0.0, refusal.status)
 
 
 class Calls:
-    """One run of calls: as many workers as calls may be in flight, each with one request at a time."""
+    """Calls of an engine's server within one event loop; `most`: bytes of a reply that are read."""
 
-    def __init__(self, engine: OpenAI, requests: Sequence[Request], images: Mapping[str, Path], model_key: str) -> None:
-        self.engine, self.images, self.model_key = engine, images, model_key
-        self.todo = iter(requests)
-        self.workers = min(engine.options.concurrency, len(requests))
+    def __init__(self, engine: OpenAI, most: int | None = None) -> None:
+        options = engine.options
+        budgets = (options.requests_per_minute, options.tokens_per_minute)  # an account's, whatever jobs ask by it
+        self.pace = pace.Pace(options.concurrency, *(each and each / engine.card.shards for each in budgets))
+        self.engine, self.options, self.client = engine, options, engine.client(most)
+        self.most_tries = dict.fromkeys(("again", "limited", "time-out", "unreachable"), options.attempts)
+        self.most_tries["limited"] *= LIMITED_TRIES
+        self.most_tries["time-out"] = min(TIMEOUT_TRIES, options.attempts)
         self.answers = 0  # calls that a server answered, whatever it said
         self.failures = 0  # requests given up in a row
         self.first: str | None = None  # error of that row
@@ -89,18 +95,70 @@ class Calls:
         self.finishing = False
         self.began = monotonic()
 
-    async def run(self, put: pace.Put[Response]) -> None:
-        """Ask all; the first PunchlineError ends it, and with it every call in flight."""
-        options = self.engine.options
-        budgets = (options.requests_per_minute, options.tokens_per_minute)  # an account's, whatever jobs ask by it
-        self.pace = pace.Pace(options.concurrency, *(each and each / self.engine.card.shards for each in budgets))
-        client = self.engine.client()
+    async def call(
+        self, post: Callable[[float], Awaitable[T]], total: float, sent: Collection[str] = (), tokens: float = 0.0
+    ) -> T | Fault:
+        """Result of a call, tried until there is one or no hope of one; `post` gets the tokens set aside for it."""
+        tries, before = Counter[str](), self.answers
+
+        async def try_once() -> T | Fault:
+            reserved = await self.pace.acquire(tokens)
+            began = monotonic()
+            self.busy.add(asyncio.current_task())
+            try:
+                outcome = await attempt(self.engine, post(reserved), total, sent)
+            finally:
+                self.pace.release()
+            if not isinstance(outcome, Fault):
+                self.answers += 1
+                self.failures, self.first = 0, None
+                return outcome
+            self.first = self.first or outcome.words
+            if outcome.status in OVERLOADED:
+                self.pace.limited(began)
+            return outcome
+
+        def once_more(fault: T | Fault) -> bool:
+            if not isinstance(fault, Fault) or fault.kind not in self.most_tries:
+                return False
+            if fault.wait > self.options.retry_after_most:
+                self._end(f"the server asks to wait {fault.wait:,.0f} s: {fault.words}", "Run again then")
+            self.pace.pause(fault.wait)
+            tries[fault.kind] += 1
+            fault.tries = tries.total()
+            unreachable = fault.kind == "unreachable"
+            never_reached = unreachable and not self.answers and monotonic() - self.began > FIRST_CONTACT_S
+            if tries[fault.kind] < self.most_tries[fault.kind] and not never_reached:
+                self.busy.discard(asyncio.current_task())
+                if self.finishing:
+                    raise asyncio.CancelledError
+                return True
+            if unreachable and before == self.answers:
+                what = f"the server cannot be reached: {self.engine.base_url}: {fault.words}"
+                self._end(what, "Check `base_url`, and that the server runs")
+            return False
+
+        def wait(state: tenacity.RetryCallState) -> float:
+            first, most = self.options.backoff.first, self.options.backoff.most
+            assert state.outcome is not None
+            # Longer waits that the server asks for hold back all calls, by the pace.
+            return 0.0 if state.outcome.result().wait >= first else backoff(state.attempt_number, first, most)
+
+        return await tenacity.AsyncRetrying(retry=tenacity.retry_if_result(once_more), wait=wait)(try_once)
+
+    async def answer(
+        self, requests: Sequence[Request], images: Mapping[str, Path], model_key: str, put: pace.Put[Response]
+    ) -> None:
+        """Ask all; the first PunchlineError ends it, and with it every call in flight.
+
+        As many workers as calls may be in flight, each with one request at a time.
+        """
+        todo = iter(requests)
 
         async def worker() -> None:
             try:
-                for request in self.todo:
-                    if (response := await self.ask(client, request)) is not None:
-                        await put(response)
+                for request in todo:
+                    await put(await self._ask(request, images, model_key))
                     self.busy.discard(asyncio.current_task())
                     if self.finishing:
                         return
@@ -108,14 +166,15 @@ class Calls:
                 if not self.finishing:
                     raise
 
-        self.asking = workers = [asyncio.create_task(worker()) for _ in range(self.workers)]
-        try:
-            await asyncio.gather(*workers)
-        finally:
-            for task in workers:
-                task.cancel()
-            await asyncio.gather(*workers, return_exceptions=True)
-            await client.close()
+        count = min(self.options.concurrency, len(requests))
+        self.asking = workers = [asyncio.create_task(worker()) for _ in range(count)]
+        async with self.client:
+            try:
+                await asyncio.gather(*workers)
+            finally:
+                for task in workers:
+                    task.cancel()
+                await asyncio.gather(*workers, return_exceptions=True)
 
     def finish(self) -> None:
         """Begin no call more; those under way are paid for, and come to their end."""
@@ -126,67 +185,30 @@ class Calls:
             if task not in self.busy:
                 task.cancel()
 
-    def _never_reached(self, kind: str) -> bool:
-        return kind == "unreachable" and not self.answers and monotonic() - self.began > FIRST_CONTACT_S
+    async def _ask(self, request: Request, images: Mapping[str, Path], model_key: str) -> Response:
+        """The response to a request, which may be a failure."""
+        engine, sent = self.engine, self.engine.parameters(request)
+        body = engine.body(request, images, sent)
+        tokens = chat.estimated_tokens(request, sent.get(self.options.max_tokens_field))
 
-    async def ask(self, client: openai.AsyncOpenAI, request: Request) -> Response | None:
-        """Ask until there is an answer, or no hope of one. None: the run ended before either."""
-        engine, options = self.engine, self.engine.options
-        sent = engine.parameters(request)
-        body = engine.body(request, self.images, sent)
-        tokens = chat.estimated_tokens(request, sent.get(options.max_tokens_field))
-        most = dict.fromkeys(RETRIED, options.attempts)
-        most |= {"limited": LIMITED_TRIES * options.attempts, "time-out": min(TIMEOUT_TRIES, options.attempts)}
-        tries = dict.fromkeys(RETRIED, 0)
-        before = self.answers
-
-        async def post() -> tuple[chat.Reply, str | None]:
-            content = msgspec.json.encode(body)
-            raw = await client.post("/chat/completions", content=content, cast_to=httpx2.Response)
-            reply = chat.read_reply(chat.whole(raw.content) if "stream" in body else raw.content)
-            return reply, raw.headers.get("x-request-id") or reply.id
-
-        while True:
-            reserved = await self.pace.acquire(tokens)
+        async def post(reserved: float) -> Response:
             began = monotonic()
-            self.busy.add(asyncio.current_task())
-            try:
-                outcome = await attempt(engine, post(), options.timeouts.total, sent)
-            finally:
-                self.pace.release()
-            latency = round(monotonic() - began, 4)
-            if not isinstance(outcome, Fault):
-                reply, call_id = outcome
-                self.answers += 1
-                self.failures, self.first = 0, None
-                used = reply.usage
-                total = None if used.prompt is None else used.prompt + (used.completion or 0)
-                self.pace.answered(tokens, reserved, total)
-                about = {"latency_s": latency, "provider_id": call_id}
-                return engine.answered(request, self.model_key, reply, sent, **about)
-            kind, words, wait = outcome.kind, outcome.words, outcome.wait or 0.0
-            self.first = self.first or words
-            if outcome.status in OVERLOADED:
-                self.pace.limited(began)
-            if kind in tries:
-                if wait > options.retry_after_most:
-                    self._end(f"the server asks to wait {wait:,.0f} s: {words}", "Run again then")
-                self.pace.pause(wait)
-                tries[kind] += 1
-                if tries[kind] < most[kind] and not self._never_reached(kind):
-                    self.busy.discard(asyncio.current_task())
-                    if self.finishing:
-                        return None
-                    if wait < options.backoff.first:
-                        await asyncio.sleep(backoff(sum(tries.values()), options.backoff.first, options.backoff.most))
-                    continue
-                if kind == "unreachable" and before == self.answers:
-                    what = f"the server cannot be reached: {engine.base_url}: {words}"
-                    self._end(what, "Check `base_url`, and that the server runs")
-                words += f" ({sum(tries.values())} tries)"
-            self._count(kind)
-            state: State = "refused" if kind == "refused" else "failed"
-            return engine.response(request, self.model_key, state, reason=words, effective=chat.flat(sent))
+            content = msgspec.json.encode(body)
+            raw = await self.client.post("/chat/completions", content=content, cast_to=httpx2.Response)
+            reply = chat.read_reply(chat.whole(raw.content) if "stream" in body else raw.content)
+            used = reply.usage
+            self.pace.answered(tokens, reserved, used.prompt and used.prompt + (used.completion or 0))
+            about = {"latency_s": round(monotonic() - began, 4)}
+            call_id = raw.headers.get("x-request-id") or reply.id
+            return engine.answered(request, model_key, reply, sent, provider_id=call_id, **about)
+
+        outcome = await self.call(post, self.options.timeouts.total, sent, tokens)
+        if isinstance(outcome, Response):
+            return outcome
+        self._count(outcome.kind)
+        words = outcome.words + (f" ({outcome.tries} tries)" if outcome.tries else "")
+        state: State = "refused" if outcome.kind == "refused" else "failed"
+        return engine.response(request, model_key, state, reason=words, effective=chat.flat(sent))
 
     def _count(self, kind: str) -> None:
         """Count a request that was given up. Raises PunchlineError for `breaker` failures in a row."""
@@ -194,9 +216,23 @@ class Calls:
             self.failures, self.first = 0, None
         elif kind != "too long":  # one request's own fault
             self.failures += 1
-        if 0 < self.engine.options.breaker <= self.failures:
+        if 0 < self.options.breaker <= self.failures:
             hint = "Run again once that is mended: what was answered is kept. `breaker: 0` goes on whatever fails"
             self._end(f"{self.failures} requests in a row failed; the first error: {self.first}", hint)
 
     def _end(self, what: str, hint: str) -> NoReturn:
-        raise PunchlineError(f"{self.engine.options.id}: {what}", file=self.engine.file, hint=hint)
+        raise PunchlineError(f"{self.options.id}: {what}", file=self.engine.file, hint=hint)
+
+
+def call_once(
+    engine: OpenAI, call: Callable[[openai.AsyncOpenAI], Awaitable[T]], total: float, most: int | None = None
+) -> T | Fault:
+    """Result of one call of the API, tried again as often as `attempts` says."""
+
+    async def work(put: pace.Put[T | Fault]) -> None:
+        calls = Calls(engine, most)
+        async with calls.client:
+            await put(await calls.call(lambda _: call(calls.client), total))
+
+    (outcome,) = pace.iterate(work, bound=1)
+    return outcome

@@ -7,8 +7,9 @@ import queue
 import threading
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from contextlib import suppress
+from functools import partial
 from time import monotonic
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from punchline.core.interrupt import first_interrupt
 
@@ -87,55 +88,38 @@ def iterate(
     `finish`, called in the loop, the first Ctrl-C asks the work to come to its end; what it still puts is yielded
     before KeyboardInterrupt is raised. The second one ends it at once.
     """
-    outbox: queue.SimpleQueue[T | _End] = queue.SimpleQueue()
-    begun = threading.Event()
-    running: list[tuple[asyncio.AbstractEventLoop, asyncio.Task[Any]]] = []
+    outbox: queue.SimpleQueue[Any] = queue.SimpleQueue()
+    end = object()
 
     async def put(item: T) -> None:
         while outbox.qsize() >= bound:
             await asyncio.sleep(0.005)
         outbox.put(item)
 
-    async def main() -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        running.append((asyncio.get_running_loop(), task))
-        begun.set()
-        await work(put)
+    runner = asyncio.Runner(loop_factory=asyncio.new_event_loop)
+    loop = runner.get_loop()
+    task = loop.create_task(work(put))
+    task.add_done_callback(lambda _: outbox.put(end))
 
     def run() -> None:
-        end = _End(None)
-        try:
-            asyncio.run(main())
-        except BaseException as error:
-            end = _End(error)
-        begun.set()
-        outbox.put(end)
+        with runner:
+            runner.run(asyncio.wait([task]))
 
-    thread = threading.Thread(target=run, name="punchline-calls", daemon=True)
-    thread.start()
-
-    def ask_to_finish() -> bool:
-        with suppress(RuntimeError, IndexError):  # the loop has ended by itself, or not begun
-            running[0][0].call_soon_threadsafe(finish)  # type: ignore[arg-type]
+    def in_loop(act: Callable[[], Any]) -> bool:
+        with suppress(RuntimeError):  # the loop has ended by itself
+            loop.call_soon_threadsafe(act)
             return True
         return False
 
+    thread = threading.Thread(target=run, name="punchline-calls", daemon=True)
+    thread.start()
     try:
-        with first_interrupt(ask_to_finish if finish is not None else None) as interrupted:
-            while not isinstance(item := outbox.get(), _End):
+        with first_interrupt(None if finish is None else partial(in_loop, finish)) as interrupted:
+            while (item := outbox.get()) is not end:
                 yield item
-        if item.error is not None:
-            raise item.error
+        task.result()
         if interrupted.is_set():
             raise KeyboardInterrupt
     finally:
-        begun.wait()
-        with suppress(RuntimeError, IndexError):  # the loop has ended by itself
-            loop, task = running[0]
-            loop.call_soon_threadsafe(task.cancel)
+        in_loop(task.cancel)
         thread.join()
-
-
-class _End(NamedTuple):
-    error: BaseException | None

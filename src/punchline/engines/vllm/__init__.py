@@ -14,15 +14,14 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Annotated, Any, Literal, cast
 
-import httpx
 import msgspec
 
 from punchline.config.resources import gpu_memory, parallel
 from punchline.config.revisions import BUILT, check, is_folder, pinned
 from punchline.core import engine as engines
 from punchline.core.engine import Count, Name, images_in
-from punchline.engines.openai import OpenAI
 from punchline.engines.vllm import server as vllm_server
+from punchline.engines.vllm.server import Client
 from punchline.errors import PunchlineError, nearest
 from punchline.schema import ModelCard, Request, Response, Scalar
 from punchline.text import log_line
@@ -84,20 +83,6 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     request_timeout: Seconds = 3600.0  # of one request, its wait in the server's queue included
 
 
-class Client(OpenAI):
-    """Asks one server on behalf of the engine vllm."""
-
-    name = "vllm"
-    through_proxy = False  # to the server itself, whatever proxy the environment names
-
-    seed = 0  # of the run
-
-    def parameters(self, request: Request) -> dict[str, Any]:
-        """As openai's, with the run's seed, counted up by sample, where neither card nor request names one."""
-        seed = {} if "seed" in engines.parameters(self.card, request) else {"seed": self.seed + request.sample}
-        return super().parameters(request) | seed
-
-
 class Vllm:
     """The engine."""
 
@@ -112,7 +97,8 @@ class Vllm:
         self._card = card
         self._max_model_len = self.options.max_model_len or card.context
         self._server: vllm_server.Server | None = None
-        self._starts, self._met = 0, False
+        self._met: Client | None = None  # of a server that somebody else has started
+        self._starts = 0
 
     @cached_property
     def _folder(self) -> Path | None:
@@ -216,15 +202,14 @@ class Vllm:
         process = f".{os.getpid()}" if self._card.shards > 1 else ""
         return Path(LOGS) / f"{self._card.name}{process}.log"
 
-    def _url(self) -> str:
-        """Address of a server that can be asked; one of our own is started where there is none."""
+    def _ready_client(self) -> Client:
+        """A client of a server that can be asked; one of our own is started where there is none."""
         if (base_url := self.options.base_url) is not None:
-            if not self._met:
-                self._meet(base_url)
-            return base_url
+            self._met = self._met or self._meet(base_url)
+            return self._met
         if self._server is None or not self._server.alive():
             self._server = self._start()
-        return self._server.url + "/v1"
+        return self._server.client
 
     def _start(self) -> vllm_server.Server:
         """Start our server. Raises PunchlineError: it cannot run here, died before, or dies now."""
@@ -245,25 +230,25 @@ class Vllm:
         log_line(f"starting vLLM {self.version} with {self.options.id}; its log is {self.log}")
         start = time.monotonic()
         command, timeout = self._command(), self.options.start_timeout
-        server = vllm_server.start(command, self.options.id, env=env, log=self.log, timeout=timeout)
-        self.version = vllm_server.version(server.http) or self.version
+        server = vllm_server.start(command, self._client, env=env, log=self.log, timeout=timeout)
+        server.client.find_version()
+        self.version = server.client.version
         log_line(f"vLLM answers after {time.monotonic() - start:.0f} s")
         return server
 
-    def _meet(self, base_url: str) -> None:
-        """Check a server that is there. Raises PunchlineError when it does not answer or lacks the model."""
-        wrong = partial(PunchlineError, file=self._card.file)
-        with vllm_server.client(base_url.rstrip("/").removesuffix("/v1")) as http:
-            try:
-                names = vllm_server.served(http)
-            except (httpx.HTTPError, ValueError, KeyError, TypeError) as error:
-                hint = "Start it, or take base_url out to have one started"
-                raise wrong(f"no vLLM answers there ({type(error).__name__})", field="base_url", hint=hint) from error
-            if self.options.id not in names:
-                hint = nearest(self.options.id, names)
-                raise wrong(f"the server does not serve {self.options.id!r}", field="id", hint=hint)
-            self.version = vllm_server.version(http) or self.version
-            self._met = True
+    def _meet(self, base_url: str) -> Client:
+        """A client of a server that is there. Raises PunchlineError when it does not answer or lacks the model."""
+        wrong, client = partial(PunchlineError, file=self._card.file), self._client(base_url)
+        if not (names := client.served()):
+            hint = "Start it, or take base_url out to have one started"
+            raise wrong("no vLLM answers there", field="base_url", hint=hint)
+        if self.options.id not in names:
+            raise wrong(
+                f"the server does not serve {self.options.id!r}", field="id", hint=nearest(self.options.id, names)
+            )
+        client.find_version()
+        self.version = client.version
+        return client
 
     def _client(self, url: str) -> Client:
         """A client of the server at an address ending in /v1."""
@@ -294,7 +279,7 @@ class Vllm:
         yield from self._client("http://127.0.0.1").answer([*pictured.values()], images, model_key)  # all `missing`
         todo = {request.request_id: request for request in requests if request.request_id not in pictured}
         while todo:
-            client = self._client(self._url())
+            client = self._ready_client()
             responses = cast("Generator[Response]", client.answer(list(todo.values()), images, model_key))
             try:
                 for response in responses:
@@ -330,7 +315,7 @@ class Vllm:
     def close(self) -> None:
         """End our server."""
         server, self._server = self._server, None
-        self._starts, self._met = 0, False
+        self._starts, self._met = 0, None
         if server is not None:
             server.close()
 

