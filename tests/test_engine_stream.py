@@ -132,13 +132,13 @@ def test_a_stream_says_what_the_whole_reply_says(text: str, thoughts: str, finis
     said = [delta(content=""), delta(reasoning_content=thoughts), *cut, delta(finish)]
     stream = b"".join([*map(event, said), event({"choices": [], "usage": USAGE}), DONE])
     expected = chat.read_reply(json.dumps(plain).encode())
-    assert chat.read_reply(chat.whole(stream)) == expected == chat.read_reply(chat.whole(json.dumps(plain).encode()))
+    assert all(chat.read_reply(one, streamed=True) == expected for one in (stream, json.dumps(plain).encode()))
 
 
 @given(st.binary())
 def test_bytes_that_are_no_stream_are_no_answer(content: bytes) -> None:
     with pytest.raises(chat.Unusable):
-        chat.read_reply(chat.whole(content))
+        chat.read_reply(content, streamed=True)
 
 
 def test_who_streams_is_somebody_else_and_makes_no_batch() -> None:

@@ -221,13 +221,14 @@ class OpenAI(engines.Ready):
 
     def response(self, request: Request, model_key: str, state: State, **fields: Any) -> Response:
         """A response of this engine, without the key wherever a server may have put it."""
-        key, whole = self.key, ("text", "reasoning")
-        texts = {n: chat.redacted(v, key, len(key or "")) for n in whole if isinstance(v := fields.get(n), str)}
+        key, hides = self.key or "", len(self.key or "") >= chat.SHORTEST_KEY
 
         def cleaned(values: Mapping[str, Any]) -> dict[str, Any]:
             return {n: chat.one_line(v, key) if isinstance(v, str) else v for n, v in values.items()}
 
-        fields = {**cleaned(fields), **texts, "effective": cleaned(fields.get("effective", {}))}
+        whole = {n: fields.pop(n) for n in ("text", "reasoning") if isinstance(fields.get(n), str)}
+        whole = {n: text.replace(key, "[key]") if hides else text for n, text in whole.items()}
+        fields = {**cleaned(fields), **whole, "effective": cleaned(fields.get("effective", {}))}
         return engines.response(self, request, model_key, state, **fields)
 
     def answered(

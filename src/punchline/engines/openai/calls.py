@@ -195,7 +195,7 @@ class Calls:
             began = monotonic()
             content = msgspec.json.encode(body)
             raw = await self.client.post("/chat/completions", content=content, cast_to=httpx2.Response)
-            reply = chat.read_reply(chat.whole(raw.content) if "stream" in body else raw.content)
+            reply = chat.read_reply(raw.content, streamed="stream" in body)
             used = reply.usage
             self.pace.answered(tokens, reserved, used.prompt and used.prompt + (used.completion or 0))
             about = {"latency_s": round(monotonic() - began, 4)}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import itertools
 import json
 import re
 from collections.abc import Collection, Mapping
@@ -122,13 +121,14 @@ def flat(parameters: Mapping[str, Any]) -> dict[str, Scalar]:
     return {k: v if isinstance(v, scalar) else json.dumps(v, sort_keys=True) for k, v in parameters.items()}
 
 
-def read_reply(content: bytes) -> Reply:
-    """A reply of HTTP 200. Raises Unusable for anything that holds no answer.
+def read_reply(content: bytes, *, streamed: bool = False) -> Reply:
+    """A reply of HTTP 200; `streamed`: a stream was asked for. Raises Unusable for anything that holds no answer.
 
     A null text that was cut off at max_tokens (all of them went into reasoning), or that ended after reasoning, is the
     answer "": asking again would give the same. Any other null text is unusable.
     """
-    body = parse_object(content)
+    streamed = streamed and content.lstrip()[:1] not in (b"{", b"[")  # not every server streams
+    body = _joined_stream(content) if streamed else parse_object(content)
     if not isinstance(body.get("choices"), list) or not body["choices"]:
         said = read_refusal(200, content).message if body.get("error") else ""
         raise Unusable(f"no answer in the body{': ' + said if said else ''}")
@@ -138,18 +138,12 @@ def read_reply(content: bytes) -> Reply:
         raise Unusable("no message in the body")
     word = _text(choice.get("finish_reason"))
     finish = None if word is None else finish_of(word)
-    about: dict[str, Any] = {
-        "finish_reason": finish,
-        "usage": _usage(as_object(body.get("usage"))),
-        "model": _text(body.get("model")),
-        "fingerprint": _text(body.get("system_fingerprint")),
-        "id": _text(body.get("id")),
-    }
-    if finish == FILTERED:
-        return Reply(state="refused", reason=FILTERED, **about)
-    text = _joined(message.get("content"))
-    if not text and isinstance(message.get("refusal"), str) and message["refusal"]:
-        return Reply(state="refused", reason=message["refusal"], **about)
+    named = {"model": "model", "fingerprint": "system_fingerprint", "id": "id"}
+    about: dict[str, Any] = {field: _text(body.get(name)) for field, name in named.items()}
+    about |= {"finish_reason": finish, "usage": _usage(as_object(body.get("usage")))}
+    text, refusal = _joined(message.get("content")), _text(message.get("refusal"))
+    if finish == FILTERED or (refusal and not text):
+        return Reply(state="refused", reason=FILTERED if finish == FILTERED else refusal, **about)
     reasoning = next(filter(None, (_joined(message.get(name)) for name in STREAMED[2:])), "")
     thought = reasoning or any(message.get(name) for name in STREAMED[2:])
     if text is None and finish != LENGTH and not (finish == "stop" and thought):
@@ -157,16 +151,14 @@ def read_reply(content: bytes) -> Reply:
     return Reply(state="ok", text=text or "", reasoning=reasoning or msgspec.UNSET, **about)
 
 
-def whole(stream: bytes) -> bytes:
-    """The reply that a stream of server-sent events adds up to; a reply that was not streamed as it is.
+def _joined_stream(stream: bytes) -> dict[str, Any]:
+    """The reply that a stream of server-sent events adds up to.
 
     Raises Unusable for a stream that breaks off, or that brings an error.
     """
-    if stream.lstrip()[:1] in (b"{", b"["):
-        return stream
     body: dict[str, Any] = {}
     choice: dict[str, Any] = {}
-    pieces: dict[str, list[str]] = {}
+    message: dict[str, list[str]] = {}
     done = False
     for line in re.findall(rb"(?:^|\r|\n)data:([^\r\n]*)", stream):
         data = line.strip()
@@ -177,17 +169,14 @@ def whole(stream: bytes) -> bytes:
             raise Unusable(f"the stream brought an error: {read_refusal(200, data).message}")
         body |= {name: value for name, value in chunk.items() if value is not None and name != "choices"}
         choices = chunk.get("choices")
-        first = choices[0] if isinstance(choices, list) and choices else None  # the chunk with usage has none
-        piece = as_object(first)
+        piece = as_object(choices[0]) if isinstance(choices, list) and choices else {}  # the chunk with usage has none
         choice |= {name: value for name, value in piece.items() if value is not None}
-        delta = as_object(piece.get("delta"))
         for name in STREAMED:
-            if (said := _joined(delta.get(name))) is not None:
-                pieces.setdefault(name, []).append(said)
+            if (said := _joined(as_object(piece.get("delta")).get(name))) is not None:
+                message.setdefault(name, []).append(said)
     if not done and choice.get("finish_reason") is None:
         raise Unusable("the stream broke off")
-    message = {name: "".join(said) for name, said in pieces.items()}
-    return json.dumps({**body, "choices": [{**choice, "message": message}]}).encode()
+    return {**body, "choices": [{**choice, "message": {name: "".join(said) for name, said in message.items()}}]}
 
 
 def _joined(content: Any) -> str | None:
@@ -291,22 +280,17 @@ def same_model(asked: str, served: str) -> bool:
     return asked == served or bool(re.fullmatch(re.escape(asked.removesuffix("-latest")) + dated, served))
 
 
-def redacted(text: str, key: str | None, least: int = SHORTEST_KEY) -> str:
-    """Text with the key, and any part of it of at least `least` characters, taken out.
+def redacted(text: str, key: str | None) -> str:
+    """Text with the key, and any part of it of at least SHORTEST_KEY characters, taken out.
 
     A key of fewer than SHORTEST_KEY characters is a placeholder (EMPTY, none) and no secret: words stay as they are.
     """
-    if not key or len(key) < SHORTEST_KEY:
-        return text
-    size = min(least, len(key))
-    hidden: set[int] = set()  # positions of characters of the key
-    for start in range(len(key) - size + 1):
-        for found in re.finditer(f"(?={re.escape(key[start : start + size])})", text):
-            hidden.update(range(found.start(), found.start() + size))
-    if not hidden:
-        return text
-    runs = itertools.groupby(range(len(text)), hidden.__contains__)
-    return "".join("[key]" if hide else "".join(text[place] for place in run) for hide, run in runs)
+    key = key or ""
+    if any(key[at : at + SHORTEST_KEY] in text for at in range(len(key) - SHORTEST_KEY + 1)):
+        for size in range(len(key), SHORTEST_KEY - 1, -1):
+            for at in range(len(key) - size + 1):
+                text = text.replace(key[at : at + size], "[key]")
+    return text
 
 
 def one_line(text: str, key: str | None) -> str:
