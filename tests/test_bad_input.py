@@ -159,7 +159,7 @@ def test_a_table_without_the_column(tmp_path: Path) -> None:
         read_columns(tmp_path / "good.parquet", ["nope"])
 
 
-class Saying:
+class Saying(engines.Engine):
     """An engine that answers everything with one text."""
 
     name = "saying"

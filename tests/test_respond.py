@@ -8,7 +8,7 @@ import pytest
 from tests.asked import ask
 from tests.records import response
 
-from punchline.core.engine import model_key
+from punchline.core.engine import Engine, model_key
 from punchline.core.storage import read_table
 from punchline.errors import PunchlineError
 from punchline.journal import Shard
@@ -16,7 +16,7 @@ from punchline.respond import image_files
 from punchline.schema import Image, ImageRef, Item, Message, ModelCard, Request, Response, Sampling, State, Text, sha256
 
 
-class Counting:
+class Counting(Engine):
     """A small engine of its own: answers with the item's id and counts what it is asked."""
 
     name = "counting"

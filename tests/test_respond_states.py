@@ -26,6 +26,7 @@ from punchline import prepare
 from punchline import requests as ask
 from punchline.artifacts.passes import ALL
 from punchline.artifacts.project import Project
+from punchline.core.engine import Engine
 from punchline.core.storage import intact, read_table, write_table
 from punchline.errors import PunchlineError
 from punchline.fetch import commands
@@ -47,7 +48,7 @@ class Killed(Exception):
     """The process is killed while it asks."""
 
 
-class Asked:
+class Asked(Engine):
     """An engine: each answer is another one. Asking what a file holds already is an error."""
 
     name, version, needs_images = "openai", "1", False
@@ -57,12 +58,6 @@ class Asked:
 
     def identity(self) -> dict[str, Any]:
         return {"who": self.who, "temperature": self.world.temperature}
-
-    def unavailable(self) -> str | None:
-        return None
-
-    def close(self) -> None:
-        pass
 
     def answer(self, requests: Sequence[Request], images: Mapping[str, Path], model_key: str) -> Iterator[Response]:
         held = {(one.request_id, one.model_key): one.state for one in self.world.held()}

@@ -12,7 +12,7 @@ from punchline import paths
 from punchline.artifacts.respondents import Asking
 from punchline.config.selection import Selection
 from punchline.core import benchmark as benchmarks
-from punchline.core.engine import Engine, Released
+from punchline.core.engine import Engine
 from punchline.errors import PunchlineError
 from punchline.files import read_records
 from punchline.schema import FetchEntry, Pictures
@@ -93,7 +93,7 @@ class Prepared(Asking):
 
     def _released(self, engine: Engine) -> list[Input]:
         """The files that an engine replays."""
-        listed = {path: self.listed(path) for path in (engine.files if isinstance(engine, Released) else ())}
+        listed = {path: self.listed(path) for path in engine.files}
         return [
             Input("released answers", path, None if name is None else self.raw(name)) for path, name in listed.items()
         ]

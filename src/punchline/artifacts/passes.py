@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from punchline.config.cards import read_card, stems
 from punchline.core.benchmark import SCORERS, Benchmark
-from punchline.core.engine import Engine, Verdicts
+from punchline.core.engine import Engine
 from punchline.errors import PunchlineError
 from punchline.schema import ModelCard
 
@@ -87,7 +87,7 @@ def passes_of(
     `scorers`: {pass: name of the card}. The judge is `judge`, or RELEASED where verdicts were released with the answers
     and no other judge is asked for, or just the one that gave them.
     """
-    released = isinstance(engine, Verdicts) and engine.format == benchmark.NAME and engine.givers()
+    released = engine.format == benchmark.NAME and engine.givers()
     if released and judge in (None, *_who(engine)):
         judge = RELEASED
     asked = {JUDGE: judge, **scorers}
@@ -101,7 +101,7 @@ def passes_of(
 
 def _who(engine: Engine) -> set[str]:
     """The one judge of all an engine's answers; nobody where there are several, or none."""
-    judges = engine.givers() if isinstance(engine, Verdicts) else set()
+    judges = engine.givers()
     return judges if len(judges) == 1 else set()
 
 

@@ -31,7 +31,7 @@ from punchline.core import benchmark as benchmarks
 from punchline.core import engine as engines
 from punchline.core import variants
 from punchline.core.benchmark import SCORERS, Benchmark
-from punchline.core.engine import Engine, Released, model_key
+from punchline.core.engine import Engine, model_key
 from punchline.errors import PunchlineError
 from punchline.files import parse_csv
 from punchline.journal import Shard
@@ -153,7 +153,7 @@ class Asking:
     @functools.cached_property
     def manifests(self) -> list[str]:
         """Whose released files are fetched: benchmarks', and those of runs that a selected card replays."""
-        files = (path for engine in self.engines.values() if isinstance(engine, Released) for path in engine.files)
+        files = (path for engine in self.engines.values() for path in engine.files)
         names = {name for path in files if (name := self.listed(path)) is not None}
         return [*self.selection.benchmarks, *sorted(names - set(self.selection.benchmarks))]
 

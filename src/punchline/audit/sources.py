@@ -15,7 +15,6 @@ from punchline.artifacts.passes import RELEASED, Round
 from punchline.artifacts.project import Project
 from punchline.config.cards import stems
 from punchline.config.selection import Corpus, read_corpus
-from punchline.core.engine import Released, Repeatable
 from punchline.errors import PunchlineError
 from punchline.files import parse_csv, sha256_file
 from punchline.requests import asked, asked_in_pass
@@ -72,9 +71,9 @@ def answered_again(project: Project, benchmark: str, pass_: str, model: str) -> 
     if pass_ and project.passes(benchmark, model)[pass_] != RELEASED:
         return
     engine, images = project.engines[model], dict[str, Path]()
-    kind = "released" if isinstance(engine, Released) else "computed"
+    kind = "released" if engine.files else "computed"
     if kind == "computed":
-        if not (isinstance(engine, Repeatable) and engine.repeatable):
+        if not engine.repeatable:
             return
         images = images_of(project, engine, benchmark)
         if absent := sorted(path.as_posix() for path in images.values() if not path.is_file()):

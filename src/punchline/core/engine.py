@@ -5,10 +5,11 @@ from __future__ import annotations
 import importlib
 import pkgutil
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
-from typing import Annotated, Any, Protocol, TypeVar, get_args, get_type_hints, runtime_checkable
+from typing import Annotated, Any, TypeVar, get_args, get_type_hints
 
 import msgspec
 
@@ -21,65 +22,42 @@ Count = Annotated[int, msgspec.Meta(ge=1)]
 FOLDER = Path(__file__).resolve().parent.parent / "engines"
 
 
-class Engine(Protocol):
+class Engine(ABC):
     """An engine, returned by an engine module's `engine(card, seed)`: cheap, without weights or network."""
 
     name: str
+    version: str  # recorded with every response
     needs_images: bool  # False: requests whose image is missing are answered all the same
+    repeatable = False  # True: answers depend on requests and pictures alone, and an audit may compute them again
+    files: Sequence[str] = ()  # of released answers; paths, relative to the project root
+    format = ""  # the benchmark whose requests the files answer, verdicts of its judge among them
 
-    @property
-    def version(self) -> str:
-        """Version of the engine, recorded with every response."""
-        ...
-
+    @abstractmethod
     def identity(self) -> dict[str, Any]:
         """All that can change an answer but the request: model id, revision, dtype, constants, seed, file digest."""
-        ...
 
+    @abstractmethod
     def answer(self, requests: Sequence[Request], images: Mapping[str, Path], model_key: str) -> Iterator[Response]:
         """One response a request, in any order, as they come. `images` maps sha256 to file."""
-        ...
+
+    def code(self, benchmark: str) -> str | None:
+        """Digest of the code of this project that computes answers to a benchmark; None: they are a model's."""
+        return None
 
     def unavailable(self) -> str | None:
         """Why the model cannot run on this machine; None when it can. Cheap: nothing is loaded or asked."""
-        ...
-
-    def close(self) -> None:
-        """End what answering has started: servers, connections, weights in memory."""
-        ...
-
-
-@runtime_checkable
-class Released(Protocol):
-    """An engine whose answers come from files that someone released."""
-
-    files: list[str]  # paths, relative to the project root
+        return None
 
     def unknown(self, item_ids: Collection[str]) -> list[str]:
-        """Items that the files answer and that are not among `item_ids`: typing errors, or another benchmark's file."""
-        ...
-
-
-@runtime_checkable
-class Repeatable(Protocol):
-    """An engine whose answers come of requests and pictures alone."""
-
-    repeatable: bool  # and cheaply enough for an audit to compute them again
-
-
-@runtime_checkable
-class Verdicts(Protocol):
-    """An engine whose files may hold a judge's verdicts too: it answers the judge's requests about its own answers."""
-
-    format: str  # the benchmark whose requests it answers
-
-    def judges(self) -> dict[str, str]:
-        """{item id: who judged its answer}, of the items that have a verdict."""
-        ...
+        """Items that files answer and that are not among `item_ids`: typing errors, or another benchmark's file."""
+        return []
 
     def givers(self) -> set[str]:
-        """Who gave the verdicts, all of them together; known before the files are there where a card says it."""
-        ...
+        """Who gave released verdicts, all of them together; known before the files are there if a card says it."""
+        return set()
+
+    def close(self) -> None:  # noqa: B027
+        """End what answering has started: servers, connections, weights in memory."""
 
 
 def looks_at(engine: Engine, benchmark: str) -> bool:
@@ -110,17 +88,6 @@ def load(card: ModelCard, seed: int) -> Engine:
         raise PunchlineError(f"unknown engine {card.engine!r}", file=card.file, field="engine", hint=hint)
     engine: Engine = importlib.import_module(f"punchline.engines.{card.engine}").engine(card, seed)
     return engine
-
-
-class Ready:
-    """Base of an engine that needs no package, server or weights."""
-
-    def unavailable(self) -> str | None:
-        """None: it can always run."""
-        return None
-
-    def close(self) -> None:
-        """Nothing is open."""
 
 
 def image_file(digest: str | None, request: Request, images: Mapping[str, Path]) -> Path:
@@ -160,7 +127,7 @@ def read_options(card: ModelCard, kind: type[Options], docs: str) -> Options:
 
 def check_files(card: ModelCard, engine: Engine, fetched: Callable[[str], object] = lambda path: None) -> None:
     """Raises PunchlineError, naming the card, when a file of released answers is neither there nor to be fetched."""
-    for path in engine.files if isinstance(engine, Released) else ():
+    for path in engine.files:
         if fetched(path):
             continue
         there = Path(path).is_file()
@@ -189,15 +156,6 @@ def parameters(card: ModelCard, request: Request) -> dict[str, Scalar]:
     return chosen
 
 
-@runtime_checkable
-class Computed(Protocol):
-    """An engine whose answers are computed by code of this project: that code is its version."""
-
-    def code(self, benchmark: str) -> str:
-        """Digest of the code that answers a benchmark's requests."""
-        ...
-
-
 def model_key(engine: Engine, card: ModelCard, benchmark: str) -> str:
     """model_key: sha256 of all that can change an answer but the request.
 
@@ -209,6 +167,6 @@ def model_key(engine: Engine, card: ModelCard, benchmark: str) -> str:
         key["sampling"] = sampling
     if card.thinking_tokens:
         key["thinking_tokens"] = card.thinking_tokens
-    if isinstance(engine, Computed):
-        key["code"] = engine.code(benchmark)
+    if computed := engine.code(benchmark):
+        key["code"] = computed
     return digest_of(key)

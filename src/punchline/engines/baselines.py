@@ -21,7 +21,7 @@ from punchline.comics import ocr
 from punchline.core import benchmark as benchmarks
 from punchline.core import shortcuts
 from punchline.core.benchmark import Guesses, Looks, NoAnswer, facet
-from punchline.core.engine import Ready, has_all_images, image_file, images_in, read_options, response
+from punchline.core.engine import Engine, has_all_images, image_file, images_in, read_options, response
 from punchline.core.threads import threads
 from punchline.errors import PunchlineError, nearest
 from punchline.schema import ModelCard, Request, Response, State, sha256
@@ -45,7 +45,7 @@ class _Looking:
         return isinstance(facet(benchmark, "baselines"), Looks)
 
 
-class Baseline(Ready):
+class Baseline(Engine):
     """The engine."""
 
     name = "baselines"

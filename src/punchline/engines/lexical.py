@@ -15,7 +15,7 @@ import msgspec
 
 import punchline
 from punchline.core.benchmark import facet, module_of
-from punchline.core.engine import Ready, read_options, response
+from punchline.core.engine import Engine, read_options, response
 from punchline.errors import PunchlineError
 from punchline.schema import ModelCard, Request, Response, State, Text
 from punchline.workflow import code
@@ -52,7 +52,7 @@ def overlap(reference: str, text: str) -> float:
     return len(words & content_words(text)) / len(words) if words else 0.0
 
 
-class Lexical(Ready):
+class Lexical(Engine):
     """The engine."""
 
     name = "lexical"

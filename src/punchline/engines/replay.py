@@ -18,7 +18,7 @@ import punchline
 from punchline.benchmarks.released import JUDGE, Answer, Answers, Format
 from punchline.core import benchmark as benchmarks
 from punchline.core.benchmark import module_of
-from punchline.core.engine import Name, Ready, read_options, response
+from punchline.core.engine import Engine, Name, read_options, response
 from punchline.errors import PunchlineError, nearest
 from punchline.schema import ModelCard, Request, Response, State, digest_of
 from punchline.workflow import code, digests
@@ -40,7 +40,7 @@ class Options(msgspec.Struct, frozen=True):
     search: Any = None
 
 
-class Replay(Ready):
+class Replay(Engine):
     """The engine. The file is read once, at the first use."""
 
     name = "replay"

@@ -21,7 +21,7 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 
 from punchline.config import revisions
-from punchline.core.engine import Count, read_options, response
+from punchline.core.engine import Count, Engine, read_options, response
 from punchline.engines.transformers.loaded import free, is_out_of_memory
 from punchline.errors import PunchlineError, one_line
 from punchline.schema import ModelCard, Request, Response, Scalar, Text
@@ -58,7 +58,7 @@ class Pair(NamedTuple):
     candidate: str
 
 
-class Similarity:
+class Similarity(Engine):
     """The engine. Weights are loaded at the first comparison that needs them."""
 
     name = "similarity"
@@ -68,13 +68,10 @@ class Similarity:
         self.options = _read(card)
         self.metric, self.id = self.options.metric, self.options.id
         self.layers = {} if self.options.layers is None else {"layers": self.options.layers}
+        packages = (METRICS[self.metric], "transformers", "torch")
+        self.version = ", ".join(f"{name} {version_of(name)}" for name in packages)
         self._loaded: BertScore | Cosine | None = None
         self._broken: str | None = None  # why the weights cannot be loaded: tried once, not once a request
-
-    @functools.cached_property
-    def version(self) -> str:
-        """Versions of the packages that compute the number."""
-        return ", ".join(f"{name} {version_of(name)}" for name in (METRICS[self.metric], "transformers", "torch"))
 
     @functools.cached_property
     def revision(self) -> str | None:

@@ -10,7 +10,6 @@ from typing import Protocol
 import msgspec
 
 from punchline.artifacts.project import Project
-from punchline.core.engine import Released
 from punchline.core.storage import rows_in
 from punchline.prepare import read_files
 from punchline.schema import LENGTH, Record
@@ -80,7 +79,7 @@ def respondents_of(project: Project, benchmark: str, model: str) -> dict[str, Wh
 def unknown_items(project: Project, benchmark: str, model: str) -> list[str]:
     """Items that released answers speak of and the benchmark has not."""
     engine, loaded = project.engines[model], project.benchmark(benchmark)
-    if not isinstance(engine, Released):
+    if not engine.files:
         return []
     files = read_files([project.paths.raw(benchmark, name) for name in loaded.ITEM_FILES])
     return engine.unknown({item_id for item_id, _, _ in loaded.listing(files)})

@@ -82,7 +82,7 @@ class Options(Record, frozen=True, kw_only=True):
     batch_wait: Positive = 100_000.0  # a day, which the provider has, and some
 
 
-class OpenAI(engines.Ready):
+class OpenAI(engines.Engine):
     """The engine. `name` and `version` may be set by an engine that asks its own server through this one."""
 
     name = "openai"

@@ -19,7 +19,7 @@ import msgspec
 
 from punchline.config import adapters, revisions
 from punchline.config.cards import check_plain
-from punchline.core.engine import Count, Name, image_file, images_in, read_options, response
+from punchline.core.engine import Count, Engine, Name, image_file, images_in, read_options, response
 from punchline.core.interrupt import first_interrupt
 from punchline.engines.transformers.loaded import Loaded, free, is_out_of_memory, pixels_of
 from punchline.engines.transformers.prompts import Answer, Prompt, batches, cost
@@ -47,7 +47,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     template: dict[str, Any] = {}
 
 
-class Transformers:
+class Transformers(Engine):
     """The engine. Weights are loaded at the first batch."""
 
     name = "transformers"
@@ -58,12 +58,9 @@ class Transformers:
         self.seed = seed
         self.id, self.dtype = self.options.id, self.options.dtype
         self.needs_images = "image" in card.modality
+        # Both change results.
+        self.version = ", ".join(f"{package} {version_of(package)}" for package in ("transformers", "torch"))
         self._loaded: Any = None
-
-    @property
-    def version(self) -> str:
-        """Versions of transformers and torch: both change results."""
-        return ", ".join(f"{package} {version_of(package)}" for package in ("transformers", "torch"))
 
     @functools.cached_property
     def revision(self) -> str:

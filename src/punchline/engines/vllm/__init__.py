@@ -83,7 +83,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     request_timeout: Seconds = 3600.0  # of one request, its wait in the server's queue included
 
 
-class Vllm:
+class Vllm(engines.Engine):
     """The engine."""
 
     name = "vllm"
