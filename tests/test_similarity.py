@@ -3,7 +3,7 @@
 import importlib.util
 import math
 import socket
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from punchline.config.cards import read_card
 from punchline.core import engine as engines
 from punchline.core.benchmark import comparison
 from punchline.engines import similarity
-from punchline.engines.similarity import Pair, Scored, Similarity, comparison_in
+from punchline.engines.similarity import Pair, Similarity, comparison_in
 from punchline.errors import PunchlineError
 from punchline.schema import Message, ModelCard, Request, Response, Text
 
@@ -29,17 +29,19 @@ def asked(candidate: str, reference: str) -> Request:
 
 
 class Lengths:
-    """In place of a loaded model: the value of a pair is the length of its candidate."""
+    """In place of a loaded model: the value of a pair is a tenth of its candidate's length."""
 
     device = "none"
 
     def __init__(self) -> None:
         self.seen: list[Pair] = []
 
-    def score(self, pairs: Sequence[Pair]) -> Iterator[Scored]:
+    def order(self, pair: Pair) -> Pair:
+        return pair
+
+    def values(self, pairs: Sequence[Pair]) -> list[float]:
         self.seen += pairs
-        for pair in pairs:
-            yield [(pair, float(len(pair.candidate)))]
+        return [len(pair.candidate) / 10 for pair in pairs]
 
 
 @pytest.fixture
@@ -104,7 +106,7 @@ def test_blank_texts_are_zero_without_a_model(engine: Similarity) -> None:
 def test_pairs_are_scored_once_and_answered_as_often_as_asked(engine: Similarity) -> None:
     requests = [asked("ab", "x"), asked("ab", "x"), asked("abc", "x"), asked("ab", "y"), asked("", "x")]
     requests += [comparison("hummus", "2", "cosine", "default", "ab", "x")]
-    assert [r.text for r in answers(engine, requests)] == ["2.0", "2.0", "3.0", "2.0", "0.0", "2.0"]
+    assert [r.text for r in answers(engine, requests)] == ["0.2", "0.2", "0.3", "0.2", "0.0", "0.2"]
     assert sorted(engine._loaded.seen) == [("x", "ab"), ("x", "abc"), ("y", "ab")]  # type: ignore[union-attr]
 
 
@@ -124,7 +126,7 @@ def test_a_comparison_is_read_as_it_was_written(candidate: str, reference: str) 
 
 
 def test_absent_packages_fail_every_request(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(similarity, "_installed", lambda module: module not in ("bert_score", "torch"))
+    monkeypatch.setattr(similarity, "_installed", lambda package: package not in ("bert-score", "torch"))
     made = similarity.engine(card(metric="bertscore", id="a/b", layers=1, revision="0" * 40), 0)
     reason = "not installed: torch, bert-score; they are the extra `metrics`: make metrics"
     assert made.unavailable() == reason
@@ -133,7 +135,7 @@ def test_absent_packages_fail_every_request(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_an_absent_package_of_weights(monkeypatch: pytest.MonkeyPatch) -> None:
-    present = ("torch", "transformers", "sentence_transformers")
+    present = ("torch", "transformers", "sentence-transformers")
     monkeypatch.setattr(similarity, "_installed", lambda module: module in present)
     made = similarity.engine(card(metric="cosine", id="package:no-such-weights"), 0)
     assert made.unavailable() == "not installed: no-such-weights; they are the extra `metrics`: make metrics"

@@ -55,6 +55,12 @@ class Place(NamedTuple):
     length: int  # bytes, the newline included
     state: State
 
+    @classmethod
+    def unpacked(cls, packed: bytes) -> Place:
+        """The position that 15 bytes hold."""
+        file, offset, length, state = PLACE.unpack(packed)
+        return cls(file, offset, length, STATES[state])
+
 
 class Shard(NamedTuple):
     """One of several jobs that ask a respondent, each about an interval of the sha256 of the items' ids."""
@@ -186,8 +192,8 @@ class Answers:
     def _know(self, response: Response, place: Place) -> None:
         """Note where an answer is, if it counts."""
         key = _index_key((response.request_id, response.model_key))
-        if (packed := self._places.get(key)) is not None:
-            known = _place(packed)
+        if packed := self._places.get(key):
+            known = Place.unpacked(packed)
             if (known.state == "failed", self._digest(known)) <= (response.state == "failed", response.digest):
                 return
         self._places[key] = PLACE.pack(place.file, place.offset, place.length, STATES.index(place.state))
@@ -198,7 +204,7 @@ class Answers:
 
     def _find(self, key: Key) -> Place | None:
         packed = self._places.get(_index_key(key))
-        return None if packed is None else _place(packed)
+        return None if packed is None else Place.unpacked(packed)
 
     def __contains__(self, key: Key) -> bool:
         return _index_key(key) in self._places
@@ -237,11 +243,6 @@ class Answers:
         self._close()
 
 
-def _place(packed: bytes) -> Place:
-    file, offset, length, state = PLACE.unpack(packed)
-    return Place(file, offset, length, STATES[state])
-
-
 def _close(files: list[int]) -> None:
     while files:
         os.close(files.pop())
@@ -257,7 +258,10 @@ class Journal(Answers):
         self.path = Path(path)
         super().__init__(other for other in beside if Path(other) != self.path)
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        _unlink_copies(self.path)
+        # A linked journal becomes a file of its own: DVC links files of its cache into the project.
+        if self.path.is_symlink() or (self.path.exists() and self.path.stat().st_nlink > 1):
+            with self.path.open("rb") as shared, replacing(self.path) as own:
+                shutil.copyfileobj(shared, own)
         self._file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
         self._number = len(self._files)
         try:
@@ -316,10 +320,3 @@ class Journal(Answers):
     ) -> None:
         self.sync()
         self.close()
-
-
-def _unlink_copies(path: Path) -> None:
-    """Make a linked journal a file of its own: DVC links files of its cache into the project."""
-    if path.is_symlink() or (path.exists() and path.stat().st_nlink > 1):
-        with path.open("rb") as shared, replacing(path) as own:
-            shutil.copyfileobj(shared, own)

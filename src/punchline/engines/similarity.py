@@ -89,7 +89,7 @@ class Similarity(Engine):
         """Missing packages, or weights that are neither here nor may be fetched."""
         package = self.id.removeprefix(PACKAGE) if self.id.startswith(PACKAGE) else None
         packages = dict.fromkeys(("torch", "transformers", METRICS[self.metric], package))
-        if absent := [name for name in packages if name is not None and not _installed(_module(name))]:
+        if absent := [name for name in packages if name is not None and not _installed(name)]:
             return f"not installed: {', '.join(absent)}; they are the extra `metrics`: make metrics"
         if package is not None:
             return None if _local(self.id) else f"{package} carries no model's folder"
@@ -102,9 +102,8 @@ class Similarity(Engine):
 
     def close(self) -> None:
         """Free the model's memory."""
-        if self._loaded is not None:
-            self._loaded = None
-            gc.collect()
+        self._loaded = None
+        gc.collect()
 
     def answer(self, requests: Sequence[Request], images: Mapping[str, Path], model_key: str) -> Iterator[Response]:
         """One response a request. A pair that is asked for several times is scored once, a blank text is 0 unscored.
@@ -125,23 +124,20 @@ class Similarity(Engine):
                 yield respond(request, state="ok", text=repr(0.0), effective={"metric": self.metric})
             else:
                 requests_of.setdefault(pair, []).append(request)
-        loaded = self._load() if requests_of else None
-        if loaded is None or isinstance(loaded, str):
-            yield from (
-                respond(request, state="failed", reason=loaded) for same in requests_of.values() for request in same
-            )
-            return
-        effective: dict[str, Scalar] = {"metric": self.metric, "device": loaded.device, **self.layers}
-        started = time.perf_counter()
-        for scored in loaded.score(list(requests_of)):
-            seconds = time.perf_counter() - started
-            for pair, value in scored:
-                for request in requests_of[pair]:
-                    if isinstance(value, str):
-                        yield respond(request, state="failed", reason=value)
-                    else:
-                        yield respond(request, state="ok", text=repr(value), latency_s=seconds, effective=effective)
-            started = time.perf_counter()
+        loaded = self._load() if requests_of else ""
+        pairs, effective = list(requests_of), dict[str, Scalar](metric=self.metric, **self.layers)
+        if not isinstance(loaded, str):
+            pairs.sort(key=loaded.order)
+            effective["device"] = loaded.device
+        for start in range(0, len(pairs), PAIRS):
+            part, began = pairs[start : start + PAIRS], time.perf_counter()
+            scored = [(pair, loaded) for pair in part] if isinstance(loaded, str) else _each(part, loaded.values)
+            seconds = time.perf_counter() - began
+            for request, value in ((request, value) for pair, value in scored for request in requests_of[pair]):
+                if isinstance(value, str):
+                    yield respond(request, state="failed", reason=value)
+                else:
+                    yield respond(request, state="ok", text=repr(value), latency_s=seconds, effective=effective)
 
     def _load(self) -> BertScore | Cosine | str:
         """The model, loaded once; or the reason why it cannot be loaded."""
@@ -167,9 +163,6 @@ class Similarity(Engine):
         return _cached(self.id, commit) or _fetched(self.id, commit)
 
 
-Scored = list[tuple[Pair, float | str]]  # a pair and its value, or why there is none
-
-
 class BertScore:
     """BERTScore recall by the package, at one layer."""
 
@@ -193,13 +186,11 @@ class BertScore:
             offset = 2 if "roberta" in config.model_type else 0  # RoBERTa's first two positions are taken
             tokenizer.model_max_length = config.max_position_embeddings - offset
 
-    def score(self, pairs: Sequence[Pair]) -> Iterator[Scored]:
-        """Values, some at a time. Pairs of one reference stay together: a call embeds each of its texts once."""
-        ordered = sorted(pairs, key=lambda pair: (-len(pair.reference), pair.reference, -len(pair.candidate)))
-        for part in _parts(ordered, PAIRS):
-            yield _each(part, self._recall)
+    def order(self, pair: Pair) -> tuple[Any, ...]:
+        """Sort key: pairs of one reference stay together, as a call embeds each of its texts once."""
+        return -len(pair.reference), pair.reference, -len(pair.candidate)
 
-    def _recall(self, pairs: Sequence[Pair]) -> list[float]:
+    def values(self, pairs: Sequence[Pair]) -> list[float]:
         """Values of pairs, whatever other pairs they are scored with.
 
         The package takes a padded position of a candidate for a token of similarity 0, which beats tokens of negative
@@ -236,11 +227,12 @@ class Cosine:
         self.batch_size = batch_size
         self._model = SentenceTransformer(folder, device=device, local_files_only=True)
 
-    def score(self, pairs: Sequence[Pair]) -> Iterator[Scored]:
-        """Values, some at a time; pairs of one reference stay together, so that it is embedded once."""
-        return (_each(part, self._cosines) for part in _parts(sorted(pairs), PAIRS))
+    def order(self, pair: Pair) -> tuple[Any, ...]:
+        """Sort key: pairs of one reference stay together, so that it is embedded once."""
+        return pair
 
-    def _cosines(self, pairs: Sequence[Pair]) -> list[float]:
+    def values(self, pairs: Sequence[Pair]) -> list[float]:
+        """Values of pairs."""
         import torch
         from sentence_transformers import util
 
@@ -265,20 +257,21 @@ def comparison_in(request: Request) -> Pair | None:
     return Pair(texts["user"], texts["assistant"]) if texts.keys() == {"user", "assistant"} else None
 
 
-def _each(pairs: Sequence[Pair], called: Callable[[Sequence[Pair]], Sequence[float]]) -> Scored:
-    """Every pair with its value, or the reason of its failure: pairs that fail together are tried one by one."""
+def _each(pairs: Sequence[Pair], called: Callable[[Sequence[Pair]], Sequence[float]]) -> list[tuple[Pair, float | str]]:
+    """Every pair with its value, within -1 and 1 as it must be but for rounding, or the reason of its failure.
+
+    Pairs that fail together are tried one by one.
+    """
     try:
         values = called(pairs)
     except Exception as error:
         if len(pairs) == 1:
             return [(pairs[0], one_line(error))]
         return [scored for pair in pairs for scored in _each([pair], called)]
-    return [(pair, _number(value)) for pair, value in zip(pairs, values, strict=True)]
-
-
-def _number(value: float) -> float | str:
-    """A value, within -1 and 1 as it must be but for rounding; or the reason that it is none."""
-    return max(-1.0, min(1.0, value)) if math.isfinite(value) else "the result is not a number"
+    return [
+        (pair, max(-1.0, min(1.0, value)) if math.isfinite(value) else "the result is not a number")
+        for pair, value in zip(pairs, values, strict=True)
+    ]
 
 
 def _in_memory(called: Callable[[int], list[Any]], batch_size: int) -> list[Any]:
@@ -293,15 +286,11 @@ def _in_memory(called: Callable[[int], list[Any]], batch_size: int) -> list[Any]
         free()  # here, where no traceback holds tensors any more
 
 
-def _parts(pairs: Sequence[Pair], size: int) -> Iterator[Sequence[Pair]]:
-    return (pairs[start : start + size] for start in range(0, len(pairs), size))
-
-
 def _local(model_id: str) -> str | None:
     """The folder that an id names, or that its package carries; None for a hub repository and an absent package."""
     if not model_id.startswith(PACKAGE):
         return model_id if revisions.is_folder(model_id) else None
-    spec = importlib.util.find_spec(_module(model_id.removeprefix(PACKAGE)))  # found, not imported
+    spec = importlib.util.find_spec(model_id.removeprefix(PACKAGE).replace("-", "_"))  # found, not imported
     for place in (spec.submodule_search_locations or ()) if spec is not None else ():
         for config in sorted(Path(place).rglob("config.json")):
             if any(config.parent.glob("*.safetensors")) or any(config.parent.glob("*.bin")):
@@ -352,12 +341,8 @@ def _plain_link(folder: str) -> tempfile.TemporaryDirectory[str]:
     return link
 
 
-def _module(package: str) -> str:
-    return package.replace("-", "_")
-
-
-def _installed(module: str) -> bool:
-    return importlib.util.find_spec(module) is not None
+def _installed(package: str) -> bool:
+    return importlib.util.find_spec(package.replace("-", "_")) is not None
 
 
 def _read(card: ModelCard) -> Options:
