@@ -1,7 +1,6 @@
 """The baselines, on comics drawn here: panels of rectangles, figures of circles."""
 
 import random
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,6 @@ import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.records import refused
 
 from punchline.benchmarks import pixelhumor
 from punchline.benchmarks.pixelhumor import answers as reading
@@ -75,26 +73,6 @@ def test_cards_of_the_project(root: Path, name: str) -> None:
         for rule in RULES:
             (label,) = reading.parse_labels(task, answer, rule) or ()
             assert label.lower() == answer.lower()
-
-
-@pytest.mark.parametrize(("options", "expected"), refused("baselines"))
-def test_bad_options(options: dict[str, Any], expected: str) -> None:
-    with pytest.raises(PunchlineError, match=re.escape(expected)) as error:
-        engines.load(ModelCard(name="mine", engine="baselines", options=options), seed=0)
-    assert str(error.value).startswith("config/model/mine.yaml")
-
-
-def test_identity_holds_a_seed_only_where_one_is_used() -> None:
-    def key(seed: int, **options: Any) -> str:
-        card = ModelCard(name="m", engine="baselines", options=options)
-        return engines.model_key(engines.load(card, seed), card, "pixelhumor")
-
-    keys = {(name, seed): key(seed, baseline=name) for name in baselines.ATTEMPTED for seed in (0, 1)}
-    assert {name for name in baselines.ATTEMPTED if keys[name, 0] != keys[name, 1]} == {"random"}
-    assert len({keys[name, 0] for name in baselines.ATTEMPTED}) == len(baselines.ATTEMPTED)
-    assert load("ocr").identity()["ocr"]["rapidocr"]
-    yes, same, no = (key(seed, baseline="prior", answers={"Q1": a}) for a, seed in (("Yes", 0), ("Yes", 1), ("No", 0)))
-    assert yes == same != no
 
 
 def test_missing_images(tmp_path: Path) -> None:

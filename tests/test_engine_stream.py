@@ -12,10 +12,8 @@ from hypothesis import strategies as st
 from tests.servers.scripted import Call, completion, scripted
 from tests.test_engine_openai import card, journal, many, run
 
-from punchline.core.engine import model_key
-from punchline.engines.openai import chat, engine
-from punchline.errors import PunchlineError
-from punchline.schema import ModelCard, Response
+from punchline.engines.openai import chat
+from punchline.schema import Response
 
 pytest.importorskip("openai", reason="OPENAI ABSENT: pip install 'openai>=3'")
 
@@ -139,10 +137,3 @@ def test_a_stream_says_what_the_whole_reply_says(text: str, thoughts: str, finis
 def test_bytes_that_are_no_stream_are_no_answer(content: bytes) -> None:
     with pytest.raises(chat.Unusable):
         chat.read_reply(content, streamed=True)
-
-
-def test_who_streams_is_somebody_else_and_makes_no_batch() -> None:
-    of = [ModelCard(name="m", engine="openai", options={"id": "m", "stream": stream}) for stream in (True, False)]
-    assert len({model_key(engine(one, 0), one, "b") for one in of}) == 2
-    with pytest.raises(PunchlineError, match="field stream"):
-        engine(ModelCard(name="m", engine="openai", options={"id": "m", "stream": True, "batch": True}), 0)

@@ -4,7 +4,7 @@ import itertools
 import os
 import random
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from tests.small_models import ABSENT, needs_hf
 from punchline.core import engine as engines
 from punchline.errors import PunchlineError
 from punchline.files import sha256_file
-from punchline.schema import Image, Message, ModelCard, Paper, Request, Response, Sampling, Scalar, Text, digest_of
+from punchline.schema import Image, Message, ModelCard, Request, Response, Sampling, Scalar, Text
 
 TOKENS = 8
 QUESTIONS = (
@@ -55,6 +55,13 @@ def texts(engine: Any, requests: list[Request], images: dict[str, Path] | None =
     return [given[request.request_id].text for request in requests]
 
 
+def texts_in_any_batch(engine: Any, requests: list[Request], images: dict[str, Path] | None = None) -> list[str | None]:
+    """Texts of a batch, which are those of each request alone."""
+    together = texts(engine, requests, images)
+    assert together == [texts(engine, [request], images)[0] for request in requests]
+    return together
+
+
 @pytest.fixture(scope="module", autouse=True)
 def one_thread() -> None:
     """Threads of torch wait for each other; on a machine full of tests that takes longer than one does alone."""
@@ -79,6 +86,20 @@ def viewer(tiny: Path) -> Iterator[Any]:
     texts(engine, [ask("First")])  # loads it, whichever test comes first
     yield engine
     engine.close()
+
+
+@pytest.fixture
+def load(tiny: Path) -> Iterator[Callable[..., Any]]:
+    """Loads the tiny model by a card with these fields, until the test ends."""
+    opened: list[Any] = []
+
+    def load(seed: int = 0, **fields: Any) -> Any:
+        opened.append(engines.load(a_card(tiny, **fields), seed))
+        return opened[-1]
+
+    yield load
+    for engine in opened:
+        engine.close()
 
 
 @pytest.fixture(scope="module")
@@ -121,9 +142,7 @@ def test_a_batch_answers_as_plain_generation_one_by_one(reader: Any, smollm2: Pa
 @needs_hf
 def test_rows_that_share_nothing_are_padded_right_too(reader: Any) -> None:
     systems = ["You are a cat.", "Answer as a pirate, with many words and in the old style.", "Be brief"]
-    requests = [ask(question, system=system) for question, system in zip(QUESTIONS, systems, strict=False)]
-    together = texts(reader, requests)
-    assert together == [texts(reader, [request])[0] for request in requests]
+    texts_in_any_batch(reader, [ask(text, system=system) for text, system in zip(QUESTIONS, systems, strict=False)])
 
 
 @needs_hf
@@ -146,8 +165,7 @@ def test_images_one_by_one_and_in_a_batch(viewer: Any, pictures: dict[str, Path]
     requests = [ask(Image(sha256=digest), "What is funny?") for digest in digests]
     requests.append(ask(Image(sha256=digests[0]), "Then:", Image(sha256=digests[1]), "What is funny?"))
     requests.append(ask("What is funny?"))
-    together = texts(viewer, requests, pictures)
-    assert together == [texts(viewer, [request], pictures)[0] for request in requests]
+    together = texts_in_any_batch(viewer, requests, pictures)
     assert len(set(together)) == len(requests)  # every picture has its own answer
     assert texts(viewer, requests[::-1], pictures) == together[::-1]
 
@@ -178,17 +196,13 @@ def test_images_go_through_as_plain_transformers_would_send_them(viewer: Any, pi
 
 
 @needs_hf
-def test_sampling_is_seeded_by_the_request_and_not_by_the_batch(tiny: Path) -> None:
-    engine = engines.load(a_card(tiny, modality=("text",)), seed=3)
+def test_sampling_is_seeded_by_the_request_and_not_by_the_batch(load: Callable[..., Any]) -> None:
+    engine = load(3, modality=("text",))
     requests = [ask(f"Question {n}", temperature=1.0, sample=sample) for n in range(3) for sample in range(2)]
-    together = texts(engine, requests)
+    together = texts_in_any_batch(engine, requests)
     assert len(set(together)) == len(requests)
-    assert together == [texts(engine, [request])[0] for request in requests]
     assert answers(engine, requests[1:2])[requests[1].request_id].effective["seed"] == 4  # seed 3, sample 1
-    other = engines.load(a_card(tiny, modality=("text",)), seed=9)
-    assert set(texts(other, requests)).isdisjoint(together)
-    engine.close()
-    other.close()
+    assert set(texts(load(9, modality=("text",)), requests)).isdisjoint(together)
 
 
 @needs_hf
@@ -219,22 +233,17 @@ def test_draws_follow_the_softmax_after_temperature_and_cuts() -> None:
 
 
 @needs_hf
-def test_a_repetition_penalty_does_not_see_padding(tiny: Path) -> None:
-    engine = engines.load(a_card(tiny, modality=("text",), sampling={"repetition_penalty": 1.5}), seed=0)
+def test_a_repetition_penalty_does_not_see_padding(load: Callable[..., Any]) -> None:
     requests = [ask("a " * n + "?", max_tokens=24) for n in (1, 9, 30)]
-    together = texts(engine, requests)
-    assert together == [texts(engine, [request])[0] for request in requests]
-    plain = engines.load(a_card(tiny, modality=("text",)), seed=0)
-    assert together != texts(plain, requests)
-    engine.close()
-    plain.close()
+    together = texts_in_any_batch(load(modality=("text",), sampling={"repetition_penalty": 1.5}), requests)
+    assert together != texts(load(modality=("text",)), requests)
 
 
 @needs_hf
-def test_out_of_memory_halves_the_batch_and_goes_on(tiny: Path) -> None:
+def test_out_of_memory_halves_the_batch_and_goes_on(load: Callable[..., Any]) -> None:
     import torch
 
-    engine: Any = engines.load(a_card(tiny, modality=("text",)), seed=0)
+    engine, least = load(modality=("text",)), 3
     requests = [ask("word " * (n % 4 + 1) + str(n)) for n in range(11)]
     expected = texts(engine, requests)
     seen = []
@@ -242,28 +251,22 @@ def test_out_of_memory_halves_the_batch_and_goes_on(tiny: Path) -> None:
     def full(module: Any, args: Any, kwargs: Any) -> None:
         rows = kwargs["input_ids"].shape[0]
         seen.append(rows)
-        if rows > 3:
+        if rows > least:
             raise torch.OutOfMemoryError("CUDA out of memory.")
 
-    hook = engine._loaded.model.register_forward_pre_hook(full, with_kwargs=True)
+    engine._loaded.model.register_forward_pre_hook(full, with_kwargs=True)
     assert texts(engine, requests) == expected
     assert max(seen) == 11 and seen.count(11) == 1
-    hook.remove()
-
-    def never(module: Any, args: Any, kwargs: Any) -> None:
-        raise torch.OutOfMemoryError("CUDA out of memory.")
-
-    engine._loaded.model.register_forward_pre_hook(never, with_kwargs=True)
+    least = 0
     given = answers(engine, requests)
     assert {(r.state, r.text, r.reason) for r in given.values()} == {("failed", None, "out of memory")}
-    engine.close()
 
 
 @needs_hf
 def test_a_batch_that_the_machine_cannot_read_at_once_is_halved_too(
-    tiny: Path, pictures: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+    load: Callable[..., Any], pictures: dict[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    engine: Any = engines.load(a_card(tiny), seed=0)
+    engine = load()
     requests = [ask(Image(sha256=digest), "What is this?") for digest in pictures]
     expected = texts(engine, requests, pictures)
     read, seen = engine._loaded.processor.image_processor.preprocess, []
@@ -277,13 +280,14 @@ def test_a_batch_that_the_machine_cannot_read_at_once_is_halved_too(
     monkeypatch.setattr(engine._loaded.processor.image_processor, "preprocess", full)
     assert texts(engine, requests, pictures) == expected
     assert max(seen) == len(pictures) and seen.count(len(pictures)) == 1
-    engine.close()
 
 
 @needs_hf
 @pytest.mark.parametrize(("times", "kept"), [(1, 4), (2, 0)])
-def test_ctrl_c_lets_a_batch_come_to_its_end_and_a_second_one_does_not(tiny: Path, times: int, kept: int) -> None:
-    engine: Any = engines.load(a_card(tiny, modality=("text",), options={"batch_size": 4}), seed=0)
+def test_ctrl_c_lets_a_batch_come_to_its_end_and_a_second_one_does_not(
+    load: Callable[..., Any], times: int, kept: int
+) -> None:
+    engine = load(modality=("text",), options={"batch_size": 4})
     texts(engine, [ask("loads it")])
     rows: list[int] = []
 
@@ -299,26 +303,21 @@ def test_ctrl_c_lets_a_batch_come_to_its_end_and_a_second_one_does_not(tiny: Pat
             given.append(response)
     assert [response.state for response in given] == ["ok"] * kept
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    engine.close()
 
 
 @needs_hf
-def test_a_prompt_beyond_the_context_fails_and_no_other(tiny: Path, pictures: dict[str, Path]) -> None:
-    engine = engines.load(a_card(tiny, context=64), seed=0)
+def test_a_prompt_beyond_the_context_fails_and_no_other(load: Callable[..., Any], pictures: dict[str, Path]) -> None:
     small, large = list(pictures)[:2]  # 12 tokens, and 33
     requests = [ask("word " * 200), ask("Fine"), ask(Image(sha256=large), "word " * 10), ask(Image(sha256=small), "?")]
-    given = answers(engine, requests, pictures)
+    given = answers(load(context=64), requests, pictures)
     assert [given[r.request_id].state for r in requests] == ["failed", "ok", "failed", "ok"]
     for request in (requests[0], requests[2]):
         response = given[request.request_id]
         assert response.text is None and "does not fit into the context of 64" in str(response.reason)
-    engine.close()
-    cut = engines.load(a_card(tiny, context=20), seed=0)
-    response = answers(cut, [ask("Fine")])[ask("Fine").request_id]
+    (response,) = answers(load(context=20), [ask("Fine")]).values()
     room = 20 - (response.usage.prompt or 0)
     assert 0 < room < TOKENS and response.usage.completion == room == response.effective["max_tokens"]
     assert response.finish_reason == "length"
-    cut.close()
 
 
 @needs_hf
@@ -352,14 +351,13 @@ def test_the_same_question_is_computed_once_when_nothing_is_drawn(viewer: Any) -
 
 
 @needs_hf
-def test_close_frees_the_model_and_answering_loads_it_again(tiny: Path) -> None:
-    engine: Any = engines.load(a_card(tiny), seed=0)
+def test_close_frees_the_model_and_answering_loads_it_again(load: Callable[..., Any]) -> None:
+    engine = load()
     first = texts(engine, [ask("Again")])
     engine.close()
     assert engine._loaded is None
     engine.close()
     assert texts(engine, [ask("Again")]) == first
-    engine.close()
 
 
 @needs_hf
@@ -385,45 +383,6 @@ def test_batches_hold_like_prompts_and_keep_the_budget() -> None:
         assert len(batch) == 1 or len(batch) * (max(prompt.size for prompt in batch) + 100) <= 4000
     padded = sum(len(batch) * max(prompt.size for prompt in batch) for batch in made)
     assert padded < 1.2 * sum(prompt.size for prompt in prompts)
-
-
-def test_identity_is_what_can_change_an_answer(tmp_path: Path) -> None:
-    for name, content in (("a", "{}"), ("b", "{ }")):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "config.json").write_text(content)
-
-    def key(folder: str = "a", seed: int = 0, **options: Any) -> str:
-        card = a_card("model", options={"id": str(tmp_path / folder), **options})
-        return digest_of(engines.load(card, seed).identity() | {"id": "model"})
-
-    same = {key(), key(batch_size=3), key(batch_tokens=99), key(device="cpu")}
-    assert len(same) == 1
-    others = {key("b"), key(dtype="bfloat16"), key(attention="eager"), key(template={"thinking": False}), key(seed=1)}
-    assert len(others) == 5 and same.isdisjoint(others)
-
-
-@pytest.mark.parametrize(
-    ("fields", "said"),
-    [
-        ({"options": {"batchsize": 3}}, "unknown option 'batchsize'. Did you mean 'batch_size'"),
-        ({"options": {"batch_size": 0}}, "field batch_size: Expected `int` >= 1"),
-        ({"options": {"dtype": "fp16"}}, "field dtype: Invalid enum value 'fp16'. Did you mean 'float16'"),
-        ({"options": {"id": ""}}, "field id: Expected `str` of length >= 1"),
-        (
-            {"options": {"trust_remote_code": True}},
-            "field trust_remote_code: code from the hub runs at a pinned revision",
-        ),
-        ({"sampling": {"top_pp": 0.5}}, "unknown sampling parameter 'top_pp'. Did you mean 'top_p'"),
-        ({"sampling": {"presence_penalty": 0.5}}, "unknown sampling parameter 'presence_penalty'"),
-        ({"sampling": {"temperature": -1}}, "field sampling.temperature: out of range: -1"),
-        ({"sampling": {"max_tokens": 1.5}}, "field sampling.max_tokens: expected a number, got 1.5"),
-        ({"papers": {"humorbench": Paper(sampling={"beams": 4})}}, "unknown sampling parameter 'beams'"),
-    ],
-)
-def test_a_wrong_card_is_refused_at_once(fields: dict[str, Any], said: str) -> None:
-    with pytest.raises(PunchlineError) as error:
-        engines.load(a_card("someone/model", **fields), seed=0)
-    assert "config/model/a-model.yaml" in str(error.value) and said in str(error.value)
 
 
 def test_unavailable_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,5 @@
 """The baselines for text, asked what models and judges are asked."""
 
-import re
 from typing import Any
 
 import pytest
@@ -13,10 +12,8 @@ from punchline.benchmarks.humorbench import judge
 from punchline.benchmarks.humorbench.answers import explanation, parse_verdict
 from punchline.benchmarks.yesbut.answers import read_score
 from punchline.benchmarks.yesbut.judge import judge_prompt
-from punchline.core import engine as engines
 from punchline.core.benchmark import filled
 from punchline.engines.lexical import content_words, engine, overlap
-from punchline.errors import PunchlineError
 from punchline.schema import Gold, Item, Message, ModelCard, Request, Response, Sampling, Text
 
 
@@ -61,26 +58,12 @@ def test_content_words(text: str, expected: set[str]) -> None:
     assert content_words(text) == expected
 
 
-@pytest.mark.parametrize(
-    ("element", "text", "expected"),
-    [
-        ("", "anything", 0.0),
-        ("the of and", "the of and", 0.0),
-        ("snail house", "", 0.0),
-        ("snail house", "A house for snails", 1.0),
-        ("snail house rent shell", "the snail pays rent", 0.5),
-        ("pun pun pun house", "pun", 0.5),  # a word counts once
-    ],
-)
-def test_overlap(element: str, text: str, expected: float) -> None:
-    assert overlap(element, text) == expected
-
-
 @given(st.text(), st.text())
 def test_overlap_is_a_share_and_a_text_covers_itself(element: str, text: str) -> None:
     assert 0 <= overlap(element, text) <= 1
     assert overlap(element, element) == (1.0 if content_words(element) else 0.0)
     assert overlap(element, f"{text} {element}") >= overlap(element, text)
+    assert overlap("the of and", text) == 0
     assert judged(text, element or "x") in ("PASS", "FAIL")
 
 
@@ -88,8 +71,11 @@ def test_overlap_is_a_share_and_a_text_covers_itself(element: str, text: str) ->
     ("answer", "element", "threshold", "expected"),
     [
         ("the snail has a house", "snail house", 1, "PASS"),
+        ("the snail pays rent", "snail house rent shell", 0.5, "PASS"),
+        ("the snail pays rent", "snail house rent shell", 0.51, "FAIL"),
+        ("pun", "pun pun pun house", 0.5, "PASS"),  # a word counts once
+        ("pun", "pun pun pun house", 0.51, "FAIL"),
         ("the snail", "snail house", 0.5, "PASS"),
-        ("the snail", "snail house", 0.51, "FAIL"),
         ("", "snail house", 0.5, "FAIL"),
         ("", "snail house", 0, "PASS"),
         ("<explanation>snail house</explanation> nothing", "snail house", 1, "PASS"),
@@ -124,51 +110,16 @@ def asked(text: str, benchmark: str = "b") -> Request:
     return Request(messages=messages, sampling=Sampling(temperature=0, max_tokens=9), **about)
 
 
-@pytest.mark.parametrize("text", ["", "What is the order of the panels?", "Caption: a", "\nCartoon description: a"])
-@pytest.mark.parametrize("baseline", [{"baseline": "echo"}, {"baseline": "overlap", "threshold": 0.3}])
-def test_another_question_is_not_attempted(text: str, baseline: dict[str, Any]) -> None:
-    answer = said(card(**baseline), asked(text))
-    assert (answer.state, answer.reason) == ("missing", "not attempted")
-
-
-def test_echo_is_no_judge_and_overlap_no_explainer() -> None:
+def test_another_question_is_not_attempted() -> None:
+    """Echo is no judge either, and overlap no explainer."""
+    echo, overlap = card(baseline="echo"), card(baseline="overlap", threshold=0)
+    texts = ("", "What is the order of the panels?", "Caption: a", "\nCartoon description: a")
     (explain,) = humorbench.requests(item())
     gold = Gold(benchmark="humorbench", item_id="0", values={"element": "cat"})
-    echoed = said(card(baseline="echo"), explain)
-    assert said(card(baseline="overlap", threshold=0), explain).state == "missing"
-    assert said(card(baseline="echo"), judge.judge_request(item(), gold, echoed, "paper")).state == "missing"
-
-
-@pytest.mark.parametrize(
-    ("options", "expected"),
-    [
-        ({}, "field baseline: the option is missing"),
-        (
-            {"baseline": "overlapp", "threshold": 0.3},
-            "Invalid enum value 'overlapp'. Did you mean 'overlap'?",
-        ),
-        ({"baseline": ["echo"]}, "field baseline: Expected `str`, got `array`"),
-        ({"baseline": "overlap"}, "field threshold: expected a share from 0 to 1, got None"),
-        *(
-            ({"baseline": "overlap", "threshold": n}, "field threshold: Expected `float")
-            for n in (1.01, -0.1, float("nan"), True, "0.3")
-        ),
-        ({"baseline": "echo", "threshold": 0.3}, "echo takes no threshold, got 0.3"),
-        ({"baseline": "overlap", "treshold": 0.3}, "unknown option 'treshold'. Did you mean 'threshold'?"),
-    ],
-)
-def test_bad_options(options: dict[str, Any], expected: str) -> None:
-    with pytest.raises(PunchlineError, match=re.escape(expected)):
-        engine(card(**options), 0)
-
-
-def test_the_threshold_is_part_of_the_key_and_the_seed_is_not() -> None:
-    cards = [(card(baseline="overlap", threshold=share), seed) for share, seed in ((0.3, 0), (0.3, 7), (0.4, 0))]
-    keys = [engines.model_key(engine(of, seed), of, "humorbench") for of, seed in cards]
-    assert keys[0] == keys[1] != keys[2]
-    made = engine(card(baseline="echo"), 0)
-    assert (made.needs_images, made.unavailable()) == (False, None)
-    made.close()
+    others = [(one, asked(text)) for one in (echo, overlap) for text in texts]
+    others += [(overlap, explain), (echo, judge.judge_request(item(), gold, said(echo, explain), "paper"))]
+    answers = [said(*other) for other in others]
+    assert {(answer.state, answer.reason) for answer in answers} == {("missing", "not attempted")}
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,6 @@ from punchline.core import engine as engines
 from punchline.core.benchmark import comparison
 from punchline.engines import similarity
 from punchline.engines.similarity import Pair, Similarity, comparison_in
-from punchline.errors import PunchlineError
 from punchline.schema import Message, ModelCard, Request, Response, Text
 
 
@@ -62,29 +61,6 @@ def answers(engine: Similarity, requests: Sequence[Request]) -> list[Response]:
         found.setdefault(response.request_id, []).append(response)
     assert sum(map(len, found.values())) == len(requests)
     return [found[request.request_id].pop() for request in requests]
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        ({}, "field metric: the option is missing"),
-        ({"metric": "rouge", "id": "a/b"}, "field metric: Invalid enum value 'rouge'. Valid: bertscore, cosine"),
-        ({"metric": "cosine"}, "field id: the option is missing"),
-        ({"metric": "cosine", "id": ""}, "field id: the option is missing"),
-        ({"metric": "cosine", "id": "package:"}, "field id: the option is missing"),
-        ({"metric": "cosine", "id": "a/b", "layers": 3}, "field layers: cosine takes no layers"),
-        ({"metric": "bertscore", "id": "a/b"}, "field layers: the option is missing"),
-        ({"metric": "bertscore", "id": "a/b", "layers": 0}, "field layers: Expected `int` >= 1"),
-        ({"metric": "bertscore", "id": "a/b", "layers": True}, "field layers: Expected `int | null`, got `bool`"),
-        ({"metric": "cosine", "id": "a/b", "batchsize": 3}, "unknown option 'batchsize'. Did you mean 'batch_size'"),
-        ({"metric": "cosine", "id": "a/b", "revision": "main"}, "field revision: expected a commit hash"),
-        ({"metric": "cosine", "id": "package:a", "revision": "0" * 40}, "field revision: expected sha256:"),
-    ],
-)
-def test_a_wrong_card_is_refused_at_once(options: dict[str, Any], said: str) -> None:
-    with pytest.raises(PunchlineError) as error:
-        engines.load(card(**options), 0)
-    assert "config/judge/mine.yaml" in str(error.value) and said in str(error.value)
 
 
 @pytest.mark.parametrize("name", ["bertscore", "bertscore-minilm", "labse", "minilm"])

