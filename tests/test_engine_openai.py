@@ -434,13 +434,9 @@ def test_a_server_that_always_fails_ends_the_run_with_its_first_error(server: Se
     words = error_of(tmp_path, card(server.url, concurrency=8, breaker=5), asked)
     assert "5 requests in a row failed; the first error: HTTP 500: status 500, as asked" in words
     assert server.get("/state")["calls"] - before < 4 * 20
+    assert run(tmp_path / "on", card(server.url, breaker=0, attempts=1), asked[:30]) == {"failed": 30}
     server.script()
     assert run(tmp_path, card(server.url), asked, retry=True) == {"ok": 500}
-
-
-def test_breaker_0_goes_on(server: Served, tmp_path: Path) -> None:
-    server.script(fault="500")
-    assert run(tmp_path, card(server.url, breaker=0, attempts=1), many(30, "on")) == {"failed": 30}
 
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:9/v1", "http://no-such-host.invalid/v1", "tls"])
@@ -479,11 +475,9 @@ def test_another_model_ends_the_run(server: Served, tmp_path: Path, monkeypatch:
     assert run(tmp_path, card(server.url, api_key_env=VARIABLE, served_as="cheaper-model"), asked) == {"ok": 1}
     (answer,) = journal(tmp_path)
     assert answer.effective["model"] == "cheaper-model"
-
-
-def test_a_server_without_a_key_may_call_its_model_what_it_likes(server: Served, tmp_path: Path) -> None:
-    assert run(tmp_path, card(server.url), requests("<<wrong_model:always>> own")) == {"ok": 1}
-    assert "answered as" in error_of(tmp_path, card(server.url, served_as="x"), requests("<<wrong_model:always>> own"))
+    # A server without a key may call its model what it likes.
+    assert run(tmp_path / "own", card(server.url), asked) == {"ok": 1}
+    assert "answered as" in error_of(tmp_path / "x", card(server.url, served_as="x"), asked)
 
 
 @pytest.mark.parametrize(
@@ -632,22 +626,21 @@ def test_leaving_early_ends_the_calls_in_flight(server: Served) -> None:
 
 def test_ctrl_c_ends_a_run_and_the_next_one_completes_it(server: Served, tmp_path: Path) -> None:
     server.script(latency=0.1)
+    before = server.get("/state")["calls"]
     process = another_process(server.url, tmp_path, 100, "interrupted", concurrency=4)
     while not (tmp_path / "m.jsonl").exists() or (tmp_path / "m.jsonl").stat().st_size < 2000:
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=10)
-    assert process.returncode != 0 and "KeyboardInterrupt" in errors
+    assert process.returncode != 0 and "KeyboardInterrupt" in errors and "Ctrl-C again drops them" in errors
     assert "never retrieved" not in errors and "Unclosed" not in errors
     calls = server.get("/state")["calls"]
     time.sleep(0.3)
     assert server.get("/state")["calls"] == calls
-    kept = len(journal(tmp_path))
-    assert 0 < kept < 100
+    assert 0 < len(journal(tmp_path)) == calls - before < 100  # those under way were waited for
     server.script()
-    asked = many(100, "interrupted")
-    assert_completes(tmp_path, card(server.url), asked)
-    assert sum(server.get("/counts")[f"interrupted {n}"] for n in range(100)) <= 100 + 4
+    assert_completes(tmp_path, card(server.url), many(100, "interrupted"))
+    assert server.get("/state")["calls"] - before == 100
 
 
 def test_a_slow_reader_holds_the_calls_back(server: Served) -> None:

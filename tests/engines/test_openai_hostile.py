@@ -9,7 +9,6 @@ import time
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -190,23 +189,8 @@ def interrupted(folder: Path, answer: Answer) -> Iterator[tuple[subprocess.Popen
         yield process, server
 
 
-def late(call: Call, seconds: float) -> None:
-    time.sleep(seconds)
-    call.json(completion("late"))
-
-
-def test_at_ctrl_c_the_calls_under_way_are_waited_for_and_kept(tmp_path: Path) -> None:
-    with interrupted(tmp_path, partial(late, seconds=1.0)) as (process, server):
-        _, said = process.communicate(timeout=20)
-        calls = len(server.calls)
-    assert process.returncode != 0 and "KeyboardInterrupt" in said and "Ctrl-C" in said
-    assert "never retrieved" not in said and "Unclosed" not in said
-    assert calls == 4 == len(journal(tmp_path))
-    assert {r.text for r in journal(tmp_path)} == {"late"}
-
-
 def test_a_second_ctrl_c_ends_at_once(tmp_path: Path) -> None:
-    with interrupted(tmp_path, partial(late, seconds=30)) as (process, _):
+    with interrupted(tmp_path, lambda call: time.sleep(30)) as (process, _):
         time.sleep(0.7)
         assert process.poll() is None
         began = time.monotonic()
