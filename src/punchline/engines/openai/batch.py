@@ -14,7 +14,7 @@ import secrets
 from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from time import monotonic, sleep
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import httpx2
 import msgspec
@@ -67,13 +67,10 @@ def answer(
     engine: OpenAI, requests: Sequence[Request], images: Mapping[str, Path], model_key: str
 ) -> Iterator[Response]:
     """Responses by way of the provider's batches: first those under way that hold such requests, then new ones."""
-    state = FOLDER / f"{engine.card.name}.json"
+    run = _Run(engine, images, model_key)
     asked = {request.request_id: request for request in requests}
-    run = _Run(engine, images, model_key, state)
-    for batch in _read(state):
-        if batch.model_key == model_key and (left := [asked[i] for i in batch.requests if i in asked]):
-            for request in left:
-                del asked[request.request_id]
+    for batch in run.under_way():
+        if batch.model_key == model_key and (left := [asked.pop(i) for i in batch.requests if i in asked]):
             yield from run.hand_out(batch, left)
     todo: Sequence[Request] = list(asked.values())
     while todo:
@@ -82,26 +79,8 @@ def answer(
         yield from run.hand_out(batch, taken)
 
 
-def _read(path: Path) -> tuple[Batch, ...]:
-    """The batches of the state file."""
-    try:
-        return msgspec.json.decode(path.read_bytes(), type=State).batches
-    except FileNotFoundError:
-        return ()
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        hint = "Delete it; batches under way are then asked, and paid, again"
-        raise PunchlineError(f"not a list of batches: {error}", file=path, hint=hint) from error
-
-
-def _write(path: Path, batch: Batch, *, keep: bool) -> None:
-    """Put a batch into the state file, which shards share, or take it out."""
-    with locked(str(path)):
-        others = [other for other in _read(path) if other.mark != batch.mark]
-        write_bytes(path, msgspec.json.encode(State(batches=(*others, *([batch] if keep else ())))))
-
-
-async def _get(client: AsyncOpenAI, path: str) -> bytes:
-    return bytes((await client.get(path, cast_to=httpx2.Response)).content)
+async def _get(client: AsyncOpenAI, path: str) -> dict[str, Any]:
+    return chat.parse_object((await client.get(path, cast_to=httpx2.Response)).content)
 
 
 def _name(body: Mapping[str, Any]) -> str:
@@ -119,9 +98,26 @@ def _objects(body: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 class _Run:
-    def __init__(self, engine: OpenAI, images: Mapping[str, Path], model_key: str, state: Path) -> None:
-        self.engine, self.images, self.model_key, self.state = engine, images, model_key, state
+    def __init__(self, engine: OpenAI, images: Mapping[str, Path], model_key: str) -> None:
+        self.engine, self.images, self.model_key = engine, images, model_key
+        self.state = FOLDER / f"{engine.card.name}.json"
         self.wrong = functools.partial(PunchlineError, file=engine.file)
+
+    def under_way(self) -> tuple[Batch, ...]:
+        """The batches of the state file."""
+        try:
+            return msgspec.json.decode(self.state.read_bytes(), type=State).batches
+        except FileNotFoundError:
+            return ()
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            hint = "Delete it; batches under way are then asked, and paid, again"
+            raise PunchlineError(f"not a list of batches: {error}", file=self.state, hint=hint) from error
+
+    def _write(self, batch: Batch, *, keep: bool = True) -> None:
+        """Put a batch into the state file, which shards share, or take it out."""
+        with locked(str(self.state)):
+            others = [other for other in self.under_way() if other.mark != batch.mark]
+            write_bytes(self.state, msgspec.json.encode(State(batches=(*others, *([batch] if keep else ())))))
 
     def start(self, todo: Sequence[Request]) -> tuple[Batch, Sequence[Request]]:
         """Begin a batch of as many of the first requests as it may hold."""
@@ -138,7 +134,7 @@ class _Run:
         taken = todo[: len(lines)]
         ids = tuple(request.request_id for request in taken)
         batch = Batch(mark=secrets.token_hex(16), model_key=self.model_key, requests=ids)
-        _write(self.state, batch, keep=True)
+        self._write(batch)
         return self._known(batch, b"".join(lines)), taken
 
     def _known(self, batch: Batch, content: bytes | None) -> Batch:
@@ -147,7 +143,7 @@ class _Run:
         async def find(client: AsyncOpenAI) -> str | None:
             after = ""
             for _ in range(MOST_PAGES):
-                page = chat.parse_object(await _get(client, f"/batches?limit=100{after}"))
+                page = await _get(client, f"/batches?limit=100{after}")
                 listed = _objects(page)
                 for found in listed:
                     if chat.as_object(found.get("metadata")).get("punchline") == batch.mark:
@@ -158,9 +154,7 @@ class _Run:
             return None
 
         async def upload(client: AsyncOpenAI) -> str:
-            assert content is not None
-            file = ("punchline.jsonl", io.BytesIO(content))
-            raw = await client.files.with_raw_response.create(file=file, purpose="batch")
+            raw = await client.files.with_raw_response.create(file=("punchline.jsonl", content or b""), purpose="batch")
             return _name(chat.parse_object(raw.content))
 
         async def create(client: AsyncOpenAI) -> str:
@@ -172,11 +166,10 @@ class _Run:
 
         file = None if content is None else self._call(upload)
         name = self._call(find) if content is None else self._call(create)
-        if name is None:
-            return batch
-        batch = msgspec.structs.replace(batch, id=name)
-        _write(self.state, batch, keep=True)
-        log_line(f"{self.engine.card.name}: batch {name} of {len(batch.requests):,} requests is under way")
+        if name is not None:
+            batch = msgspec.structs.replace(batch, id=name)
+            self._write(batch)
+            log_line(f"{self.engine.card.name}: batch {name} of {len(batch.requests):,} requests is under way")
         return batch
 
     def hand_out(self, batch: Batch, requests: Sequence[Request]) -> Iterator[Response]:
@@ -184,15 +177,15 @@ class _Run:
         if batch.id is None:
             batch = self._known(batch, None)
         if batch.id is None:  # it was never created
-            _write(self.state, batch, keep=False)
+            self._write(batch, keep=False)
             batch, taken = self.start(requests)
             assert len(taken) == len(requests)  # they fitted into one batch before
         ended = self._wait(batch)
         status = ended["status"]
         if status == "failed" or (status == "cancelled" and not ended.get("output_file_id")):
-            _write(self.state, batch, keep=False)
-            errors = [error.get("message") for error in _objects(chat.as_object(ended.get("errors")))][:20]
-            said = "; ".join(str(error)[: chat.WORDS_MOST] for error in errors if error)
+            self._write(batch, keep=False)
+            errors = [error.get("message") for error in _objects(chat.as_object(ended.get("errors")))]
+            said = "; ".join(str(error)[: chat.WORDS_MOST] for error in errors[:20] if error)
             words = chat.one_line(said or status, self.engine.key)
             hint = "Mend what it says, or write `batch: false`; then run again"
             raise self.wrong(f"the provider ended batch {batch.id} ({status}): {words}", field="batch", hint=hint)
@@ -203,41 +196,43 @@ class _Run:
         batch = msgspec.structs.replace(batch, requests=left)
         failed = [response.reason for response in responses if response.state == "failed"]
         if len(failed) == len(responses) and status == "completed":
-            _write(self.state, batch, keep=bool(left))
+            self._write(batch, keep=bool(left))
             raise self.wrong(f"every request of batch {batch.id} failed; the first error: {failed[0]}")
         yield from responses  # the state file says so only once they are journalled
-        _write(self.state, batch, keep=bool(left))
+        self._write(batch, keep=bool(left))
 
     def _response(self, request: Request, line: Any) -> Response:
-        engine, key = self.engine, self.model_key
-        sent = engine.parameters(request)
+        sent = self.engine.parameters(request)
+        given = functools.partial(self.engine.response, request, self.model_key)
         effective = {**chat.flat(sent), "batch": True}
         line = chat.as_object(line)
         got, error = line.get("response"), line.get("error")
         if not isinstance(got, dict):
             words = str(error.get("message")) if isinstance(error, dict) else "no answer in the batch"
-            return engine.response(request, key, "failed", reason=words[: chat.WORDS_MOST], effective=effective)
+            return given("failed", reason=words[: chat.WORDS_MOST], effective=effective)
         content, status = json.dumps(got.get("body")).encode(), got.get("status_code")
         if status != 200:
             refusal = chat.read_refusal(status if isinstance(status, int) else 0, content)
-            state: Literal["refused", "failed"] = "refused" if chat.judge(refusal, sent)[0] == "refused" else "failed"
-            return engine.response(request, key, state, reason=str(refusal), effective=effective)
+            refused = chat.judge(refusal, sent)[0] == "refused"
+            return given("refused" if refused else "failed", reason=str(refusal), effective=effective)
         try:
             reply = chat.read_reply(content)
         except chat.Unusable as error:
-            return engine.response(request, key, "failed", reason=str(error), effective=effective)
-        given = got.get("request_id")
-        name = given if isinstance(given, str) else reply.id
-        return engine.answered(request, key, reply, {**sent, "batch": True}, provider_id=name)
+            return given("failed", reason=str(error), effective=effective)
+        name = got.get("request_id")
+        about = {"provider_id": name if isinstance(name, str) else reply.id}
+        return self.engine.answered(request, self.model_key, reply, {**sent, "batch": True}, **about)
 
     def _lines(self, file: Any, wanted: Collection[str]) -> dict[str, Any]:
         """{custom_id: line} of one of a batch's files; TWICE where there are two that differ."""
         if not isinstance(file, str) or not NAME.fullmatch(file):
             return {}
 
+        async def fetch(client: AsyncOpenAI) -> bytes:
+            return bytes((await client.get(f"/files/{file}/content", cast_to=httpx2.Response)).content)
+
         found: dict[str, Any] = {}
-        content = self._call(lambda client: _get(client, f"/files/{file}/content"), most=FILE_BYTES, seconds=FILE_S)
-        for line in io.BytesIO(content):
+        for line in io.BytesIO(self._call(fetch, most=FILE_BYTES, seconds=FILE_S)):
             try:
                 made = json.loads(line) if len(line) <= openai_engine.REPLY_BYTES else None
             except (ValueError, RecursionError):  # its request gets "no answer in the batch"
@@ -253,14 +248,14 @@ class _Run:
 
         async def look(client: AsyncOpenAI) -> dict[str, Any] | None:
             try:
-                return chat.parse_object(await _get(client, f"/batches/{batch.id}"))
+                return await _get(client, f"/batches/{batch.id}")
             except NotFoundError:
                 return None
 
         while True:
             found = self._call(look)
             if found is None:
-                _write(self.state, batch, keep=False)
+                self._write(batch, keep=False)
                 hint = "Run again: its requests are then asked, and paid, anew"
                 raise self.wrong(f"the provider does not know batch {batch.id} any more", field="batch", hint=hint)
             word = chat.one_line(str(found.get("status")), self.engine.key)
