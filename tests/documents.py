@@ -4,6 +4,7 @@ Commands stand in ```sh blocks, one a line, or are a whole ```python block. test
 documents.yaml does not mark.
 """
 
+import itertools
 import re
 import shlex
 from collections.abc import Iterator
@@ -11,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import yaml
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text())
@@ -47,11 +50,6 @@ class Command:
         return f"{self.page}:{self.line}: {self.text.splitlines()[0]}"
 
     @property
-    def words(self) -> list[str]:
-        """What executes it."""
-        return ["python" if self.python else "bash", "-c", self.text]
-
-    @property
     def mark(self) -> str | None:
         """The longest beginning of it that documents.yaml marks."""
         return max((start for start in MARKS.get(self.page, {}) if self.text.startswith(start)), key=len, default=None)
@@ -78,37 +76,27 @@ class Command:
     def parts(self) -> Iterator[list[str]]:
         """The words of each program that it calls, without variables before them, or brackets around options."""
         for part in [] if self.python else re.split(r"\s*(?:;|&&|\s\|\s)\s*", self.text):
-            words = shlex.split(part)
-            while words and re.fullmatch(r"[A-Z_]+=.*", words[0]):
-                words = words[1:]
-            yield [_bare(word) for word in words]
+            words = itertools.dropwhile(lambda word: re.fullmatch(r"[A-Z_]+=.*", word), shlex.split(part))
+            plain = [word.removeprefix("[") if word.startswith("[-") else word for word in words]
+            yield [word.removesuffix("]") if "[" not in word else word for word in plain]
 
 
-def _bare(word: str) -> str:
-    word = word[1:] if word.startswith("[-") else word
-    return word[:-1] if word.endswith("]") and "[" not in word else word
+def tokens(page: str) -> Iterator[tuple[Token, int]]:
+    """Each part of a page, with the number of its first line."""
+    for token in MarkdownIt().parse((ROOT / page).read_text()):
+        yield token, token.map[0] + 1 if token.map else 0
 
 
 def blocks(page: str) -> Iterator[tuple[str, int, list[str]]]:
     """Language, number of the first line, lines of each block; `indented` and `file` are languages too."""
-    language: str | None = None
-    lines: list[str] = []
-    before, blank = "", True  # a paragraph's first line: before a file's text it begins with its name
-    for number, line in enumerate((ROOT / page).read_text().splitlines(), 1):
-        fence = re.match(r"\s*```(\S*)", line)
-        if fence and language is None:
-            language, start, lines = fence[1], number + 1, []
-            if language == "python" and re.match(r"`[\w/.]+\.py`", before):
-                language = "file"
-        elif fence:
-            yield str(language), start, lines
-            language = None
-        elif language is not None:
-            lines.append(line)
-        elif line.startswith("    "):
-            yield "indented", number, [line]
-        else:
-            before, blank = line if line and blank else before, not line
+    before = ""  # the text above it: of a file's it begins with its name
+    for token, line in tokens(page):
+        if token.type == "fence":
+            language = "file" if token.info == "python" and re.match(r"`[\w/.]+\.py`", before) else token.info
+            yield language, line + 1, token.content.splitlines()
+        elif token.type == "code_block":
+            yield "indented", line, token.content.splitlines()
+        before = token.content if token.type == "inline" else before
 
 
 def commands(page: str) -> list[Command]:
@@ -135,11 +123,8 @@ def commands(page: str) -> list[Command]:
 
 def mentioned(page: str) -> list[Command]:
     """Commands in a page's prose, between backquotes: read, for a name that is none, and never executed."""
-    text = re.sub(
-        r"^```.*?^```", lambda block: "\n" * block[0].count("\n"), (ROOT / page).read_text(), flags=re.M | re.S
-    )
-    spans = re.finditer(rf"`({PROGRAM}[^`]+)`", text)
-    return [Command(page, text[: span.start()].count("\n") + 1, " ".join(span[1].split())) for span in spans]
+    parts = ((part, line) for token, line in tokens(page) for part in token.children or () if part.tag == "code")
+    return [Command(page, line, part.content) for part, line in parts if re.match(PROGRAM, part.content)]
 
 
 ALL = [command for page in PAGES for command in commands(page)]

@@ -7,11 +7,10 @@ import pytest
 
 from punchline.artifacts.passes import passes_of, scorers_of
 from punchline.config.cards import read_card
-from punchline.core.benchmark import Benchmark, comparison
+from punchline.core.benchmark import Benchmark
 from punchline.core.engine import Engine
 from punchline.errors import PunchlineError
-from punchline.paths import Paths, journal
-from punchline.schema import ModelCard, Text
+from punchline.schema import ModelCard
 
 ENGINE = cast(Engine, SimpleNamespace())
 CARD = ModelCard(name="m", engine="openai")
@@ -50,12 +49,3 @@ def test_scorers() -> None:
         scorers_of(cards[1:3])
     with pytest.raises(PunchlineError, match="overlap is no scorer"):
         scorers_of(cards[3:])
-
-
-def test_paths_and_comparisons() -> None:
-    assert Paths().requests("b", "m", "judge") == "data/requests/b/judge/m.parquet"
-    assert Paths().snapshot("b", "m", "chained") == "data/responses/b/chained/m.parquet"
-    assert journal("b", "labse", "cosine") == "data/responses/b/cosine/labse.jsonl"
-    asked = comparison("b", "1", "cosine", "default", "a candidate", "a reference")
-    said = [(message.role, cast(Text, message.content[0]).text) for message in asked.messages]
-    assert (asked.task, said) == ("cosine", [("assistant", "a candidate"), ("user", "a reference")])

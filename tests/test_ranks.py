@@ -73,15 +73,15 @@ def test_what_cannot_be_ranked_is_said(arguments: list[str], says: str, root: Pa
 @pytest.mark.parametrize(
     ("name", "lower", "neither"),
     [
-        ("pixelhumor/table8", {"wer", "cer"}, set()),
-        ("humorbench/table1", {"fpr", "fnr"}, set()),
-        ("humorbench/leaderboard", set(), {"se", "output_tokens", "cost"}),
-        ("hummus/table4", set(), {"positive_sd", "negative_sd", "average_sd", "average_of_four_sd", "prompts"}),
-        ("hummus/statistics", set(), {"value", "value_minilm"}),
+        ("pixelhumor/table8", "wer cer", ""),
+        ("humorbench/table1", "fpr fnr", ""),
+        ("humorbench/leaderboard", "", "se output_tokens cost"),
+        ("hummus/table4", "", "positive_sd negative_sd average_sd average_of_four_sd prompts"),
+        ("hummus/statistics", "", "value value_minilm"),
     ],
 )
-def test_a_table_says_which_way_is_better(name: str, lower: set[str], neither: set[str]) -> None:
+def test_a_table_says_which_way_is_better(name: str, lower: str, neither: str) -> None:
     benchmark, table = name.split("/")
     spec = load(benchmark).TABLES[table]
-    ways = {way: {one for one in spec.columns if spec.better(one) == way} for way in ("lower", "neither")}
-    assert ways == {"lower": lower, "neither": neither}
+    for way, names in (("lower", lower), ("neither", neither)):
+        assert {one for one in spec.columns if spec.better(one) == way} == set(names.split())

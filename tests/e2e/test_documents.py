@@ -24,7 +24,7 @@ def execute(page: str, project: Project) -> str:
     """A page's commands: each ends well, says what its comment says it says, and makes the file that it begins with."""
     environment, everything = project.environment | {"EDITOR": EDITOR, "COLUMNS": "80"}, ""
     for command in EXECUTED[page]:
-        done = project.ran(*command.words, env=environment)
+        done = project.ran("python" if command.python else "bash", "-c", command.text, env=environment)
         said = done.stdout + done.stderr
         everything += said
         assert done.returncode == 0, f"{command}: status {done.returncode}\n{said}"
