@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -22,7 +21,7 @@ from punchline.files import Keyed, read_records
 from punchline.paths import DEFAULT_RUN, Paths
 from punchline.read.result import notes
 from punchline.read.spans import Reads, located
-from punchline.responses import Asked, Verdicts, read_verdicts
+from punchline.responses import Asked, read_verdicts
 from punchline.schema import Gold, Item, Pictures, Record, Request, Response
 from punchline.score import score
 from punchline.scores import read_scores
@@ -69,13 +68,6 @@ def _response(answer: Response, reads: Reads) -> dict[str, Any]:
     return {**_with_digest(answer), "read": {"value": found.value, **span}}
 
 
-def _reads(benchmark: str, item: Item, gold: Gold, asked: Iterable[Asked], verdicts: Verdicts) -> Reads:
-    """Spans that readers parse in one model's answers on an item, and in verdicts: it is scored again."""
-    with notes() as found:
-        list(score(load(benchmark), "", {item.item_id: item}, {item.item_id: gold}, asked, verdicts))
-    return found
-
-
 def find(name: str, run: str = DEFAULT_RUN) -> dict[str, Any]:
     """The item `name`, or the request whose id begins with it: image, item, gold, requests, responses, scores.
 
@@ -115,14 +107,15 @@ def _about(where: Paths, benchmark: str, item: Item, chosen: list[Request], of_i
     snapshots = sorted(Path(where.snapshot(benchmark, "any")).parent.glob("*.parquet"))
     for model in (*(path.stem for path in snapshots), DATA):
         later = {pass_: _asked(where, benchmark, pass_, model, name) for pass_ in PASSES}
-        reads: Reads = []
+        reads: list[Any] = []
         if model != DATA:
             answers = {r.request_id: r for r in read_table(where.snapshot(benchmark, model), Response)}
             own = [(request, answers[request.request_id]) for request in of_item if request.request_id in answers]
-            verdicts = {
-                k: v for pass_ in PASSES if pass_ != CHAINED for k, v in read_verdicts(pass_, later[pass_]).items()
-            }
-            reads = _reads(benchmark, item, gold[0], [*own, *later[CHAINED]], verdicts) if gold else []
+            judging = (read_verdicts(pass_, later[pass_]) for pass_ in PASSES if pass_ != CHAINED)
+            verdicts = dict(chain.from_iterable(of.items() for of in judging))
+            golds = {one.item_id: one for one in gold}
+            with notes() as reads:  # spans that readers parse: it is scored again
+                list(score(load(benchmark), "", {name: item}, golds, own + later[CHAINED] if gold else [], verdicts))
             responses[model] = [
                 {"task": request.task, **_response(answer, reads)}
                 for request, answer in own

@@ -106,18 +106,16 @@ def override_text(value: Any) -> str:
 
 def overrides(selection: Sequence[str] | None, run: str = DEFAULT_RUN) -> dict[str, Any]:
     """{key: value} of a command's KEY=VALUE words and its --run. Raises PunchlineError."""
-    return dict(_override(text) for text in selection or ()) | ({} if run == DEFAULT_RUN else {"run": run})
-
-
-def _override(text: str) -> tuple[str, Any]:
-    """(key, value) of a word; the value is read as YAML, as Snakemake does."""
-    key, equals, value = text.partition("=")
-    if not equals:
-        raise PunchlineError(f"expected key=value, got {text!r}", hint="As snakemake --config takes them")
-    try:
-        return key, yaml.safe_load(value)
-    except yaml.YAMLError:
-        raise PunchlineError(f"no value can be read: {value!r}", file=text, hint=f"A list is {key}=[a,b]") from None
+    found = {}
+    for text in selection or ():
+        key, equals, value = text.partition("=")
+        if not equals:
+            raise PunchlineError(f"expected key=value, got {text!r}", hint="As snakemake --config takes them")
+        try:
+            found[key] = yaml.safe_load(value)  # as Snakemake reads it
+        except yaml.YAMLError:
+            raise PunchlineError(f"no value can be read: {value!r}", file=text, hint=f"A list is {key}=[a,b]") from None
+    return found if run == DEFAULT_RUN else found | {"run": run}
 
 
 JSON = Annotated[bool | None, typer.Option("--json/--csv", help="Print JSON, or CSV", show_default=False)]

@@ -93,7 +93,10 @@ def new(
         hint = "Give the address under which raters reach this machine; `rate serve` takes 0.0.0.0"
         raise PunchlineError(f"nobody can open a link to {host}", hint=hint)
     if link:
-        return _replace_links(_votes(study), link, host, port)
+        votes = _votes(study)
+        if unknown := [rater for rater in link if rater not in (*votes.raters(), "all")]:
+            raise PunchlineError(f"no rater {unknown[0]!r}", hint=nearest(unknown[0], votes.raters()))
+        return _print_links(votes, votes.raters() if "all" in link else link, host, port)
     if decide:
         votes = _votes(decide)
         return _make(votes.sheet.benchmark, name or f"{votes.path.stem}-decide", draw_decision(votes), host, port)
@@ -112,14 +115,6 @@ def new(
     if items is not None and there < items:
         print(f"--items {items:,}: only {there:,} items have something to rate")
     return _make(benchmark, name or kind, drawn, host, port)
-
-
-def _replace_links(votes: Votes, link: list[str], host: str, port: int) -> None:
-    raters = votes.raters()
-    for rater in link:
-        if rater not in (*raters, "all"):
-            raise PunchlineError(f"no rater {rater!r}", hint=nearest(rater, raters))
-    _print_links(votes, raters if "all" in link else link, host, port)
 
 
 def _write_sheet(where: Paths, study: str, models: list[str], folder: Path, seed: int) -> None:

@@ -100,12 +100,8 @@ def _tables(project: Project) -> Iterator[str]:
         print(f"\n{printed(path, table, get_terminal_size().columns, follow=False)}")
         for line in leaders(project, name):
             print(line)
-    print(f"\nReport: {project.paths.report}/index.html (open it: punchline view{_run_option(project)})")
-
-
-def _run_option(project: Project) -> str:
-    run = project.selection.run
-    return "" if run == DEFAULT_RUN else f" --run {run}"
+    option = "" if project.selection.run == DEFAULT_RUN else f" --run {project.selection.run}"
+    print(f"\nReport: {project.paths.report}/index.html (open it: punchline view{option})")
 
 
 def leaders(project: Project, name: str) -> Iterator[str]:

@@ -33,10 +33,8 @@ def restore(pull: Annotated[bool, typer.Option(help="Run `dvc pull`")] = True) -
     Example: punchline restore
     """
     if not Path("dvc.lock").is_file():
-        raise PunchlineError(
-            "no dvc.lock: no run was ever recorded",
-            hint="Run `dvc repro`, or clone a project whose dvc.lock is committed",
-        )
+        hint = "Run `dvc repro`, or clone a project whose dvc.lock is committed"
+        raise PunchlineError("no dvc.lock: no run was ever recorded", hint=hint)
     dvc = [sys.executable, "-m", "dvc"]
     if pull and subprocess.run([*dvc, "pull"], check=False).returncode != 0:
         raise PunchlineError("dvc pull failed", hint="See above; docs/data.md says how to add a remote")
@@ -48,10 +46,9 @@ def restore(pull: Annotated[bool, typer.Option(help="Run `dvc pull`")] = True) -
         raise PunchlineError(f"dvc status failed: {status.stderr.strip()}") from None
     if changed:
         print(json.dumps(changed, indent=1), file=sys.stderr)
-        raise PunchlineError(
-            f"the files are not those of dvc.lock (stages {', '.join(sorted(changed))})",
-            hint="Undo your changes and run `dvc checkout`, or run `dvc repro` instead of restoring",
-        )
+        what = f"the files are not those of dvc.lock (stages {', '.join(sorted(changed))})"
+        hint = "Undo your changes and run `dvc checkout`, or run `dvc repro` instead of restoring"
+        raise PunchlineError(what, hint=hint)
     from punchline.audit.state import table_states
 
     states = table_states(Project(read_selection({})[0]))
