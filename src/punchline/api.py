@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
@@ -103,7 +103,7 @@ class Run:
         if not Path(path).is_file():
             hint = f"run.tables: {', '.join(self.tables) or 'none yet'}. In a shell: {making(self.name, path)}"
             raise PunchlineError(f"run {self.name} has no table {table} of {benchmark}", hint=hint)
-        self._check_made(project.tables(benchmark), read=(path,))
+        self._check_made(project.tables(benchmark))
         root = check_shown(path).root
         frame = pd.read_csv(path, keep_default_na=False, na_values=[""], dtype={"model": str})
         frame.attrs |= {"benchmark": benchmark, "table": table, "root": root}
@@ -133,7 +133,7 @@ class Run:
         """A model's answers to a benchmark, with their prompts, parsed labels, and scores under both rules."""
         project = self._of(benchmark, model)
         where = project.paths
-        self._check_made(project.score(benchmark, model), read=(where.snapshot(benchmark, model),))
+        self._check_made(project.answers(benchmark, "", model), project.score(benchmark, model))
         items, golds = Keyed(where.items(benchmark), Item), Keyed(where.gold(benchmark), Gold)
         frame = pd.DataFrame(
             {
@@ -191,16 +191,16 @@ class Run:
             hint = f"{nearest(name, selected)} (run.{what}s)"
             raise PunchlineError(f"run {self.name} has no {what} {name!r}", hint=hint)
 
-    def _check_made(self, *artifacts: Artifact, read: Iterable[str] = ()) -> None:
-        """Warns of artifacts that are not current. Raises PunchlineError if one, or a file of `read`, is missing."""
-        for file in (*read, *(artifact.outputs[0] for artifact in artifacts)):
+    def _check_made(self, *artifacts: Artifact) -> None:
+        """Warns of artifacts that are not current. Raises PunchlineError if one is missing."""
+        status = Status()
+        for artifact in artifacts:
+            file = artifact.outputs[0]
             if not Path(file).is_file():
                 hint = f"In a shell: {making(self.name, file)}"
                 raise PunchlineError(f"not made yet in run {self.name}", file=file, hint=hint)
-        status = Status()
-        for artifact in artifacts:
             if (why := status.of_all(artifact)) is not None:
-                warnings.warn(f"{artifact.outputs[0]} is not current: {why}", Stale, stacklevel=4)
+                warnings.warn(f"{file} is not current: {why}", Stale, stacklevel=4)
 
 
 def _scores(path: str, rule: Rule | None) -> pd.DataFrame:
