@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import msgspec
 
@@ -16,7 +15,8 @@ from punchline.artifacts.project import Project
 from punchline.config.cards import stems
 from punchline.config.selection import Corpus, read_corpus
 from punchline.errors import PunchlineError
-from punchline.files import parse_csv, sha256_file
+from punchline.fetch.manifests import Annotation, Lock, Pin, read_manifest
+from punchline.files import sha256_file
 from punchline.requests import asked, asked_in_pass
 from punchline.respond import images_of
 
@@ -39,30 +39,29 @@ def _selecting(project: Project, benchmark: str, corpus: Corpus) -> Corpus:
 def published(project: Project, benchmark: str) -> Iterator[str]:
     """Raw files against the manifests; images against the ledger and the pins."""
     for path, row in _released(project):
-        if Path(path).is_file() and sha256_file(path) != row["sha256"]:
-            yield f"{path} is not what {row['url']} had when its sha256 was pinned"
+        if Path(path).is_file() and sha256_file(path) != row.sha256:
+            yield f"{path} is not what {row.url} had when its sha256 was pinned"
     pinned = _pinned(benchmark)
     for entry in prepare.ledger(project, benchmark) if project.illustrated(benchmark) else ():
         if entry.state == "ok" and entry.sha256 not in pinned.get(entry.item_id, {entry.sha256}):
             yield f"{entry.path}: the ledger's sha256 is neither pinned nor locked for {entry.item_id}"
 
 
-def _released(project: Project) -> Iterator[tuple[str, dict[str, str]]]:
+def _released(project: Project) -> Iterator[tuple[str, Annotation]]:
     """(path, line of its manifest) of every file that was released."""
     for name in project.manifests:
-        file = paths.manifest(name)
-        for _, row in parse_csv(Path(file).read_bytes(), ("path", "url", "sha256"), file=file):
-            yield project.paths.raw(name, row["path"]), row
+        for row in read_manifest(Path(paths.manifest(name)), Annotation):
+            yield project.paths.raw(name, row.path), row
 
 
-def _pinned(benchmark: str) -> dict[str, set[str | None]]:
+def _pinned(benchmark: str) -> dict[str, set[str]]:
     """{item id: sha256 of its image}, as manifests pin them and as first fetches had them."""
-    pinned: dict[str, set[str | None]] = {}
-    for name in ("images_pinned.csv", "images.lock.csv"):
-        file = Path(paths.manifest(benchmark, name))
-        if file.is_file():
-            for _, row in parse_csv(file.read_bytes(), ("comic_id", "sha256"), file=file):
-                pinned.setdefault(row["comic_id"], set()).add(row["sha256"])
+    pins, locks = (Path(paths.manifest(benchmark, name)) for name in ("images_pinned.csv", "images.lock.csv"))
+    rows: list[Pin | Lock] = [*(read_manifest(pins, Pin) if pins.is_file() else ())]
+    rows += read_manifest(locks, Lock) if locks.is_file() else []
+    pinned = defaultdict[str, set[str]](set)
+    for row in rows:
+        pinned[row.comic_id].add(row.sha256)
     return pinned
 
 
@@ -99,13 +98,11 @@ def sources(project: Project, lineage: Lineage) -> list[str]:
     if project.selection.corpus.drawn:
         return [f"made by the project: {paths.demo(name)}/"]
     used = {file.path for file in lineage.files}
-    lines = [f"{row['url']} sha256 {row['sha256'][:16]}…" for path, row in _released(project) if path in used]
+    lines = [f"{row.url} sha256 {row.sha256[:16]}…" for path, row in _released(project) if path in used]
     if any(file.role == "ledger" for file in lineage.files):
         entries = [entry for entry in prepare.ledger(project, name) if entry.state == "ok"]
-        places = Counter(urlsplit(entry.url or "").netloc or (entry.url or "").split(":")[0] for entry in entries)
-        pinned, one_by_one = _pinned(name), project.paths.ledger(name)
-        lines += [f"{count:,} images from {place}: one by one in {one_by_one}" for place, count in places.items()]
-        if unpinned := [entry.item_id for entry in entries if entry.item_id not in pinned]:
+        lines.append(f"{len(entries):,} images: one by one in {project.paths.ledger(name)}")
+        if unpinned := sorted({entry.item_id for entry in entries} - _pinned(name).keys()):
             some = ", ".join(unpinned[:3]) + (", …" if len(unpinned) > 3 else "")
             lines.append(f"{len(unpinned):,} images that no manifest or lock pins: their bytes are as fetched ({some})")
     return lines
