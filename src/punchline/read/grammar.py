@@ -112,7 +112,7 @@ _PROVIDED = re.compile(  # "B if the man is sad", "B would be right if"
 _OR_MAYBE = re.compile(r"\W*(?:and|or) (?:maybe|perhaps|possibly)\b")
 _LESS = re.compile(r"\b(?:less|worse|weaker|poorer|fewer|not (?:as|so)|n't (?:as|so)|nowhere near as|inferior)\b")
 _MARKED = re.compile(
-    r"[)\]\"']{0,3} ?(?:(?:elements?|humou?r|aspects?) ?)?(?:[.():,\n-]|$|because|since|as\b|for\b|is\b(?! about))"
+    r"[)\]\"']{0,3} ?(?:(?:elements?|humou?r|aspects?) ?)?(?:[.():,;\n-]|$|because|since|as\b|for\b|is\b(?! about))"
 )
 _VERDICT = re.compile(r" (?:is|are|was|were|fits?|works?|does|do|would|seems?)\b")
 _SINGULAR = re.compile(

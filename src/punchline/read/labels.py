@@ -9,7 +9,7 @@ from functools import lru_cache
 from punchline.read import choice, final, normalize, sentences, words
 from punchline.read.number import NOT_APPLICABLE
 from punchline.read.refusal import refuses
-from punchline.read.resolve import answered, by_sentence, resolve
+from punchline.read.resolve import answered, by_sentence, highest, resolve
 from punchline.read.result import Read, reader
 from punchline.read.sentences import Mention
 
@@ -112,11 +112,16 @@ def label(
 
     if none and len(answer) < 200 and _NONE.fullmatch(normalize.plain(answer).low):
         return Read(NOT_APPLICABLE, 0, len(answer))
-    return resolve(answer, lex, [name for name, _ in forms], KEYS, eliminates=both is None)
+    names = {name.upper(): name for name, _ in forms}
+    scored = highest(answer, "", "|".join(names).lower(), names)
+    if scored.value is not None and not (both and both[2].lower() in answer.lower()):
+        return scored._replace(value=names[scored.value])
+    return resolve(answer, lex, [*names.values()], KEYS, eliminates=both is None)
 
 
 # --------------------------------------------------------------------------------------------------- several of them
 
+_PAIR_ENDS = re.compile(r"(?<=: yes)[,;]|(?<=: no)[,;]")  # "Pun: yes, Dark: no" is two lines
 _HEAD = re.compile(r"\W{0,4}(?:\d{1,2}[.)] ?)?\W{0,3}$")
 _HEAD_ENDS = re.compile(r"[)\"']{0,2}(?: humou?r)? ?(?::|-|\(|\.|✓|✗|=|\|)")
 _LIST_REST = re.compile(
@@ -127,7 +132,7 @@ _LIST_REST = re.compile(
 
 def _several(low: str, forms: tuple[tuple[str, tuple[str, ...]], ...]) -> list[Mention]:
     """The labels that a plain text affirms: those that make up a sentence or head its lines, else all that it uses."""
-    low = answered(low)
+    low = _PAIR_ENDS.sub("\n", answered(low))
     listed: list[Mention] = []
     heads: list[Mention] = []
     other: list[Mention] = []

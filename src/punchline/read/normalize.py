@@ -36,6 +36,7 @@ _SAME = str.maketrans(
     dict.fromkeys("“”„«»", '"')
     | dict.fromkeys("‘’´", "'")
     | dict.fromkeys("‐‑–−―", "-")
+    | dict.fromkeys("➜➝➞➙⟶", "→")
     | {"…": ".", "、": ",", "。": ".", "｡": "."}
 )
 _EAST = "[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]"  # letters that are written without blanks between words

@@ -15,6 +15,7 @@ V = TypeVar("V")
 P = ParamSpec("P")
 
 _QUOTED = re.compile(r"\s*(?:\"([^\"]+)\"|“([^“”]+)”|\(([^()]+)\)|\[([^\[\]]+)\])\s*")  # all of an answer
+_FLAG = re.compile(r": (?:yes|no)$", re.MULTILINE)  # a line of a boolean
 SHORT = 500  # characters of an answer that is worth remembering
 KEPT = 1_000  # of a reader
 
@@ -74,11 +75,13 @@ def _of_answers(
     def of_answer(answer: str, *args: P.args, **kwargs: P.kwargs) -> Read[V]:
         own = reasoning.remove(answer)
         text, offset = structure.without_markers(own.text), own.offset
-        found = read(trimmed(text), *args, **kwargs) if text else Read[V](None)
+        lines = structure.lines(text)
+        flags = text.startswith("{") and _FLAG.search(lines)  # whether, not which: {"A": false, "B": true}
+        found = read(trimmed(text), *args, **kwargs) if text and not flags else Read[V](None)
         if found.value is None and (quoted := _QUOTED.fullmatch(text)):
             group = quoted.lastindex or 0
             found, offset = read(quoted[group], *args, **kwargs), offset + quoted.start(group)
-        if found.value is None and (lines := structure.lines(text)):
+        if found.value is None and lines:
             found, offset = read(lines, *args, **kwargs)._replace(start=0, end=len(text)), own.offset
         return Read(found.value, found.start + offset, found.end + offset) if found.value is not None else Read(None)
 

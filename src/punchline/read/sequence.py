@@ -19,7 +19,7 @@ _PLACES = dict(ORDINALS.items()) | {f"{n}{s}": n for n in range(1, 21) for s in 
 _ORDINAL = "|".join(sorted(_PLACES, key=len, reverse=True))
 # The longest first.
 _NEXTS = "followed by|and finally|after that|afterwards|finally|lastly|final|start|next|then|last|end"
-_DIGITS = re.compile(r"\A\W*([1-9]{3,9})\W*\Z")
+_DIGITS = re.compile(r"\A\W*(?:[a-z ]{3,30}[:=] ?)?([1-9]{3,9})\W*\Z")
 _HAN = str.maketrans("一二三四五六七八九", "123456789")
 _WORD = re.compile(rf"\b(?:{_ORDINAL}|{'|'.join(CARDINALS)})\b")
 _SPELT = re.compile(rf"(?:\W*(?:{_WORD.pattern}|and|then|the|{_NOUN}))+\W*")  # nothing but words for numbers
@@ -69,7 +69,7 @@ _TOLD = re.compile(
 )
 _NOT_TOLD = re.compile(r"\b(?:before|preced\w+|prior to|not|n't|earlier than|or)\b")
 _CUE = re.compile(
-    r"\b(?:answer|correct(?:ed)? (?:order|sequence|arrangement)|(?:right|proper|chronological|logical|reading"
+    r"\b(?:answer|corrected|correct (?:order|sequence|arrangement)|(?:right|proper|chronological|logical|reading"
     r"|final|new|actual|reordered|rearranged|true) (?:order|sequence|arrangement)"
     r"|(?:order|sequence|arrangement)(?: of \w+(?: \w+)?)? (?:is|should be|would be|must be|becomes)"
     r"|should be (?:read|arranged|ordered|in)|final|therefore|thus|hence|so)\b"
@@ -83,7 +83,8 @@ _GIVEN = re.compile(
 _COUNTED = re.compile(r"\b(?:there (?:are|is)|consists? of|contains?|has|have|labell?ed|numbered|named)\b[^.\n]{0,40}$")
 _GIVEN_AFTER = re.compile(
     r"[)\]\"']{0,3}\? ?(?:no\b|wait|actually|rather|hm|not )|[)\]\"']{0,3}(?: (?:is|was|does|would be"
-    r"|seems?)(?: \w+ly)?(?: not|n't)?|n't|,)? ?(?:wrong|incorrect|not|impossible|as (?:given|shown|presented)|shuffled"
+    r"|seems?)(?: \w+ly)?(?: not|n't)?|n't|,)? ?(?:wrong|incorrect|not(?! [\[(]?\d)|impossible"
+    r"|as (?:given|shown|presented)|shuffled"
     r"|scrambled|doesn't|does not|isn't|makes no)\b|,? (?:all |each |together )?(?:show|depict|feature|contain"
     r"|tell|portray|illustrate|describe|form|belong|make)s?\b|,? (?:all |each )?(?:are|were)\b"
     r"(?! (?:the |in the |in )?(?:correct|right|proper|logical|final|best))"
@@ -273,8 +274,8 @@ def _denied(low: str, found: Found) -> bool:
         return True
     if found.order == tuple(sorted(found.order, key=int)) and _COUNTED.search(before):
         return True
-    of_given = re.search(r"\b(?:not|given|shown|current|original|shuffled)\w*[^:]{0,20}: ?$", before)
-    cut = max(map(before.rfind, (" but ", "; ", " should be ", *([] if of_given else [": "]))))
+    of_given = re.search(r"\b(?:not|given|shown|current|original|shuffled)\w*[^:\d]{0,20}: ?$", before)
+    cut = max(map(before.rfind, (" but ", "; ", " should be ", " it's ", " it is ", *([] if of_given else [": "]))))
     sure = re.search(
         r"\b(?:correct|right|answer|final)\b(?! (?:order|sequence) is not)[^.;\n]{0,20}$", before
     ) and not re.search(r"\bnot?\b|n't", before)

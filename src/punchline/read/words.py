@@ -60,7 +60,8 @@ BEST = (
 )
 GOOD = (
     r"true|fit(?:s|ting)?|captur\w+|match(?:es|ing)?|reflects?|express\w*|conveys?|describ\w*|summari[sz]\w+|sums?"
-    r"|aligns?|(?<!of )works?|accurate(?:ly)?|suitable|suits?|appropriate|apt(?:ly)?|plausible|valid|represents?"
+    r"|aligns?|(?<!of )(?<!about )works?"
+    r"|accurate(?:ly)?|suitable|suits?|appropriate|apt(?:ly)?|plausible|valid|represents?"
     r"|encapsulat\w*|embod\w*|makes? (?:the most )?sense|good|strong(?:ly)?|great|resonates?|illustrat\w*|highlights?"
     r"|distils?|distills?|holds?|supported|consistent|contributes?|important|relevant|central|yes|agrees?|correspond\w*"
     r"|applies|apply|sound|drives?|articulat\w+|communicat\w+|emphasi[sz]es?|speaks? to|gets? (?:at|it)|points? to|pick"
@@ -85,7 +86,8 @@ COMMITMENT = re.compile(
     r"|encapsulat|classifi|categori[sz])ed(?: up)? (?:by|in|as)|submit|respond(?:ing)? with|response|lock(?:ing)? in"
     r"|mark|come[s]? from|(?:driven|carried|delivered|created) by|(?:relies|rely|depends?|hinges|rests) (?:on|upon)"
     r"|ended? (?:up )?(?:on|with)|took|taking|indicat(?:es?|ing)|suggest(?:s|ing)?|falls? (?:on|under)|lies? (?:in"
-    r"|with)|namely|(?:com|keep)\w* (?:\w+ )?back to|drawn to|convinced (?:by|of))\b|=>|->|→|✓|\b(?:is|are"
+    r"|with)|namely|(?:com|keep)\w* (?:\w+ )?back to"
+    r"|drawn to|convinced (?:by|of)|only(?= ?\W*$))\b|=>|->|→|✓|\b(?:is|are"
     r"|be)(?: (?:the|an?|actually|option|letter|clearly|still|really|probably|just|simply|indeed|panel|title"
     r"|answer))*[ (\"']*$"
 )
@@ -129,7 +131,8 @@ CORRECTION = re.compile(
     r"|reflection|consideration)|on reflection|let me (?:reconsider|re-?check|re-?think|re-?evaluate|revise|correct"
     r"|change)\w*|(?:up)?on (?:closer|further|second) (?:reflection|review|inspection|look|thought)|looking (?:again"
     r"|closer|more closely)|rather|i (?:was|stand|am) (?:wrong|corrected|mistaken)|i (?:meant|mean)|i take (?:that"
-    r"|it) back|i(?:'ll| will)? change my|revised|hmm+|nope?(?=[,:! -]))\b|\bor rather\b|\bno, wait\b|\bi misread\b"
+    r"|it) back|i(?:'ll| will)? change my"
+    r"|revised|edit(?=:)|hmm+|nope?(?=[,:! -]))\b|\bor rather\b|\bno, wait\b|\bi misread\b"
     r"|(?<=\.\. )no(?=, )|\bthinking (?:again|about it more)\b"
     r"|\bafter (?:reconsider|re-?check|re-?think|(?:a )?closer|further|a second"
     r"|another)\w*\b"
