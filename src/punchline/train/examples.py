@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,6 +9,9 @@ from pathlib import Path
 
 import msgspec
 
+from punchline.benchmarks.pictures import png_of
+from punchline.comics import frames
+from punchline.comics.split import read_image
 from punchline.config.recipes import Recipe
 from punchline.core import benchmark as benchmarks
 from punchline.core.engine import has_all_images, images_in
@@ -88,31 +90,18 @@ def examples_of(
 def with_rows(item: Item, rows: Mapping[str, Sequence[int]], requests: Sequence[Request], folder: Path) -> Item:
     """The item with frames side by side in other orders, as pictures in `folder`.
 
-    Pictures that no request shows, or whose frames are missing, stay as they are.
+    Pictures that no request shows stay as they are.
     """
     refs = {ref.name: ref for ref in item.images}
     seen = {image.sha256 for request in requests for image in images_in(request)}
-    images = []
-    for ref in item.images:
-        parts = [refs.get(f"frame{place + 1}") for place in rows.get(ref.name, ())]
-        frames = [part for part in parts if part is not None]
-        changed = frames and len(frames) == len(parts) and ref.sha256 in seen
-        images.append(_row(ref.name, frames, folder) if changed else ref)
-    return msgspec.structs.replace(item, images=tuple(images))
-
-
-def _row(name: str, parts: Sequence[ImageRef], folder: Path) -> ImageRef:
-    from punchline.comics import frames
-    from punchline.comics.number import encode, png_size
-    from punchline.comics.split import read_image
-
-    content = encode(frames.row([read_image(io.BytesIO(Path(part.path).read_bytes())) for part in parts]))
-    digest = sha256(content)
-    path = folder / f"{digest}.png"
-    if not path.is_file():
-        write_bytes(path, content)
-    width, height = png_size(content)
-    return ImageRef(path=path.as_posix(), sha256=digest, width=width, height=height, name=name)
+    for name, order in rows.items():
+        if name in refs and refs[name].sha256 in seen:
+            made = png_of(name, frames.row([read_image(refs[f"frame{place + 1}"].path) for place in order]), {})
+            digest = sha256(made.content)
+            path = folder / f"{digest}.png"
+            write_bytes(path, made.content)
+            refs[name] = ImageRef(path=path.as_posix(), sha256=digest, width=made.width, height=made.height, name=name)
+    return msgspec.structs.replace(item, images=tuple(refs.values()))
 
 
 def encoded(
