@@ -405,8 +405,10 @@ def test_failure_inside_a_run_ends_it_and_keeps_what_was_fetched(project: Projec
         if done == 2:
             raise OSError("no space left")
 
+    slow = {"e_1": "https://explosm.net/comics/1"}  # a task of another host, which ends too
+    project.server.routes["explosm.net", "/comics/1"] = Reply(b"<html>", "text/html", delay=2)
     with pytest.raises(OSError, match="no space left"):
-        project.fetch(ids, progress=full_disk)
+        project.fetch([*ids, *slow], slow, progress=full_disk)
     assert len(logged(project.log)) == 2
     assert all(entry.state == "ok" for entry in project.fetch(ids))
 

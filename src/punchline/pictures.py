@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 from punchline.artifacts.project import Project
@@ -15,11 +15,11 @@ from punchline.prepare import ledger, reading
 from punchline.schema import FetchEntry, ImageRef, Pictures, sha256
 from punchline.text import track
 
-Made = tuple[Pictures, dict[str, bytes]]  # the pictures of one item, and {path: bytes} of them
 
-
-def make_pictures(benchmark: Benchmark, entry: FetchEntry, files: Files, folder: str, *, pinned: bool) -> Made:
-    """The pictures of one ledger entry. Pure but for reading the published image.
+def make_pictures(
+    benchmark: Benchmark, entry: FetchEntry, files: Files, folder: str, pinned: bool
+) -> tuple[Pictures, dict[str, bytes]]:
+    """The pictures of one ledger entry, and {path: bytes} of them. Pure but for reading the published image.
 
     A picture's path is <folder>/<item id>/<name><suffix>, or <folder>/<item id><suffix> for one without a name.
     `pinned`: published bytes must be those that the ledger recorded. Raises PunchlineError for an image that is gone or
@@ -57,22 +57,13 @@ def make_pictures(benchmark: Benchmark, entry: FetchEntry, files: Files, folder:
     return record, {path: picture.content for path, picture in made.items()}
 
 
-def make_all(
-    benchmark: Benchmark, ledger: Sequence[FetchEntry], files: Files, folder: str, *, pinned: bool
-) -> Iterator[Made]:
-    """The pictures of every entry that has an image, in order."""
-    present = [entry for entry in ledger if entry.state == "ok"]
-    with ThreadPoolExecutor(threads()) as pool:
-        made = pool.map(lambda entry: make_pictures(benchmark, entry, files, folder, pinned=pinned), present)
-        yield from track(made, len(present), "make_pictures")
-
-
 def write_pictures(project: Project, benchmark: str) -> None:
     """Write what models see, and an index of it. Pictures of other selections stay: runs share them."""
     loaded, folder, index = project.benchmark(benchmark), project.paths.pictures(benchmark), []
-    with reading(project, benchmark, loaded.ITEM_FILES) as files:
-        pinned = not project.selection.corpus.drawn
-        for made, contents in make_all(loaded, ledger(project, benchmark), files, folder, pinned=pinned):
+    present = [entry for entry in ledger(project, benchmark) if entry.state == "ok"]
+    with reading(project, benchmark, loaded.ITEM_FILES) as files, ThreadPoolExecutor(threads()) as pool:
+        make = partial(make_pictures, loaded, files=files, folder=folder, pinned=not project.selection.corpus.drawn)
+        for made, contents in track(pool.map(make, present), len(present), "make_pictures"):
             for path, content in contents.items():
                 write_bytes(path, content)
             index.append(made)

@@ -174,7 +174,12 @@ async def _fetch_all(
                 os.fsync(lines.fileno())
                 progress(len(entries), total, entry)
 
-        await asyncio.gather(*map(work, queues))
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                for queue in queues:
+                    tasks.create_task(work(queue))
+        except ExceptionGroup as errors:  # such as a full disk: all other tasks have ended before
+            raise errors.exceptions[0] from None
     return entries
 
 
