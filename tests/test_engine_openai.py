@@ -1,6 +1,5 @@
 """The openai engine against a real server that misbehaves: nothing asked twice, nothing lost, no key anywhere."""
 
-import asyncio
 import base64
 import json
 import os
@@ -30,7 +29,7 @@ from tests.servers.batches import Provider, to
 from tests.servers.scripted import scripted
 
 from punchline.core.engine import model_key
-from punchline.engines.openai import batch, chat, pace
+from punchline.engines.openai import batch, chat
 from punchline.engines.openai import engine as load
 from punchline.errors import PunchlineError
 from punchline.schema import Image, Message, ModelCard, Request, Response, Sampling, Text, sha256
@@ -348,54 +347,6 @@ def test_a_clock_that_jumps_does_not_matter(server: Served, tmp_path: Path, monk
     monkeypatch.setattr(time, "time", lambda: 1e9 * (-1) ** next(jumps))
     asked = [*requests("<<429_date>> jump"), *many(5, "jump")]
     assert run(tmp_path, card(server.url, requests_per_minute=6000), asked) == {"ok": 6}
-
-
-class Clock:
-    """Time that passes only in asyncio.sleep."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.now, self._sleep = 100.0, asyncio.sleep
-        monkeypatch.setattr(pace, "monotonic", lambda: self.now)
-        monkeypatch.setattr(asyncio, "sleep", self.sleep)
-
-    async def sleep(self, seconds: float) -> None:
-        self.now += seconds
-        await self._sleep(0)
-
-
-@pytest.mark.parametrize("rpm", [1, 60, 90, 600])
-def test_calls_are_60_by_rpm_seconds_apart(rpm: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    clock, starts = Clock(monkeypatch), []
-
-    async def calls() -> None:
-        admission = pace.Pace(9, rpm, None)
-        for _ in range(4):
-            await admission.acquire(1)
-            starts.append(clock.now - 100)
-
-    asyncio.run(calls())
-    assert starts == pytest.approx([0, 60 / rpm, 120 / rpm, 180 / rpm], abs=1e-6)
-
-
-@pytest.mark.parametrize("when", ["while waiting", "with its turn", "until its time"])
-def test_a_cancelled_call_takes_no_slot_and_wakes_the_next(when: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    clock = Clock(monkeypatch)
-
-    async def calls() -> None:
-        admission = pace.Pace(2 if when == "until its time" else 1, 60, None)
-        await admission.acquire(1)
-        second, third = (asyncio.create_task(admission.acquire(1)) for _ in range(2))
-        await clock.sleep(0)
-        if when == "with its turn":
-            admission.release()
-        second.cancel()
-        await asyncio.wait([second])
-        if when == "while waiting":
-            admission.release()
-        await asyncio.wait_for(third, 5)
-        assert second.cancelled() and clock.now == pytest.approx(101)  # the second call has spent no time of the budget
-
-    asyncio.run(calls())
 
 
 def certificate(folder: Path) -> Path:

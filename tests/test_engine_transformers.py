@@ -140,12 +140,6 @@ def test_a_batch_answers_as_plain_generation_one_by_one(reader: Any, smollm2: Pa
 
 
 @needs_hf
-def test_rows_that_share_nothing_are_padded_right_too(reader: Any) -> None:
-    systems = ["You are a cat.", "Answer as a pirate, with many words and in the old style.", "Be brief"]
-    texts_in_any_batch(reader, [ask(text, system=system) for text, system in zip(QUESTIONS, systems, strict=False)])
-
-
-@needs_hf
 def test_what_is_recorded(reader: Any) -> None:
     long = ask("Write a long story.")
     short = ask("Tell me a joke about a cat and a dog who meet in a bar.", max_tokens=120)

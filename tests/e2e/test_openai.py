@@ -28,19 +28,17 @@ def files_with(text: str, folder: Path) -> list[Path]:
     return [path for path in files if text.encode() in path.read_bytes()]
 
 
-def ours(project: Project) -> dict[str, str]:
-    """The model's row."""
-    return next(row for row in project.rows(TABLE) if row["model"] == "served")
-
-
 def test_two_hops_and_no_key_anywhere(project: Project, server: Served) -> None:
+    said = project.punchline("plan", *CONFIG.split())
+    assert "6 " in said and "answer" in said and "judge" in said and KEY not in said
+    assert server.get("/counts") == {} and os.environ[VARIABLE] == KEY  # planning asks nothing
     server.script(key="another")
     said = project.snakemake(TABLE, config=CONFIG, fails=True)
     assert VARIABLE in said and KEY not in said  # it names the variable; the server had echoed the key
     server.script(key=KEY)
     said = project.snakemake(TABLE, "results/cost.csv", config=CONFIG)
     assert KEY not in said
-    row = ours(project)
+    row = next(row for row in project.rows(TABLE) if row["model"] == "served")
     # The server's verdicts are prose: none can be read, all are counted, nothing is scored.
     assert row["n"] == "0" and row["n_unparsable"] == "6" and row["accuracy"] == ""
     costs = project.rows("results/cost.csv")
@@ -53,35 +51,10 @@ def test_two_hops_and_no_key_anywhere(project: Project, server: Served) -> None:
     # A second run asks nothing, and neither does one that has to make its snapshots anew.
     assert project.to_run(TABLE, config=CONFIG) == set()
     project.snakemake(TABLE, "--forcerun", "respond", config=CONFIG)
-    assert server.get("/counts") == counts
-
-
-def test_failed_answers_are_asked_again_by_retry(project: Project, server: Served) -> None:
-    server.script(key=KEY, fault="500")
-    card = project.path / "config/model/served.yaml"
-    card.write_text(card.read_text() + "attempts: 1\nbreaker: 0\n")
-    project.snakemake(TABLE, config=CONFIG)
-    assert ours(project)["n_failed"] == "6"
-    assert "INCOMPLETE" in (project.path / TABLE).with_suffix(".md").read_text()
-    server.script(key=KEY)
-    assert project.to_run(TABLE, config=CONFIG) == set()
-    project.punchline("retry", *CONFIG.split())
-    row = ours(project)
-    assert row["n_failed"] == "0" and row["n_unparsable"] == "6"
-
-
-def test_plan_asks_nothing(project: Project, server: Served) -> None:
-    said = project.punchline("plan", *CONFIG.split())
-    assert "6 " in said and "answer" in said and "judge" in said and KEY not in said
-    assert server.get("/counts") == {}
-    assert os.environ[VARIABLE] == KEY
-    server.script(key=KEY)
-    project.snakemake(TABLE, config=CONFIG)
-    asked = server.get("/counts")
     table = [line.split() for line in project.punchline("plan", *CONFIG.replace("=6", "=12").split()).splitlines()]
     header, planned = (next(line for line in table if word in line) for word in ("to_ask", "answer"))
     assert planned[header.index("to_ask")] == "6"
-    assert server.get("/counts") == asked
+    assert server.get("/counts") == counts
 
 
 def test_no_table_is_current_whose_answers_are_lost(

@@ -87,30 +87,21 @@ def test_an_owner_that_is_killed_takes_everything_along(tmp_path: Path, number: 
     assert eventually(lambda: not any(alive(pid) for pid in [leash, *below]))
 
 
-def test_a_child_that_dies_leaves_no_orphans(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("script", "let", "status", "words"),
+    [
+        ('echo "$WORD"; read line || echo "no stdin"; exit 3', False, 3, "heard\nno stdin\n"),
+        ("sleep 600 & setsid sleep 600 & echo started; exit 7", False, 7, "started\n"),  # no orphan is left
+        ("trap 'echo tidied; exit 0' TERM; echo started; while :; do sleep 0.05; done", True, 0, "started\ntidied\n"),
+    ],
+)
+def test_output_and_status_come_through(tmp_path: Path, script: str, let: bool, status: int, words: str) -> None:
     log = tmp_path / "log"
     with log.open("wb") as file:
-        leash = on_leash(["sh", "-c", "sleep 600 & setsid sleep 600 & echo started; exit 7"], os.environ, file, 0.3)
-    assert leash.wait(15) == 7
+        leash = on_leash(["sh", "-c", script], {**os.environ, "WORD": "heard"}, file)
+    if let:
+        assert eventually(lambda: started(log))
+        assert let_go(leash) == status
+    assert leash.wait(15) == status and log.read_text().replace("Terminated\n", "") == words
     assert not descendants(leash.pid)
     let_go(leash)
-
-
-def test_output_and_status_come_through(tmp_path: Path) -> None:
-    log = tmp_path / "log"
-    env = {**os.environ, "WORD": "heard"}
-    with log.open("wb") as file:
-        leash = on_leash(["sh", "-c", 'echo "$WORD"; read line || echo "no stdin"; exit 3'], env, file)
-    assert leash.wait(15) == 3
-    assert log.read_text() == "heard\nno stdin\n"
-    let_go(leash)
-
-
-def test_a_child_that_obeys_is_not_killed(tmp_path: Path) -> None:
-    log = tmp_path / "log"
-    with log.open("wb") as file:
-        script = "trap 'echo tidied; exit 0' TERM; echo started; while :; do sleep 0.05; done"
-        leash = on_leash(["sh", "-c", script], os.environ, file)
-    assert eventually(lambda: started(log))
-    assert let_go(leash) == 0
-    assert "tidied" in log.read_text()
