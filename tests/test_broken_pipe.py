@@ -11,44 +11,42 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.conftest import ROOT
 from tests.ran import ran
 from tests.test_shared_folder import sheet
 
 from punchline.rating.votes import Votes
 
 COMMAND = [sys.executable, "-m", "punchline.cli"]
+ENVIRONMENT = os.environ | {"PYTHONPATH": str(ROOT / "src")}
 GET = b"GET /static/mode.js HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
 
-def started(project: Path, root: Path, arguments: str, **more: str) -> subprocess.Popen[str]:
+def started(project: Path, arguments: str, **more: str) -> subprocess.Popen[str]:
     """A command in the project, whose output somebody may read."""
     pipes: Any = dict.fromkeys(("stdout", "stderr"), subprocess.PIPE)
-    return subprocess.Popen(
-        [*COMMAND, *arguments.split()], cwd=project, env=environment(root) | more, text=True, **pipes
-    )
-
-
-def environment(root: Path) -> dict[str, str]:
-    return os.environ | {"PYTHONPATH": str(root / "src")}
+    return subprocess.Popen([*COMMAND, *arguments.split()], cwd=project, env=ENVIRONMENT | more, text=True, **pipes)
 
 
 @pytest.fixture
-def project(tmp_path: Path, root: Path) -> Path:
+def project(tmp_path: Path) -> Path:
     """A project with a report and a study without raters."""
     (tmp_path / "Snakefile").touch()
-    (tmp_path / "config").symlink_to(root / "config")
     (tmp_path / "results/report").mkdir(parents=True)
+    (tmp_path / "data").mkdir()
+    for name in ("config", "data/demo", "data/manifests"):
+        (tmp_path / name).symlink_to(ROOT / name)
     (tmp_path / "results/report/index.html").write_text("text\n" * 200_000)
     Votes.make(str(tmp_path / "data/ratings/pixelhumor/relevance.sqlite"), sheet(), {})
     return tmp_path
 
 
 @pytest.fixture(params=["view --no-browser", "rate serve relevance"])
-def served(request: pytest.FixtureRequest, project: Path, root: Path) -> Iterator[tuple[subprocess.Popen[str], int]]:
+def served(request: pytest.FixtureRequest, project: Path) -> Iterator[tuple[subprocess.Popen[str], int]]:
     """A server's process and port."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    process = started(project, root, f"{request.param} --port {port}")
+    process = started(project, f"{request.param} --port {port}")
     assert process.stdout is not None
     assert str(port) in process.stdout.readline()
     yield process, port
@@ -72,8 +70,8 @@ def test_a_client_that_goes_ends_no_server(served: tuple[subprocess.Popen[str], 
 
 @pytest.mark.parametrize("arguments", ["tables", "--version", "--help", "view --no-browser"])
 @pytest.mark.parametrize("unbuffered", ["", "1"])
-def test_a_command_whose_reader_goes_ends_quietly(project: Path, root: Path, arguments: str, unbuffered: str) -> None:
-    process = started(project, root, arguments, PYTHONUNBUFFERED=unbuffered)
+def test_a_command_whose_reader_goes_ends_quietly(project: Path, arguments: str, unbuffered: str) -> None:
+    process = started(project, arguments, PYTHONUNBUFFERED=unbuffered)
     assert process.stdout is not None and process.stderr is not None
     process.stdout.close()
     assert process.stderr.read() == ""
@@ -89,8 +87,8 @@ def test_a_command_whose_reader_goes_ends_quietly(project: Path, root: Path, arg
         ("tables", "/dev/full", 1, "error: No space left on device\n"),
     ],
 )
-def test_a_full_or_closed_pipe(project: Path, root: Path, arguments: str, output: str, status: int, said: str) -> None:
+def test_a_full_or_closed_pipe(project: Path, arguments: str, output: str, status: int, said: str) -> None:
     command = ["sh", "-c", f'exec "$@" >{output}', "sh", *COMMAND, *arguments.split()]
-    done = ran(*command, cwd=project, env=environment(root))
+    done = ran(*command, cwd=project, env=ENVIRONMENT)
     assert done.returncode == status
     assert done.stderr.startswith(said) and done.stderr.count("\n") == bool(said)
