@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from itertools import chain
@@ -49,10 +50,9 @@ def units(items: Mapping[str, Item], models: Sequence[str], seed: int) -> list[U
 
 def draft_units(items: Mapping[str, Item], pool: Sequence[Draft]) -> list[Unit]:
     """A unit per strip and task, answers before distractors, with empty texts to write in if drafts are too few."""
-    groups: dict[tuple[str, str], list[Shown]] = {}
+    groups = defaultdict[tuple[str, str], list[Shown]](list)
     for draft in sorted(pool, key=lambda draft: draft.kind):
-        shown = Shown(source=draft.source, text=draft.text, kind=draft.kind)
-        groups.setdefault((draft.item_id, draft.task), []).append(shown)
+        groups[draft.item_id, draft.task].append(Shown(source=draft.source, text=draft.text, kind=draft.kind))
     made = []
     for (item_id, task), texts in sorted(groups.items()):
         picture = items[item_id].images[0]

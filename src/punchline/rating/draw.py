@@ -62,17 +62,16 @@ def _units(where: Paths, benchmark: str, study: Study, texts: Texts, items: Mapp
         groups.setdefault(key, []).append(Shown(source=source, text=text))
     units = []
     for (item_id, task, *_), own in groups.items():
-        item = items[item_id]
+        item, about = items[item_id], dict[str, Any]()
         if (study.picture and not item.images) or (study.best and len(own) < 2):
             continue
         context = [(name, str(item.fields.get(name, ""))) for name in study.fields]
         context += [(name, str(golds[item_id].values[name])) for name in study.gold]
-        unit = Unit(item_id=item_id, task=task, texts=tuple(own), context=tuple(context))
         if study.picture:
-            unit = replace(unit, picture=item.images[0].path, sha256=item.images[0].sha256)
+            about = {"picture": item.images[0].path, "sha256": item.images[0].sha256}
         if any(golds[item_id].values.get(name) == value for name, value in blurred.items()):
-            unit = replace(unit, blurred=True)
-        units.append(unit)
+            about["blurred"] = True
+        units.append(Unit(item_id=item_id, task=task, texts=tuple(own), context=tuple(context), **about))
     return units
 
 

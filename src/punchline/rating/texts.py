@@ -40,7 +40,7 @@ def answered(where: Paths, benchmark: str, study: Study, models: Sequence[str]) 
         raise PunchlineError("nothing was asked yet", file=path, hint=hint)
     requests = read_table(path, Request)
     found: Texts = {}
-    states: Counter[str] = Counter()
+    states = Counter[str]()
     for model in models:
         index = Path(where.snapshot(benchmark, model))
         if not index.is_file():
@@ -84,9 +84,8 @@ def written(content: bytes, file: str, study: Study, items: Mapping[str, Item]) 
         if task not in study.questions:
             raise refused(f"unknown task {task!r}", field="task", hint=nearest(task, study.questions))
         if not source or not text:
-            raise refused(
-                "the cell is empty", field="text" if source else "source", hint="Name the writer and the text"
-            )
+            field = "text" if source else "source"
+            raise refused("the cell is empty", field=field, hint="Name the writer and the text")
         if (item_id, task, source) in found:
             raise refused("a second text by the same source", field="source", hint="Keep one of the two")
         found[item_id, task, source] = text
@@ -103,12 +102,13 @@ def blinded(study: Study, texts: Texts, items: Mapping[str, Item], seed: int) ->
     order = sorted(texts.items())
     random.Random(seed).shuffle(order)
     asked = [(key, text, question) for key, text in order for question in study.questions[key[1]]]
-    sheet, key_rows = [], []
+    rows = []
     for row, ((item_id, task, source), text, question) in enumerate(asked, start=1):
         image = items[item_id].images[0].path if items[item_id].images else ""
-        sheet.append(dict(zip(SHEET, (row, item_id, image, for_spreadsheet(text), question.ask, ""), strict=True)))
-        key_rows.append(dict(zip(KEY, (row, item_id, source, task, question.aspect), strict=True)))
-    return csv_text(SHEET, sheet), csv_text(KEY, key_rows)
+        values = (row, item_id, image, for_spreadsheet(text), question.ask, "", source, task, question.aspect)
+        rows.append(dict(zip((*SHEET, *KEY[2:]), values, strict=True)))
+    sheet, key = ([{name: row[name] for name in columns} for row in rows] for columns in (SHEET, KEY))
+    return csv_text(SHEET, sheet), csv_text(KEY, key)
 
 
 def unblinded(sheet: Path, key: Path) -> list[Rating]:

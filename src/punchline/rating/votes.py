@@ -11,6 +11,7 @@ import json
 import os
 import secrets
 import sqlite3
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from hmac import compare_digest
@@ -190,8 +191,7 @@ class Votes:
     def rater_of(self, secret: str) -> str | None:
         """The rater with this secret; None for an unknown one."""
         raters = self._rows("SELECT name, secret FROM raters")
-        found = [name for name, known in raters if known and compare_digest(known, _hashed(secret))]
-        return found[0] if found else None
+        return next((name for name, known in raters if known and compare_digest(known, _hashed(secret))), None)
 
     def seats(self, rater: str) -> list[int]:
         """The units of a rater's pages, in order."""
@@ -199,11 +199,11 @@ class Votes:
 
     def offered(self, rater: str) -> dict[int, set[int]]:
         """{unit: the texts to choose among} of a rater who decides, in a study that an older version made."""
-        found: dict[int, set[int]] = {}
+        found = defaultdict[int, set[int]](set)
         if self._rows("SELECT 1 FROM sqlite_master WHERE name = 'offered'"):
             for unit, text in self._rows("SELECT unit, text FROM offered WHERE rater = ?", rater):
-                found.setdefault(unit, set()).add(text)
-        return found
+                found[unit].add(text)
+        return dict(found)
 
     def vote(self, rater: str, unit: int, answers: Mapping[str, str], note: str) -> None:
         """Add a vote; it is on disk on return."""
@@ -219,10 +219,7 @@ class Votes:
 
     def rated(self) -> dict[int, list[Given]]:
         """The last votes by unit, of all units without a rater who is yet to vote."""
-        given = self.given()
-        seated: dict[int, list[str]] = {}
-        for rater in self.raters():
-            for unit in self.seats(rater):
-                seated.setdefault(unit, []).append(rater)
-        complete = {unit: own for unit, own in seated.items() if all((rater, unit) in given for rater in own)}
-        return {unit: [given[rater, unit] for rater in own] for unit, own in sorted(complete.items())}
+        given, seated = self.given(), defaultdict[int, list[Given | None]](list)
+        for rater, unit in self._rows("SELECT rater, unit FROM seats ORDER BY unit, rater"):
+            seated[unit].append(given.get((rater, unit)))
+        return {unit: [one for one in own if one] for unit, own in seated.items() if all(own)}

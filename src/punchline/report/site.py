@@ -31,13 +31,6 @@ from punchline.workflow.processes import pictures_mode
 HERE = Path(__file__).with_suffix("")  # its templates and static files: part of the digest of this module's code
 ROWS = 500  # that a page of a list shows
 OWN = "files.json"  # what the report consists of, by path from its root
-NAV = {
-    "index.html": "Start",
-    "compare.html": "Compare",
-    "answers.html": "Answers",
-    "wall.html": "Comics",
-    "tables/index.html": "Tables",
-}
 READING = {"compare": "Compare", "answers": "Answers", "wall": "Comics", "item": "Comic"}  # pages that read answers
 ELSEWHERE = ("answers/", "items/")  # written by jobs of their own
 
@@ -144,7 +137,7 @@ class Site:
         self.page("index.html", "index.html", "Results", **self._start())
         for stem, title in READING.items():
             self.page(f"{stem}.html", f"{stem}.html", title, scripts=("mode.js", "run.js", "ui.js", f"{stem}.js"))
-        self.page("tables/index.html", "tables.html", "Tables", sheets=self._lists(), about=validity.ABOUT)
+        self.page("tables/index.html", "tables.html", "Tables", sheets=self._lists())
         for listed in self.validity_files.values():
             self._list(listed)
         for path in before:
@@ -162,7 +155,7 @@ class Site:
         """Write a page. `path` from the report's root; the page's own links begin with the way back there."""
         text = self.templates.get_template(template).render(
             **{"scripts": (), "base": "../" * path.count("/"), "title": title, "run": self.project.selection.run}
-            | {"nav": NAV.items(), "here": path, "version": __version__, "site": self}
+            | {"here": path, "version": __version__, "site": self}
             | values
         )
         self.put(path, text.encode())
@@ -215,10 +208,7 @@ class Site:
         self.put(f"{file.stem}.csv", Path(file.path).read_bytes())
         columns, rows = as_cells(file.lines[:ROWS])
         title = " ".join(text for text in (title_of(file.benchmark) if file.benchmark else "", head(file.name)) if text)
-        about = validity.ABOUT[file.name]
-        if len(file.lines) > ROWS:
-            about += f" The first {ROWS} rows of {len(file.lines):,}."
-        self.page(f"{file.stem}.html", "list.html", title, file=file, sheet=(title, about, columns, rows))
+        self.page(f"{file.stem}.html", "list.html", title, file=file, columns=columns, rows=rows)
 
     def _start(self) -> dict[str, Any]:
         """Values of the first page."""

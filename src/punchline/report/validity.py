@@ -13,18 +13,6 @@ from punchline.report.tables import Sheet, head, parse_number, shown_number
 from punchline.schema import Item
 from punchline.text import escape_controls
 
-ABOUT = {
-    "shortcuts": "Answers to closed questions without understanding the comic, scored like a model's.",
-    "links": "Models that explain a caption and name its metaphor, or only one of both.",
-    "items": "Items that no model or every model gets right, or that better models fail more often, come first.",
-    "picture_gain": "Scores with the picture and without it.",
-    "option_order": "Choices with the options in every rotation: right in all of them, and shares of positions.",
-    "corrected": "Judged accuracy, corrected by people's labels of a part of the answers.",
-    "people": "Accuracy where people agree and where they do not, and people's own agreement.",
-    "votes": "Labels that people gave each item, the least agreement first.",
-    "repeats": "Agreement of repeated answers and verdicts, and standard errors of items and of sampling.",
-    "verdicts": "Repeated verdicts of the judge, the least agreement first.",
-}
 FLAGS = {"none_right": "1", "negative": "2", "all_right": "3"}  # in the order of the wall
 
 Lines = list[dict[str, str]]

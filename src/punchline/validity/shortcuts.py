@@ -23,11 +23,11 @@ from punchline.artifacts.project import Project
 from punchline.core import shortcuts as by_options
 from punchline.core.benchmark import DEFAULT, Benchmark, facet
 from punchline.files import Keyed
-from punchline.schema import RULES, Gold, Item, Request, Response, Rule, Score, Text
+from punchline.schema import RULES, Gold, Item, Response, Rule, Score, Text
 from punchline.scores import items_frame, scores_frame
 from punchline.stats.estimate import ALPHA, NO_ROWS, Estimate
 from punchline.stats.intervals import differs
-from punchline.tables.declare import PublishedRow, Table
+from punchline.tables.declare import Table
 from punchline.tables.render import read_published
 from punchline.tables.run import rows_of_model
 from punchline.validity.answers import FEWEST, limits
@@ -101,13 +101,11 @@ def questions_of(
         for request in (request for request in asked if request.task in answers):
             options = by_options.options(request) if request.task in benchmark.OPTIONS else {}
             row = (item_id, item.cluster, request.task, *answers[request.task], options)
-            found.append((*row, "" if options else _text(request), panels.get(request.task, "")))
+            parts = (part for message in request.messages for part in message.content if isinstance(part, Text))
+            text = "" if options else "\n".join(part.text for part in parts)
+            found.append((*row, text, panels.get(request.task, "")))
     columns = ["item_id", "cluster", "task", "right", "allowed", "options", "text", "last"]
     return pd.DataFrame(found, columns=columns)
-
-
-def _text(request: Request) -> str:
-    return "\n".join(part.text for message in request.messages for part in message.content if isinstance(part, Text))
 
 
 def answer(questions: pd.DataFrame, needs: str, function: Callable[[pd.DataFrame], pd.Series]) -> pd.DataFrame:
@@ -137,6 +135,7 @@ class Measured:
     def __init__(self, benchmark: Benchmark, items: Mapping[str, Item], golds: Mapping[str, Gold]) -> None:
         self.benchmark, self.items, self.golds = benchmark, items, golds
         self.frame = items_frame(items, golds, benchmark.ITEMS)
+        self.published = read_published(paths.published(benchmark.NAME))
         self.of_model = functools.cache(self._of_model)
         self.questions = functools.cache(functools.partial(questions_of, benchmark, items, golds))
 
@@ -168,31 +167,40 @@ class Measured:
         rows = _ordered(table, frame, self.frame)
         return {(keys, column): replace(estimate, used=NO_ROWS, given=NO_ROWS) for keys, column, estimate in rows}
 
-    def not_above(self, table: Table, place: tuple[str, str], shortcut: Estimate, scores: Mapping[str, str]) -> str:
-        """Names of models whose paired difference from a shortcut has no interval above 0."""
-        sign = -1 if table.better(place[1]) == "lower" else 1
-        own = {name: self.of_model(table, path).get(place) for name, path in scores.items()}
-        return "; ".join(n for n, of in own.items() if of and of.n and sign * differs(of, shortcut, ALPHA) < 1)
+    def _compared(self, place: tuple[str, str, str], shortcut: Estimate, scores: Mapping[str, str]) -> dict[str, Any]:
+        """The best published model, how many are below a shortcut, and models whose paired difference is not above."""
+        name, keys, column = place
+        table, own = self.benchmark.TABLES[name], dict(pair.split("=", 1) for pair in keys.split(";") if pair)
+        sign, value = -1 if table.better(column) == "lower" else 1, shortcut.point() or 0.0
+        values = [
+            float(row["value"])
+            for row in self.published
+            if (row["table"], row["column"]) == (name, column)
+            and not row["row"].startswith(("Human", "Random"))
+            and all(own.get(key, text) == text for key, text in (p.split("=", 1) for p in row["key"].split(";") if p))
+        ]
+        models = {model: self.of_model(table, path).get((keys, column)) for model, path in scores.items()}
+        behind = [model for model, of in models.items() if of and of.n and sign * differs(of, shortcut, ALPHA) < 1]
+        below = sum(sign * one < sign * value for one in values)
+        best = max(values, key=lambda one: sign * one, default=None)
+        about = {"best_published": best, "published_below": below, "table": name, "row": keys}
+        return about | {"not_above": "; ".join(behind)}
 
     def rows(self, scores: Mapping[str, str]) -> Iterator[dict[str, Any]]:
         """Rows of shortcuts.csv. `scores`: paths of the models' scores, by model."""
         if self.questions(RULES[0]).empty:
             return
         draws = [self.cells("right", functools.partial(draw, number=number)) for number in range(DRAWS)]
-        published = read_published(paths.published(self.benchmark.NAME))
         for name, (needs, function) in SHORTCUTS.items():
-            for (table, keys, column), (task, estimate) in self.cells(needs, function).items():
-                drawn = [cells[table, keys, column][1].point() for cells in draws if (table, keys, column) in cells]
+            for place, (task, estimate) in self.cells(needs, function).items():
+                drawn = [cells[place][1].point() for cells in draws if place in cells]
                 value, (low, high) = estimate.point(), limits(estimate)
                 if value is None or value in (estimate.bounds.low, estimate.bounds.high):
                     continue  # of a constant answer, such as the recall of its label
                 chance = pd.Series(drawn, dtype=float).mean()
-                about = dict(zip(COLUMNS, (self.benchmark.NAME, task, column, name, value, low, high), strict=False))
-                shown = self.benchmark.TABLES[table]
-                compared = _compared(shown, keys, column, value, published) | {"table": table, "row": keys}
+                values = (self.benchmark.NAME, task, place[2], name, value, low, high, estimate.n, chance)
                 others = {model: path for model, path in scores.items() if model != name}
-                behind = self.not_above(shown, (keys, column), estimate, others)
-                yield {**about, "n": estimate.n, "chance": chance, **compared, "not_above": behind}
+                yield dict(zip(COLUMNS, values, strict=False)) | self._compared(place, estimate, others)
 
 
 def _ordered(table: Table, frame: pd.DataFrame, items: pd.DataFrame) -> Iterator[tuple[str, str, Estimate]]:
@@ -202,23 +210,6 @@ def _ordered(table: Table, frame: pd.DataFrame, items: pd.DataFrame) -> Iterator
             ordered = column in table.columns and table.better(column) != "neither"
             if ordered and estimate.point() is not None:
                 yield ";".join(f"{name}={value}" for name, value in row.keys.items()), column, estimate
-
-
-def _compared(
-    table: Table, keys: str, column: str, value: float, published: list[PublishedRow]
-) -> dict[str, float | None]:
-    """The best published model, and how many are below a value."""
-    own = dict(pair.split("=", 1) for pair in keys.split(";") if pair)
-    sign = -1 if table.better(column) == "lower" else 1
-    values = [
-        float(row["value"])
-        for row in published
-        if (row["table"], row["column"]) == (table.name, column)
-        and not row["row"].startswith(("Human", "Random"))
-        and all(own.get(name, text) == text for name, text in (p.split("=", 1) for p in row["key"].split(";") if p))
-    ]
-    best = max(values, key=lambda one: sign * one, default=None)
-    return {"best_published": best, "published_below": sum(sign * one < sign * value for one in values)}
 
 
 def rows(project: Project) -> list[dict[str, Any]]:
