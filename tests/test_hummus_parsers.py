@@ -14,7 +14,7 @@ from punchline.benchmarks.hummus.answers import FIELDS, PROMPT, box_list, parse
 from punchline.benchmarks.hummus.data import metaphors as annotated
 from punchline.benchmarks.hummus.instructions import INSTRUCTIONS, OPTIONS
 from punchline.metrics.highlight import overlap
-from punchline.read import fields, highlight, metaphors
+from punchline.read import highlight, metaphors, structure
 
 
 def read(task: str, text: str, involves: str = "A", **about: Any) -> Any:
@@ -27,7 +27,7 @@ def named(text: str) -> tuple[str, ...] | None:
 
 
 def is_met(text: str) -> str | None:
-    return fields.leading(fields.fields(text, FIELDS).get("is_met", ""), ("Yes", "WIDLII", "No", "Discard"))
+    return structure.leading(structure.fields(text, FIELDS).get("is_met", ""), ("Yes", "WIDLII", "No", "Discard"))
 
 
 texts = hostile("hummus")
@@ -41,7 +41,7 @@ def test_never_raises(text: str, task: str, involves: str) -> None:
 
 @given(texts)
 def test_joint_never_raises(text: str) -> None:
-    found = fields.fields(text, FIELDS)
+    found = structure.fields(text, FIELDS)
     assert set(found) <= {*FIELDS}
     assert all(value in text for value in found.values()) or text.lstrip().startswith("{")
 
@@ -190,7 +190,7 @@ def test_joint_objects_that_say_nothing(answer: str) -> None:
 
 
 def test_joint_objects_hold_no_half_character() -> None:
-    found = fields.fields(
+    found = structure.fields(
         '{"is_met": "Yes", "conceptual_metaphor": "\\ud800 IS \\udfff", "text_hl": "\\ud83d\\ude00"}', FIELDS
     )
     assert found["conceptual_metaphor"] == "\ufffd IS \ufffd" and found["text_hl"] == "\U0001f600"
@@ -233,4 +233,4 @@ def test_negations_and_length_limits(reader: Any, answer: str, expected: object)
 @pytest.mark.parametrize(("characters", "expected"), [(20_000, "A is b; C is d"), (20_001, '["A is b", "C is d"]')])
 def test_json_is_read_up_to_20000_characters(characters: int, expected: str) -> None:
     answer = '{"is_met": "Yes", "conceptual_metaphor": ["A is b", "C is d"]}'.rjust(characters)
-    assert fields.fields(answer, FIELDS)["conceptual_metaphor"].removesuffix("}") == expected
+    assert structure.fields(answer, FIELDS)["conceptual_metaphor"].removesuffix("}") == expected

@@ -27,7 +27,7 @@ from punchline.benchmarks.stripcipher.words import plain as plain_words
 from punchline.benchmarks.stripcipher.words import sequence_text
 from punchline.benchmarks.yesbut.answers import drawn_option, read_paper, read_released, read_score
 from punchline.benchmarks.yesbut.options import options
-from punchline.read import fields, metaphors
+from punchline.read import metaphors, structure
 from punchline.schema import RULES
 
 FOLDER = Path(__file__).parent / "readings"
@@ -63,7 +63,9 @@ READERS: dict[str, Any] = {
         "object_name": of_hummus("image_label"),
         "marked_words": of_hummus("caption_hl"),
         "explanation": of_hummus("explanation"),
-        "is_met": lambda answer: fields.leading(fields.fields(answer, hummus_answers.FIELDS).get("is_met", ""), LABELS),
+        "is_met": lambda answer: structure.leading(
+            structure.fields(answer, hummus_answers.FIELDS).get("is_met", ""), LABELS
+        ),
         "read": lambda answer: [of_hummus(task)(answer) for task in TASKS if task != "joint"],
     },
     "yesbut": {

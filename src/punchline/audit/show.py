@@ -19,8 +19,7 @@ from punchline.core.storage import read_table
 from punchline.errors import PunchlineError, nearest
 from punchline.files import Keyed, read_records
 from punchline.paths import DEFAULT_RUN, Paths
-from punchline.read.result import notes
-from punchline.read.spans import Reads, located
+from punchline.read.result import Reads, located, notes
 from punchline.responses import Asked, read_verdicts
 from punchline.schema import Gold, Item, Pictures, Record, Request, Response
 from punchline.score import score

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
 
 from punchline.read import normalize
 from punchline.read.number import CARDINALS, ORDINALS
-from punchline.read.resolve import highest, resolve
+from punchline.read.resolve import decider, highest, resolve
 from punchline.read.result import Read, reader
 from punchline.read.sentences import Mention
 
@@ -167,7 +167,7 @@ def _alone(answer: str, options: Mapping[str, str]) -> str | None:
 
 
 @reader
-def choice(answer: str, letters: Iterable[str], options: Mapping[str, str] | None = None) -> Read[str]:
+def choice(answer: str, letters: Collection[str], options: Mapping[str, str] | None = None) -> Read[str]:
     """The letter of the option that an answer commits itself to, of `letters` (capitals).
 
     `options`: {letter: text}; an option spelt out counts as its letter. By elimination, what is left of all letters
@@ -177,5 +177,5 @@ def choice(answer: str, letters: Iterable[str], options: Mapping[str, str] | Non
     texts = {letter: text for letter, text in (options or {}).items() if letter in given}
     if (alone := _alone(answer, texts)) is not None:
         return Read(alone, len(answer) - len(answer.lstrip()), len(answer.rstrip()))
-    said = resolve(answer, lambda text, marked: mentions(text, texts, marked, given), given, KEYS)
+    said = resolve(answer, decider(lambda text, marked: mentions(text, texts, marked, given), given), KEYS)
     return said if said.value is not None else highest(answer, r"(?:option )?", "[a-z]", given)

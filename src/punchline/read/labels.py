@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 
 from punchline.read import choice, final, normalize, sentences, words
 from punchline.read.number import NOT_APPLICABLE
 from punchline.read.refusal import refuses
-from punchline.read.resolve import answered, by_sentence, highest, resolve
+from punchline.read.resolve import NOTHING, Verdict, answered, by_sentence, decider, highest, resolve
 from punchline.read.result import Read, reader
 from punchline.read.sentences import Mention
 
@@ -19,36 +19,31 @@ _NONE = re.compile(
     r"(?:(?<=\W)(?:since|because|as) [^?]{0,100})?"
 )
 
-Forms = Mapping[str, Sequence[str]]
+Labels = Mapping[str, Sequence[str]] | Collection[str]  # {label: further forms of it}, or labels alone
+Forms = tuple[tuple[str, tuple[str, ...]], ...]
 _STYLES = ("styles", "style", "humor_styles", "humor_style")
 KEYS = ("modality", "labels", *_STYLES, "answers", "categories", "sound_effects", "sound_effect")
 
 
-def _spelt(form: str) -> str:
-    return re.escape(form.rstrip("*").lower()).replace(r"\ ", r"[ -]") + (r"\w{0,12}" if form.endswith("*") else "")
-
-
 @lru_cache(maxsize=256)
-def _pattern(forms: tuple[tuple[str, tuple[str, ...]], ...]) -> re.Pattern[str]:
-    """A pattern with a group a label; a form that ends in * may go on."""
-    spelt = ("|".join(map(_spelt, sorted(of_label, key=len, reverse=True))) for _, of_label in forms)
-    groups = [f"(?P<l{number}>{one})" for number, one in enumerate(spelt)]
-    return re.compile(rf"(?<![\w-])(?:{'|'.join(groups)})(?![\w])(?!-\w)")
+def _pattern(forms: Forms) -> re.Pattern[str]:
+    """A pattern with a group a label."""
+    spelt = ("|".join(sorted(map(re.escape, of_label), key=len, reverse=True)) for _, of_label in forms)
+    groups = "|".join(f"({one})" for one in spelt).lower().replace(r"\ ", "[ -]")
+    return re.compile(rf"(?<![\w-])(?:{groups})(?![\w])(?!-\w)")
 
 
-def _frozen(labels: Forms | Iterable[str]) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    if isinstance(labels, Mapping):
-        return tuple((label, (label, *forms)) for label, forms in labels.items())
-    return tuple((label, (label,)) for label in labels)
+def _forms(labels: Labels) -> Forms:
+    forms = labels if isinstance(labels, Mapping) else dict.fromkeys(labels, ())
+    return tuple((label, (label, *others)) for label, others in forms.items())
 
 
 _IDIOM = re.compile(r"\bin other words\b|\bword for word\b|\bin a word\b")  # speak of no words
 
 
-def _mentions(low: str, forms: tuple[tuple[str, tuple[str, ...]], ...]) -> list[Mention]:
-    names = [label for label, _ in forms]
+def _mentions(low: str, forms: Forms) -> list[Mention]:
     return [
-        Mention(*match.span(), names[int((match.lastgroup or "l0")[1:])])
+        Mention(*match.span(), forms[(match.lastindex or 1) - 1][0])
         for match in _pattern(forms).finditer(_IDIOM.sub(lambda idiom: "." * len(idiom[0]), low))
     ]
 
@@ -95,28 +90,26 @@ def _with_both(found: list[Mention], low: str, pair: frozenset[str], both: str) 
 
 
 @reader
-def label(
-    answer: str, labels: Forms | Iterable[str], both: tuple[str, str, str] | None = None, none: bool = False
-) -> Read[str]:
-    """The one label that an answer commits itself to. `labels`: {label: further forms of it}, or labels alone; a form
-    ending in * is a word's beginning. `both`: (X, Y, label that stands for X and Y). `none`: an answer that says "not
-    applicable" is "NA". Nothing for a hedge, a refusal, several.
-    """
-    forms = _frozen(labels)
+def label(answer: str, labels: Labels, both: tuple[str, str, str] | None = None, none: bool = False) -> Read[str]:
+    """The one label that an answer commits itself to; nothing for a hedge, a refusal, several. `both`: (X, Y, label
+    that stands for X and Y). `none`: an answer that says "not applicable" is "NA"."""
+    forms = _forms(labels)
 
     def lex(text: normalize.Plain, marked: bool) -> list[Mention]:
-        found = _mentions(words.blanked(_NOT_JUST, text.low) if both else text.low, forms)
-        if both and not found and (tie := _OF_THE_TWO.search(text.low)):
+        if both is None:
+            return _mentions(text.low, forms)
+        found = _mentions(words.blanked(_NOT_JUST, text.low), forms)
+        if not found and (tie := _OF_THE_TWO.search(text.low)):
             return [Mention(*tie.span(), both[2])]
-        return _with_both(found, text.low, frozenset(both[:2]), both[2]) if both else found
+        return _with_both(found, text.low, frozenset(both[:2]), both[2])
 
-    if none and len(answer) < 200 and _NONE.fullmatch(normalize.plain(answer).low):
+    if none and _NONE.fullmatch(normalize.plain(answer).low):
         return Read(NOT_APPLICABLE, 0, len(answer))
     names = {name.upper(): name for name, _ in forms}
     scored = highest(answer, "", "|".join(names).lower(), names)
     if scored.value is not None and not (both and both[2].lower() in answer.lower()):
         return scored._replace(value=names[scored.value])
-    return resolve(answer, lex, [*names.values()], KEYS, eliminates=both is None)
+    return resolve(answer, decider(lex, names.values(), eliminates=both is None), KEYS)
 
 
 # --------------------------------------------------------------------------------------------------- several of them
@@ -130,60 +123,50 @@ _LIST_REST = re.compile(
 )
 
 
-def _several(low: str, forms: tuple[tuple[str, tuple[str, ...]], ...]) -> list[Mention]:
+def _several(low: str, forms: Forms) -> list[Mention]:
     """The labels that a plain text affirms: those that make up a sentence or head its lines, else all that it uses."""
     low = _PAIR_ENDS.sub("\n", answered(low))
-    listed: list[Mention] = []
-    heads: list[Mention] = []
-    other: list[Mention] = []
+    listed, heads, other = list[Mention](), list[Mention](), list[Mention]()
     every = frozenset(name for name, _ in forms)
     for start, end, own, kept in by_sentence(low, _mentions(low, forms)):
         sentence = low[start:end]
-        if sentence.rstrip(" \"')").endswith("?"):
-            continue
-        mentions = [one._replace(start=one.start - start, end=one.end - start) for one in own]
-        rest = words.blanked(re.compile(sentences.MENTION), sentences.masked(sentence, mentions))
+        rest = _pattern(forms).sub(" ", sentence)
         listing = not _LIST_REST.sub("", re.sub(r"\([^()]{0,80}\)", " ", rest))
-        if {one.value for one in mentions} >= every and len(every) > 2 and not listing:  # a menu
+        if {one.value for one in own} >= every and not listing:  # a menu
             continue
         if listing:
             listed += kept
-        elif _HEAD.match(sentence[: mentions[0].start]) and _HEAD_ENDS.match(sentence, mentions[0].end):
+        elif _HEAD.match(low[start : own[0].start]) and _HEAD_ENDS.match(low, own[0].end):
             heads += kept[:1] if kept[:1] == own[:1] else []
         elif not words.CONDITION.search(sentence) and not words.UNSURE.search(sentence):
             other += kept
-    if len({one.value for one in heads}) == len(every):  # the guidelines repeated
-        heads = []
-    return listed or heads or other
+    repeated = {one.value for one in heads} == every  # the guidelines
+    return listed or (other if repeated else heads or other)
+
+
+_BLOCK = re.compile(r"(?:\s*\n[ \t]*(?:[-*•]|\d{1,2}[.)])[^\n]{0,300}){1,12}")  # a list behind "Answer:"
 
 
 @reader
-def several(answer: str, labels: Forms | Iterable[str], none: bool = True) -> Read[tuple[str, ...]]:
+def several(answer: str, labels: Labels) -> Read[tuple[str, ...]]:
     """The labels that an answer affirms, each once, in its order; ("NA",) where it says that none applies.
 
     Labels in a marked answer; else those that stand as a list of their own, or head lines; else all that are affirmed.
     What is denied ("no sarcasm", "rather than a pun") is left out, as is a sentence of the prompt with all of them.
     """
-    forms = _frozen(labels)
+    forms = _forms(labels)
     text = normalize.plain(answer)
-    if none and len(text.low) < 200 and _NONE.fullmatch(text.low):
+    if _NONE.fullmatch(text.low):
         return Read((NOT_APPLICABLE,), 0, len(answer))
     for zone in sorted(final.zones(answer, text, KEYS), key=lambda one: (one.rank, one.start, one.end), reverse=True):
-        part = normalize.part(answer, zone.start, _block_end(answer, zone))
+        block = _BLOCK.match(answer, zone.end)
+        part = normalize.part(answer, zone.start, block.end() if block else zone.end)
         if found := _several(part.low, forms):
             return _together(found, part)
-        if none and _NONE.fullmatch(part.low[:200]):
+        if _NONE.fullmatch(part.low):
             return Read((NOT_APPLICABLE,), zone.start, zone.end)
     found = [] if refuses(text.low) else _several(text.low, forms)
     return _together(found, text) if found else Read(None)
-
-
-def _block_end(answer: str, zone: final.Zone) -> int:
-    """The end of a marked answer that is a list over several lines."""
-    if zone.rank == final.FIRM and answer[max(0, zone.start - 1) : zone.start] in ("{", ">", "["):
-        return zone.end
-    block = re.compile(r"(?:\s*\n[ \t]*(?:[-*•]|\d{1,2}[.)])[^\n]{0,300}){1,12}").match(answer, zone.end)
-    return block.end() if block else zone.end
 
 
 def _together(found: list[Mention], text: normalize.Plain) -> Read[tuple[str, ...]]:
@@ -237,28 +220,22 @@ def _presence(low: str) -> tuple[int, int, int] | None:
     absent = _ABSENT.search(text)
     masked = words.blanked(_ABSENT, text, 1)
     present = _PRESENT.search(masked)
-    said, span = set[int](), (0, 0)
+    said: dict[int, tuple[int, int]] = {}
     for match in list(_CONTRIBUTE.finditer(masked))[:40]:
-        near = max(0, match.start() - sentences.NEAR)
-        stops = re.finditer(r"[.,;!?]|\bbut\b", masked[near : match.start()])
-        cut = near + max((stop.end() for stop in stops), default=0)
-        clause = masked[cut : match.end()]
-        if re.search(r"\b(?:can|could|may|might|often|usually|would) (?:\w+ )?$", clause[: match.start() - cut]):
-            continue
-        denied = len(words.NEGATION.findall(clause)) % 2 == 1
-        said.add(2 if denied or _NIL.match(masked, match.end()) else 1)
-        span = match.span()
+        *_, clause = re.split(r"[.,;!?]|\bbut\b", masked[max(0, match.start() - sentences.NEAR) : match.start()])
+        if not re.search(r"\b(?:can|could|may|might|often|usually|would) (?:\w+ )?$", clause):
+            denied = len(words.NEGATION.findall(clause + match[0])) % 2 == 1
+            said[2 if denied or _NIL.match(masked, match.end()) else 1] = match.span()
     if (idle := _IDLE.search(masked)) and 1 not in said:
-        said.add(2)
-        span = span if span[1] else idle.span()
+        said.setdefault(2, idle.span())
     if absent:
         after = re.match(r" ?(?:(?:are|is|were|was) )?(?:present|visible|used)\b", masked[absent.end() :])
         masked = masked[absent.end() + after.end() :] if after else masked
-        explicit = re.search(r"\bpresent\b|\bor\b", masked)
-        return None if explicit or 1 in said else (0, *absent.span())
+        return None if re.search(r"\bpresent\b|\bor\b", masked) or 1 in said else (0, *absent.span())
     if len(said) != 1 or not (present or 1 in said or re.search(r"\b(?:effects?|they|it)\b", masked)):
         return None
-    return said.pop(), *span
+    [(kind, span)] = said.items()
+    return kind, *span
 
 
 @reader
@@ -277,9 +254,11 @@ def presence(answer: str, labels: tuple[str, str, str], letters: str = "ABC") ->
     chosen = choice.choice(answer, letters, dict(zip(letters, labels, strict=True)))
     if chosen.value is not None:
         return Read(labels[letters.index(chosen.value)], chosen.start, chosen.end)
-    zones = sorted(final.zones(answer, text, KEYS), key=lambda one: (one.rank, one.start), reverse=True)
-    parts = [normalize.part(answer, zone.start, zone.end) for zone in zones]
-    for part in parts if refuses(text.low) else [*parts, text]:
-        if found := _presence(part.low):
-            return Read(labels[found[0]], *part.span(*found[1:]))
+
+    def settle(part: normalize.Plain, _: bool) -> Verdict:
+        found = _presence(part.low)
+        return Verdict(labels[found[0]], *part.span(*found[1:])) if found else NOTHING
+
+    if (said_so := resolve(answer, settle, KEYS)).value is not None:
+        return said_so
     return Read(alone, *text.span(start, end)) if alone else Read(None)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from punchline.read import final, normalize, words
-from punchline.read.refusal import refuses
+from punchline.read import normalize, words
+from punchline.read.resolve import NOTHING, Verdict, resolve
 from punchline.read.result import Read, reader
 
 MOST_WORDS = 10  # of a name that stands by itself
@@ -70,28 +70,23 @@ def object_name(answer: str, shown: Sequence[str] = ()) -> Read[str]:
     sentence that names none.
     """
     prompts = frozenset(" ".join(text.lower().split()) for text in shown)
-    text = normalize.plain(answer, head=4_000, tail=2_000)
-    zones = [zone for zone in final.zones(answer, text, KEYS) if zone.end - zone.start < 300]
-    for zone in sorted(zones, key=lambda one: (one.rank, one.start), reverse=True):
-        part = normalize.part(answer, zone.start, zone.end)
-        if name := _name(part.text.split("\n")[0], prompts) if part.text.strip() else None:
-            return Read(name, zone.start, zone.end)
-        if sentence := _SENTENCE.search(part.low):
-            return _of_sentence(sentence, part)
-    if refuses(text.low):
-        return Read(None)
-    for line in normalize.LINE.finditer(text.text):
-        repeated = " ".join(line[0].lower().split()).strip(" .,;:!?")
-        if re.search(r"\w", line[0]) and not any(repeated in prompt for prompt in prompts if " " in repeated):
-            if name := _name(line[0][:500], prompts):
-                place = line.start() + max(line[0].find(name), 0)
-                return Read(name, *text.span(place, place + len(name)))
-            break
-    sentence = None if words.UNSURE.search(text.low) else _SENTENCE.search(text.low)
-    return _of_sentence(sentence, text) if sentence else Read(None)
 
+    def settle(text: normalize.Plain, marked: bool) -> Verdict:
+        if marked and len(text.text) > 300:
+            return NOTHING
+        for line in normalize.LINE.finditer(text.text):
+            repeated = " ".join(line[0].lower().split()).strip(" .,;:!?")
+            if re.search(r"\w", line[0]) and not any(repeated in prompt for prompt in prompts if " " in repeated):
+                said = line[0][:500] if not marked else re.split(r"(?<=\w{3})[.!?] ", line[0], maxsplit=1)[0]
+                if name := _name(said, prompts):
+                    place = line.start() + max(line[0].find(name), 0)
+                    return Verdict(name, *text.span(place, place + len(name)), marked)
+                break
+        sentence = None if words.UNSURE.search(text.low) else _SENTENCE.search(text.low)
+        if sentence is None:
+            return NOTHING
+        kind = sentence.lastgroup or "name"
+        name = text.text[slice(*sentence.span(kind))].strip(" '\"")
+        return Verdict(name or None, *text.span(*sentence.span(kind)), marked)
 
-def _of_sentence(match: re.Match[str], text: normalize.Plain) -> Read[str]:
-    kind = next(name for name in ("name", "subject", "said") if match[name])
-    name = text.text[slice(*match.span(kind))].strip(" '\"")
-    return Read(name, *text.span(*match.span(kind))) if re.search(r"\w", name) else Read(None)
+    return resolve(answer, settle, KEYS)

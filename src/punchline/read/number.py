@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection
 
 from punchline.read import normalize
-from punchline.read.resolve import highest, resolve
+from punchline.read.resolve import decider, highest, resolve
 from punchline.read.result import Read, reader
 from punchline.read.sentences import Mention
 
@@ -75,7 +75,7 @@ def _mentions(text: normalize.Plain, marked: bool) -> list[Mention]:
 
 
 @reader
-def number(answer: str, labels: Iterable[str]) -> Read[str]:
+def number(answer: str, labels: Collection[str]) -> Read[str]:
     """The label of the panel that an answer commits itself to, of `labels` ("1", "2", …); "NA" where it says that none
     applies. "The third panel" is 3. Nothing for a panel that is not there, for several, for "the last one": which label
     that one bears the answer does not say. How many panels the comic has is no answer.
@@ -83,5 +83,5 @@ def number(answer: str, labels: Iterable[str]) -> Read[str]:
     if len(answer) < 100 and _NONE.fullmatch(normalize.plain(answer).text):
         return Read(NOT_APPLICABLE, 0, len(answer))
     given = {str(label) for label in labels}
-    said = resolve(answer, _mentions, given, KEYS)
+    said = resolve(answer, decider(_mentions, given), KEYS)
     return said if said.value is not None else highest(answer, rf"{PICTURE}[ _]?#?", r"\d{1,3}", given)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection
 
 from punchline.read import structure
 from punchline.read.result import Read, verbatim
@@ -45,7 +45,7 @@ def _unquoted(value: str) -> str:
 
 
 @verbatim
-def panel_texts(answer: str, labels: Iterable[str]) -> Read[dict[str, str]]:
+def panel_texts(answer: str, labels: Collection[str]) -> Read[dict[str, str]]:
     """{label: text} in the answer's order, of `labels` only; a repeated label's texts are joined with a space, and a
     panel said to have no text has "". Keys: "N:", "Panel N:", {N}:, JSON's "N":, headings, numbered lists. A number
     that is no label is no key, but part of the text.

@@ -6,7 +6,7 @@ import bisect
 import itertools
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from punchline.read import final, normalize, words
 from punchline.read.grammar import Claim, claims
@@ -21,7 +21,7 @@ Lexer = Callable[[normalize.Plain, bool], Sequence[Mention]]
 class Verdict(NamedTuple):
     """A value, or None; decided: the text commits itself, be it to two values, or to none of them."""
 
-    value: str | None
+    value: Any
     start: int = 0
     end: int = 0
     decided: bool = False
@@ -168,58 +168,52 @@ def highest(answer: str, before: str, value: str, given: Iterable[str]) -> Read[
     return Read(best, *text.span(*scores[best].span())) if ahead else Read(None)
 
 
-def decide(
-    text: normalize.Plain,
-    mentions: Sequence[Mention],
-    given: frozenset[str],
-    judged: bool = True,
-    eliminates: bool = True,
-) -> Verdict:
-    """The value that one text commits itself to by what it says of its mentions, with its span in the answer."""
-    low = answered(text.low) if judged else text.low
-    found = _listed(low, claims(low, _first_ranked(text.low, mentions), given, judged))
-    verdict = weigh(corrected(text.low, found), given, eliminates)
-    return Verdict(verdict.value, *text.span(verdict.start, verdict.end), verdict.decided)
+Settle = Callable[[normalize.Plain, bool], Verdict]  # of one text; the flag says that it is a marked answer
 
 
-def _of_zones(answer: str, zones: Sequence[final.Zone], lex: Lexer, given: frozenset[str], judged: bool) -> Verdict:
-    """The verdict of marked answers of one rank, as a span of the answer."""
-    parts = [normalize.part(answer, zone.start, zone.end) for zone in zones]
-    decided = [decide(part, lex(part, True), given, judged) for part in parts]
-    verdicts = [one._replace(decided=True) for one in decided if one.decided or one.value is not None]
-    if not verdicts:
-        return NOTHING
-    if len({verdict.value for verdict in verdicts}) == 1:
-        return verdicts[-1]
-    between = normalize.lower(answer[verdicts[-2].end : verdicts[-1].start][:4000])
-    if verdicts[-1].value is not None and (words.CORRECTION.search(between) or between.lstrip(" .\n").startswith("no")):
-        return verdicts[-1]
-    return Verdict(None, decided=True)
-
-
-def resolve(
-    answer: str,
-    lex: Lexer,
-    given: Iterable[str],
-    keys: tuple[str, ...] = (),
-    judged: bool = True,
-    eliminates: bool = True,
-) -> Read[str]:
-    """The one value of `given` that an answer commits itself to; nothing for none, for several, for another one.
+def decider(lex: Lexer, given: Iterable[str], judged: bool = True, eliminates: bool = True) -> Settle:
+    """Returns what finds the value that a text commits itself to by what it says of its mentions.
 
     `eliminates`: what is left when all others are denied is meant.
     """
     values = frozenset(given)
+
+    def decide(text: normalize.Plain, marked: bool) -> Verdict:
+        low = answered(text.low) if judged else text.low
+        found = _listed(low, claims(low, _first_ranked(text.low, lex(text, marked)), values, judged))
+        verdict = weigh(corrected(text.low, found), values, eliminates)
+        value = verdict.value if verdict.value in values else None
+        return Verdict(value, *text.span(verdict.start, verdict.end), verdict.decided)
+
+    return decide
+
+
+def _of_zones(answer: str, zones: Iterable[final.Zone], settle: Settle) -> Verdict:
+    """The verdict of marked answers of one rank, as a span of the answer."""
+    verdicts = [settle(normalize.part(answer, zone.start, zone.end), True) for zone in zones]
+    verdicts = [one for one in verdicts if one.decided or one.value is not None]
+    if not verdicts or len({str(verdict.value).lower() for verdict in verdicts}) == 1:
+        return verdicts[-1]._replace(decided=True) if verdicts else NOTHING
+    between = normalize.lower(answer[verdicts[-2].end : verdicts[-1].start][:4000])
+    turned = words.CORRECTION.search(between) or between.lstrip(" .\n").startswith("no")
+    return verdicts[-1] if verdicts[-1].value is not None and turned else Verdict(None, decided=True)
+
+
+def resolve(answer: str, settle: Settle, keys: tuple[str, ...] = ()) -> Read[Any]:
+    """The one value that an answer commits itself to, marked or in its words; nothing for none and for several.
+
+    `keys`: further names of JSON members that hold an answer.
+    """
     text = normalize.plain(answer)
     if asks_back(text.low):
         return Read(None)
     zones = final.zones(answer, text, keys)
     for rank in (final.FIRM, final.SAID):
-        verdict = _of_zones(answer, [zone for zone in zones if zone.rank == rank], lex, values, judged)
+        verdict = _of_zones(answer, [zone for zone in zones if zone.rank == rank], settle)
         if verdict.decided:
-            return _taken_back(answer, verdict, lex, values, judged) or _read(verdict, values)
-    verdict = decide(text, lex(text, False), values, judged, eliminates)
-    return _read(verdict, values) if verdict.decided or not refuses(text.low) else Read(None)
+            return _read(_taken_back(answer, verdict, settle))
+    verdict = settle(text, False)
+    return _read(verdict) if verdict.decided or not refuses(text.low) else Read(None)
 
 
 _BACK = re.compile(
@@ -228,16 +222,12 @@ _BACK = re.compile(
 )
 
 
-def _taken_back(answer: str, said: Verdict, lex: Lexer, given: frozenset[str], judged: bool) -> Read[str] | None:
-    """What an answer commits itself to where it takes back, after it, what it had marked; None where it does not."""
+def _taken_back(answer: str, said: Verdict, settle: Settle) -> Verdict:
+    """What an answer commits itself to where it takes back, after it, what it had marked; else that."""
     turns = list(_BACK.finditer(normalize.lower(answer[said.end : said.end + 4000])))
-    if not turns:
-        return None
-    text = normalize.part(answer, said.end + turns[-1].start())
-    verdict = decide(text, lex(text, False), given, judged, eliminates=False)
-    turned = verdict.decided and verdict.value in given and verdict.value != said.value
-    return _read(verdict, given) if turned else None
+    turned = settle(normalize.part(answer, said.end + turns[-1].start()), False) if turns else NOTHING
+    return turned if turned.decided and turned.value is not None else said
 
 
-def _read(verdict: Verdict, given: frozenset[str]) -> Read[str]:
-    return Read(verdict.value, verdict.start, verdict.end) if verdict.value in given else Read(None)
+def _read(verdict: Verdict) -> Read[Any]:
+    return Read(None) if verdict.value is None else Read(verdict.value, verdict.start, verdict.end)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import wraps
@@ -18,10 +18,6 @@ _QUOTED = re.compile(r"\s*(?:\"([^\"]+)\"|“([^“”]+)”|\(([^()]+)\)|\[([^\
 _FLAG = re.compile(r": (?:yes|no)$", re.MULTILINE)  # a line of a boolean
 SHORT = 500  # characters of an answer that is worth remembering
 KEPT = 1_000  # of a reader
-
-
-def _content(value: Any) -> Any:
-    return tuple(value.items()) if isinstance(value, dict) else value
 
 
 class Read(NamedTuple, Generic[V]):
@@ -59,19 +55,16 @@ def noted(read: Callable[Concatenate[str, P], Read[V]]) -> Callable[Concatenate[
     return cast(Callable[Concatenate[str, P], Read[V]], telling)
 
 
-def reader(read: Callable[Concatenate[str, P], Read[V]]) -> Callable[Concatenate[str, P], Read[V]]:
-    """A reader that takes thoughts and courtesies off first, and whose span is one of the whole answer all the same."""
-    return _of_answers(read, final.without_courtesy)
-
-
 def verbatim(read: Callable[Concatenate[str, P], Read[V]]) -> Callable[Concatenate[str, P], Read[V]]:
     """A reader of texts that are quoted: what looks like a courtesy ("Thank you!") may belong to them, and stays."""
-    return _of_answers(read, str)
+    return reader(read, str)
 
 
-def _of_answers(
-    read: Callable[Concatenate[str, P], Read[V]], trimmed: Callable[[str], str]
+def reader(
+    read: Callable[Concatenate[str, P], Read[V]], trimmed: Callable[[str], str] = final.without_courtesy
 ) -> Callable[Concatenate[str, P], Read[V]]:
+    """A reader that takes thoughts and courtesies off first, and whose span is one of the whole answer all the same."""
+
     def of_answer(answer: str, *args: P.args, **kwargs: P.kwargs) -> Read[V]:
         own = reasoning.remove(answer)
         text, offset = structure.without_markers(own.text), own.offset
@@ -85,22 +78,30 @@ def _of_answers(
             found, offset = read(lines, *args, **kwargs)._replace(start=0, end=len(text)), own.offset
         return Read(found.value, found.start + offset, found.end + offset) if found.value is not None else Read(None)
 
-    remembered: dict[Any, Read[V]] = {}
+    remembered: dict[str, Read[V]] = {}
 
     @wraps(read)
     def once(answer: str, *args: P.args, **kwargs: P.kwargs) -> Read[V]:
         """Many answers are the same few words: those are read once. Nobody changes a value that was read."""
-        key = answer, *map(_content, args), *((name, _content(value)) for name, value in kwargs.items())
-        try:
-            found = remembered.get(key)
-        except TypeError:  # a list among them
+        if len(answer) > SHORT:
             return of_answer(answer, *args, **kwargs)
-        if found is None:
-            found = of_answer(answer, *args, **kwargs)
-            if len(answer) <= SHORT:
-                if len(remembered) >= KEPT:
-                    remembered.clear()
-                remembered[key] = found
-        return found
+        key = repr((answer, args, kwargs))
+        if key not in remembered:
+            if len(remembered) >= KEPT:
+                remembered.clear()
+            remembered[key] = of_answer(answer, *args, **kwargs)
+        return remembered[key]
 
     return noted(cast(Callable[Concatenate[str, P], Read[V]], once))
+
+
+Reads = Sequence[tuple[str, Read[Any]]]  # what `notes` gathers
+
+
+def located(text: str, reads: Reads) -> Iterator[Read[Any]]:
+    """What was read of a text, the last first, with its place in the whole: a reader may have been given a part."""
+    same = [one for one in reads if one[0] is text]
+    for given, found in reversed(same or reads):
+        at = text.find(given) if given else -1
+        if found.value is not None and at >= 0:
+            yield found._replace(start=at + found.start, end=at + found.end)

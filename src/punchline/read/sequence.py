@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from punchline.read import final, normalize, words
+from punchline.read import normalize, words
 from punchline.read.number import CARDINALS, ORDINALS
+from punchline.read.resolve import NOTHING, Verdict, resolve
 from punchline.read.result import Read, reader
 
 _KINDS = ("correct", "reading", "panel", "frame")
@@ -95,10 +96,6 @@ _ALREADY = re.compile(
 )
 
 
-_PLACE_HEAD = re.compile(r"\b(?:position|order|place|rank|step|sequence|slot|#|new|correct)")  # of a table's column
-_LABEL_HEAD = re.compile(rf"\b(?:{_NOUN}|original|shown|number)\b")
-
-
 class Found(NamedTuple):
     """An order in a plain text."""
 
@@ -159,37 +156,6 @@ def _numbered(low: str, labels: frozenset[str]) -> Iterator[Found]:
         name = _number(label) if label else str(_PLACES.get(match["nth"], 0))
         items.append((match.start(), match.end(), _place(match["place"], before, len(labels)), name))
     yield from _windows(items, labels)
-
-
-def _table(low: str, labels: frozenset[str]) -> Iterator[Found]:
-    """Tables with a column of labels and, perhaps, one of places; without places rows are in order."""
-    tables: list[list[re.Match[str]]] = [[]]
-    for line in normalize.LINE.finditer(low):
-        if "|" in line[0]:
-            tables[-1].append(line)
-        elif line[0].strip():
-            tables.append([])
-    for rows in tables:
-        yield from _of_rows(rows, labels) if len(rows) >= len(labels) else ()
-
-
-def _of_rows(rows: list[re.Match[str]], labels: frozenset[str]) -> list[Found]:
-    head, body = rows[0][0].split("|"), rows[1:] if len(rows) > len(labels) else rows
-    place_at = next((n for n, cell in enumerate(head) if _PLACE_HEAD.search(cell)), None)
-    label_at = next((n for n, cell in enumerate(head) if n != place_at and _LABEL_HEAD.search(cell)), None)
-    if label_at is None or len(body) != len(labels):
-        return []
-    pairs = []
-    for number, row in enumerate(body, 1):
-        cells = row[0].split("|")
-        label = re.search(r"\d{1,4}", cells[label_at]) if label_at < len(cells) else None
-        place = cells[place_at] if place_at is not None and place_at < len(cells) else str(number)
-        digits = re.search(rf"\d{{1,2}}|{_ORDINAL}", place)
-        if label is None or digits is None:
-            return []
-        pairs.append((_place(digits[0], 0, len(labels)), str(int(label[0]))))
-    order = _ordered(pairs, labels)
-    return [Found(body[0].start(), body[-1].end(), order)] if order else []
 
 
 def _complete(start: int, end: int, order: Sequence[str], labels: frozenset[str]) -> list[Found]:
@@ -257,9 +223,7 @@ def _orders(low: str, labels: frozenset[str]) -> list[Found]:
         low = _WORD.sub(lambda word: f"{_PLACES.get(word[0]) or _number(word[0])},".ljust(len(word[0])), low)
     low = _NAMED.sub(lambda named: f"{named[1]}{_number(named[2])}".ljust(len(named[0])), low.translate(_HAN))
     low = _NTH.sub(lambda nth: f"{nth[2]} {_PLACES[nth[1]]}".ljust(len(nth[0])), low)  # "frame 3", as long
-    if len(labels) == 1:
-        return _first(_complete(*match.span(), [_number(match[1])], labels) for match in _BARE_MENTION.finditer(low))
-    if found := _first((_ranks(low, labels), _table(low, labels), _numbered(low, labels), _by_line(low, labels))):
+    if found := _first((_ranks(low, labels), _numbered(low, labels), _by_line(low, labels))):
         return sorted({*found, *_runs(low, labels, False)})
     digits = (_complete(*match.span(1), match[1], labels) for match in _DIGITS.finditer(low))
     ways = _runs(low, labels, False), _runs(low, labels, True), _told(low, labels)
@@ -283,7 +247,7 @@ def _denied(low: str, found: Found) -> bool:
     return given or _GIVEN_AFTER.match(low, found.end) is not None
 
 
-def _settled(text: normalize.Plain, labels: frozenset[str]) -> Read[tuple[str, ...]]:
+def _settled(text: normalize.Plain, labels: frozenset[str]) -> Verdict:
     """The one order that a plain text commits itself to."""
     low = text.low
     found = [one for one in _orders(low, labels) if not _denied(low, one)]
@@ -297,12 +261,12 @@ def _settled(text: normalize.Plain, labels: frozenset[str]) -> Read[tuple[str, .
         cue = max((match.end() for match in _CUE.finditer(low)), default=len(low))
         found = cued or [one for one in found if one.start >= cue][:1]
     if len({one.order for one in found}) != 1:
-        return Read(None)
-    return Read(found[-1].order, *text.span(found[-1].start, found[-1].end))
+        return NOTHING
+    return Verdict(found[-1].order, *text.span(found[-1].start, found[-1].end), True)
 
 
 @reader
-def sequence(answer: str, labels: Iterable[str]) -> Read[tuple[str, ...]]:
+def sequence(answer: str, labels: Collection[str]) -> Read[tuple[str, ...]]:
     """The order of all `labels` ("1" … "n", each once) that an answer commits itself to: labels in the order in which
     they are to be read.
 
@@ -311,12 +275,4 @@ def sequence(answer: str, labels: Iterable[str]) -> Read[tuple[str, ...]]:
     has another, for two orders, for the order given.
     """
     known = frozenset(str(int(label)) if label.isdecimal() and len(label) < 9 else label for label in labels)
-    text = normalize.plain(answer)
-    if not known:
-        return Read(None)
-    zones = final.zones(answer, text, KEYS)
-    for rank in (final.FIRM, final.SAID):
-        parts = [normalize.part(answer, zone.start, zone.end) for zone in zones if zone.rank == rank]
-        if decided := [found for found in (_settled(part, known) for part in parts) if found.value]:
-            return decided[-1] if len({found.value for found in decided}) == 1 else Read(None)
-    return _settled(text, known)
+    return resolve(answer, lambda text, _: _settled(text, known), KEYS) if known else Read(None)

@@ -1,10 +1,10 @@
-"""Answers that are data: JSON objects, tool calls and tables, rewritten as lines `name: value`."""
+"""Answers that are data: JSON objects, tool calls and tables, as lines `name: value` or as fields."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 LONGEST = 20_000  # characters of an answer that are read as data
@@ -17,7 +17,7 @@ _START = re.compile(r"[{\[](?=\s{0,99}[\"{\[\]])")
 _NOTE = re.compile(
     r"reason|expla|thought|thinking|rational|analysis|comment|note|justif|confid|descri|alternativ|name$"
 )
-_NAMED = re.compile(r"score|rating|prob|likel|points|percent|frame|panel")  # a value that is said with its name
+_NAMED = re.compile(r"score|rating|prob|likel|points|percent|frame|panel|picture|strip")  # values said with their names
 _ROW = re.compile(r"^[ \t]{0,9}\|(.+)\|[ \t]{0,9}$", re.MULTILINE)
 
 
@@ -40,10 +40,11 @@ def lines(text: str) -> str:
     """The JSON values of a text, or else its tables, as lines; "" where it has neither."""
     if len(text) > LONGEST:
         return ""
-    return "\n".join(_of_json(text)) or "\n".join(_of_tables(text))
+    return "\n".join(line for value in _values(text) for line in _flat(value)) or "\n".join(_of_tables(text))
 
 
-def _of_json(text: str) -> Iterator[str]:
+def _values(text: str) -> Iterator[Any]:
+    """The JSON values of a text that are or hold an object: readers read lists as they are."""
     at = 0
     for match in _START.finditer(text):
         if match.start() >= at:
@@ -51,8 +52,8 @@ def _of_json(text: str) -> Iterator[str]:
                 value, at = _DECODER.raw_decode(text, match.start())
             except (ValueError, RecursionError):
                 continue
-            if "{" in text[match.start() : at]:  # readers read lists as they are
-                yield from _flat(value)
+            if "{" in text[match.start() : at]:
+                yield value
 
 
 def _scalar(value: Any) -> str:
@@ -87,10 +88,58 @@ def _pair(first: str, key: str, second: str) -> str:
 def _of_tables(text: str) -> Iterator[str]:
     rows = [[cell.strip(" *`") for cell in match[1].split("|")] for match in _ROW.finditer(text)]
     rows = [row for row in rows if not all(set(cell) <= set(":- ") for cell in row)]
-    panels = bool(rows) and re.fullmatch(r"panel|frame", rows[0][0].lower())
+    heads = rows[0] if rows else []
+    panels = rows and re.fullmatch("panel|frame", heads[0].lower())
+    valued = [n for n, head in enumerate(heads) if n and (len(heads) == 2 or _NAMED.search(head.lower()))]
     for row in rows[1:]:
-        row = [f"{rows[0][0]} {row[0]}", *row[1:]] if panels and row[0].isdecimal() else row
-        if len(row) == 2 or (row and _NAMED.search(rows[0][-1].lower())):
-            yield _pair(row[0], rows[0][-1], row[-1])
-        elif len(row) == len(rows[0]):
-            yield ", ".join(f"{head}: {cell}" for head, cell in zip(rows[0], row, strict=True))
+        row = [f"{heads[0]} {row[0]}", *row[1:]] if panels and row[0].isdecimal() else row
+        if valued and len(row) > valued[-1]:
+            yield _pair(row[0], heads[valued[-1]], row[valued[-1]])
+        elif len(row) == len(heads):
+            yield ", ".join(f"{head}: {cell}" for head, cell in zip(heads, row, strict=True))
+
+
+def _objects(value: Any) -> Iterator[Mapping[str, Any]]:
+    """An object, and those in it."""
+    if isinstance(value, Mapping):
+        yield value
+    for one in value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else ():
+        yield from _objects(one)
+
+
+def _as_text(value: Any) -> str:
+    """A value of a JSON object as the text of a field; lists of texts with "; " between them."""
+    if isinstance(value, list) and all(isinstance(one, str) for one in value):
+        value = "; ".join(value)
+    text = value if isinstance(value, str) else "" if value is None else json.dumps(value, ensure_ascii=False)
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").strip()
+
+
+def fields(answer: str, names: Sequence[str]) -> dict[str, str]:
+    """The text of each field, of a JSON object or up to the next field; of a field that comes twice the first."""
+    for found in (one for value in _values(answer[:LONGEST]) for one in _objects(value)):
+        by_name = {name.lower(): value for name, value in found.items()}
+        if read := {name: _as_text(by_name[name]) for name in names if name in by_name}:
+            return read
+    read = {}
+    pattern = re.compile(
+        r"(?:^[\s*_`#\-\"'{]{0,12}(?:\d{1,2}[.)]\s{0,4})?[*_`\"']{0,4}|[,;|{]\s{0,5}[*_`\"']{0,4})"
+        rf"({'|'.join(names)})[*_`\"']{{0,4}}\s{{0,4}}[:=][*_`]{{0,4}}",
+        re.IGNORECASE | re.MULTILINE,
+    )
+    places = list(pattern.finditer(answer))
+    ends = [*(match.start() for match in places[1:]), len(answer)]
+    for match, end in zip(places, ends, strict=False):
+        value = answer[match.end() : end].strip()
+        if value.startswith(("'", '"')):
+            value = value[1:].rstrip("\"'}, \t\r\n")
+        read.setdefault(match[1].lower(), value)
+    return read
+
+
+def leading(field: str, labels: Iterable[str]) -> str | None:
+    """The label that a field begins with, "true" for Yes; None for anything else, and for a list of labels."""
+    by_name = {label.lower(): label for label in labels} | {"true": "Yes", "false": "No"}
+    pattern = rf"[\s*_`\"']{{0,8}}({'|'.join(by_name)})\b(?!\s{{0,2}}(?:,|/|or\b)\s{{0,2}}\w)"
+    match = re.match(pattern, field, re.IGNORECASE)
+    return by_name[match[1].lower()] if match else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from punchline.read import normalize, reasoning, tags
-from punchline.read.resolve import resolve
+from punchline.read.resolve import decider, resolve
 from punchline.read.result import Read, noted
 from punchline.read.sentences import Mention
 
@@ -38,7 +38,7 @@ def verdict(answer: str) -> Read[str]:
             return Read(None)
     notes = tags.inside(own.text, "reasoning") if tags.named(own.text, "reasoning") else None
     at = own.text.find(">", notes[1]) + 1 if notes else 0
-    said = resolve(own.text[at:], _mentions, ("PASS", "FAIL"), ("judgement", "judgment"))
+    said = resolve(own.text[at:], decider(_mentions, ("PASS", "FAIL")), ("judgement", "judgment"))
     if said.value is None:
         return Read(None)
     return Read(said.value, own.offset + at + said.start, own.offset + at + said.end)

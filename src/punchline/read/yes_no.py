@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from punchline.read import choice, normalize, sentences, words
 from punchline.read.refusal import refuses
-from punchline.read.resolve import resolve
+from punchline.read.resolve import decider, resolve
 from punchline.read.result import Read, reader
 from punchline.read.sentences import Mention
 
@@ -159,7 +159,7 @@ def yes_no(
         )
         if named:
             return Read("Yes" if named[1] in ("yes", "true") else "No", *text.span(*named.span(1)))
-    if (said := resolve(answer, _mentions, ("Yes", "No"), judged=False)).value is not None:
+    if (said := resolve(answer, decider(_mentions, ("Yes", "No"), judged=False))).value is not None:
         return said
     last = text.low.rstrip().rfind("\n") + 1
     if len(text.low) - last <= 200 and (short := _SHORT.fullmatch(text.low, last)):

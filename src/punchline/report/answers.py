@@ -11,8 +11,7 @@ from punchline.artifacts.project import Project
 from punchline.core import benchmark as benchmarks
 from punchline.files import Keyed
 from punchline.read import reasoning
-from punchline.read.result import notes
-from punchline.read.spans import Reads, located
+from punchline.read.result import Reads, located, notes
 from punchline.report.items import pick_fields, prompt
 from punchline.report.shards import CHUNK, code, packed, write_parts
 from punchline.requests import asked, asked_in_pass

@@ -9,7 +9,7 @@ from typing import Any
 from punchline.benchmarks.hummus import JOINT, JOINT_TASKS, LABELS, LIMITS, POSITIVE, PROMPT_TASKS
 from punchline.benchmarks.hummus.instructions import INSTRUCTIONS, OPTIONS, involves_is_a
 from punchline.benchmarks.hummus.scope import plain
-from punchline.read import boxes, fields, highlight, metaphors, names, reasoning, structure, tags, yes_no
+from punchline.read import boxes, highlight, metaphors, names, reasoning, structure, tags, yes_no
 from punchline.schema import Gold, Item, Rule
 
 ABOUT, AGAINST = ("metaphor",), ("literal",)  # beginnings of words that affirm and deny what classification asks
@@ -96,8 +96,8 @@ def parse(
 
 def _joint(text: str, rule: Rule, about: Mapping[str, Any]) -> dict[str, Any] | None:
     """{task: value} of a joint answer: all four tasks where it says Yes or WIDLII, as its guidelines end otherwise."""
-    found = fields.fields(text, FIELDS)
-    label = fields.leading(found.get("is_met", ""), LABELS)
+    found = structure.fields(text, FIELDS)
+    label = structure.leading(found.get("is_met", ""), LABELS)
     if label is None or label == "Discard":
         return None
     if label not in POSITIVE:

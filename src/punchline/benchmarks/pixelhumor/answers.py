@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection
 from typing import Any
 
 from punchline.benchmarks.pixelhumor import MODALITIES, SOUND_EFFECTS, STYLES
@@ -17,7 +17,7 @@ from punchline.schema import Rule
 RELEASED_PANEL = re.compile(r"(?<!\d)(\d++):\s*+(.*?)(?=(?<!\d)\d++: |$)", re.DOTALL)
 
 
-# Further forms of labels in answers under rule `paper`; * ends a word's beginning.
+# Further forms of labels in answers under rule `paper`.
 _FORMS = {
     "Text": "textual text-based texts words wording dialogue caption verbal",
     "Visual": "visuals visually image images image-based drawing drawings picture pictures illustration illustrations",
@@ -35,7 +35,7 @@ def plain_number(digits: str) -> str:
     return str(int(digits))
 
 
-def _parse_paper(task: str, answer: str, known: Iterable[str]) -> tuple[str, ...] | None:
+def _parse_paper(task: str, answer: str, known: Collection[str]) -> tuple[str, ...] | None:
     if task == "Q5":
         return label_sets.several(answer, _STYLES).value
     if task == "Q7":
@@ -69,7 +69,7 @@ def _parse_released(task: str, answer: str) -> tuple[str, ...] | None:
     return tuple(numbers) or None
 
 
-def parse_labels(task: str, answer: str, rule: Rule, known: Iterable[str] = ()) -> tuple[str, ...] | None:
+def parse_labels(task: str, answer: str, rule: Rule, known: Collection[str] = ()) -> tuple[str, ...] | None:
     """What an answer to Q1 … Q5 or Q7 says; None when nothing can be read out of it. Never raises.
 
     Q1, Q2 and Q4: one label; Q3: a panel number (`released`: every number); Q5: styles; Q7: panel numbers in order.
@@ -94,7 +94,7 @@ def _unquote_released(value: str) -> str:
     return value
 
 
-def panel_texts(answer: str, rule: Rule, known: Iterable[str] = ()) -> dict[str, str]:
+def panel_texts(answer: str, rule: Rule, known: Collection[str] = ()) -> dict[str, str]:
     """{label: text} of an answer to Q8 or of a gold text, in its order; a repeated label's texts joined with a space.
 
     `known`: the labels of the comic's panels; rule `paper` takes no other number for a key.
@@ -110,7 +110,7 @@ def panel_texts(answer: str, rule: Rule, known: Iterable[str] = ()) -> dict[str,
 NEEDS = dict.fromkeys(("Q3", "Q7", "Q8"), "labels")
 
 
-def parse(task: str, text: str, rule: Rule, *, labels: Iterable[str], **_: Any) -> Any:
+def parse(task: str, text: str, rule: Rule, *, labels: Collection[str], **_: Any) -> Any:
     """The label, labels, panel numbers or texts of an answer (punchline.parse)."""
     if task == "Q6":
         return reasoning.without(text) if rule == "paper" else text
