@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from typing import Literal
 
@@ -72,11 +71,9 @@ def _four(group: str) -> tuple[list[float], str] | None:
 
 def _clipped(top: float, left: float, height: float, width: float) -> Box | None:
     """A box cut to the image; None for one outside, or without area."""
-    if not all(map(math.isfinite, (top, left, height, width))) or min(top, left) < 0:
-        return None
     height = height if top + height <= 1 else 1 - top  # without rounding what lies inside
     width = width if left + width <= 1 else 1 - left
-    return (top, left, height, width) if min(height, width) >= SMALLEST else None
+    return (top, left, height, width) if min(height, width) >= SMALLEST and min(top, left) >= 0 else None
 
 
 def _from_corners(numbers: list[float], key: str, corners: str, size: tuple[int, int] | None) -> Box | None:
@@ -97,16 +94,14 @@ def _box(match: re.Match[str], size: tuple[int, int] | None, corners: str) -> Bo
         return None
     numbers, unit = four
     if key:
-        return _from_corners(numbers, key, corners, size) if not unit and min(numbers) >= 0 else None
+        return None if unit else _from_corners(numbers, key, corners, size)
     if unit == "%":
         return _clipped(*(number / 100 for number in numbers)) if max(numbers) <= 100 else None
     if not unit and all(0 <= number <= 1 for number in numbers):
         return _clipped(*numbers)
-    if size is None or min(size) <= 0 or min(numbers) < 0 or (max(numbers) <= 1 and unit != "px"):
-        return None
-    wide, high = size
+    wide, high = size or (0, 0)
     top, left, height, width = numbers
-    if top >= high or left >= wide or top + height > high * 1.05 or left + width > wide * 1.05:
+    if not (0 <= top < high and 0 <= left < wide) or top + height > high * 1.05 or left + width > wide * 1.05:
         return None
     return _clipped(top / high, left / wide, height / high, width / wide)
 

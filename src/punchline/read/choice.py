@@ -55,7 +55,7 @@ def _is_option(text: str, start: int, end: int, marked: bool) -> bool:
         return True
     if letter.isupper():
         return letter != "I" and (letter != "A" or _ARTICLE.match(text, end) is None)
-    at_start = not before.strip(" \n(\"'") or before.rstrip(" (\"'").endswith("\n") or before.endswith("\n")
+    at_start = not before.strip(" \n(\"'") or before.rstrip(" (\"'").endswith("\n")
     # A small letter: by itself, leading a line like "b)" or "b.", or called an option.
     closed = re.match(r"[)\]\"']{0,2}(?:[.,;:!?)\n]|$| -|\s*$)", after) is not None
     if letter in "ai":

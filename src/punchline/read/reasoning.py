@@ -54,14 +54,6 @@ def _harmony(answer: str) -> Answer | None:
     return Answer(answer[start:], start) if start >= len(_BARE_FINAL) and _BARE_CHANNEL.match(answer) else None
 
 
-def _last(pattern: re.Pattern[str], text: str, start: int, end: int) -> re.Match[str] | None:
-    """The last match, which mostly stands near the end."""
-    for size in (4_000, end):
-        if found := list(pattern.finditer(text, max(start, end - size), end)):
-            return found[-1]
-    return None
-
-
 def blanked(text: str, spans: Iterable[tuple[int, int]]) -> str:
     """A text with blanks in place of the spans, as long as before; a span that begins in an earlier one stays."""
     pieces, at = list[str](), 0
@@ -84,12 +76,10 @@ def remove(answer: str, tags: tuple[str, ...] = TAGS) -> Answer:
     spans: list[tuple[int, int]] = []
     kept = at = 0  # where the answer can begin at the earliest, and where the next tag is looked for
     opening, closing = _pattern(tags, False), _pattern(tags, True)
-    named = any(sign in text for sign in "<[◁")
-    named = named and any(form in text for name in tags for form in (name, name.upper(), name.capitalize()))
-    while named:
+    while True:
         match = opening.search(text, at)
-        if unopened := _last(closing, text, at, match.start() if match else len(text)):
-            kept, spans = unopened.end(), []
+        if unopened := list(closing.finditer(text, at, match.start() if match else len(text))):
+            kept, spans = unopened[-1].end(), []
         if match is None:
             break
         end = closing.search(text, match.end())

@@ -33,7 +33,7 @@ NOTHING = Verdict(None)
 def _agreed(pool: Iterable[Claim]) -> Verdict | None:
     """The one value of all claims of a pool; None for an empty pool."""
     live = list(pool)
-    if len({claim.value for claim in live}) == 1 and live[-1].value:
+    if len({claim.value for claim in live}) == 1:
         return Verdict(live[-1].value, live[-1].start, live[-1].end, True)
     return Verdict(None, decided=True) if live else None
 

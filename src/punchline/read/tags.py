@@ -24,11 +24,6 @@ def _is_placeholder(text: str) -> bool:
     return len(bare) <= 200 and _PLACEHOLDER.fullmatch(bare) is not None
 
 
-def named(text: str, tag: str) -> bool:
-    """True if a tag's name is there at all: searching for the tag is slow in texts full of brackets."""
-    return any(form in text for form in (tag.lower(), tag.upper(), tag.capitalize()))
-
-
 def inside(text: str, tag: str, at: int = 0) -> tuple[int, int] | None:
     """The span of the content of the first <tag>…</tag> from `at` on."""
     opening = re.compile(rf"<\s{{0,3}}{re.escape(tag)}\s{{0,3}}>", re.IGNORECASE).search(text, at)
@@ -74,7 +69,7 @@ def explanation(
 
     shown = {" ".join(one.lower().split()) for one in placeholders}
     at = 0
-    while named(text, tag) and (span := inside(text, tag, at)) is not None:
+    while (span := inside(text, tag, at)) is not None:
         content = text[span[0] : span[1]]
         if not _is_placeholder(content) and " ".join(content.lower().split()) not in shown:
             return kept(*span)
@@ -89,7 +84,7 @@ def _without(text: str, notes: Sequence[str]) -> tuple[str, list[tuple[int, int]
     """A text with blanks for the notes in it, tags included, and their spans."""
     cut: list[tuple[int, int]] = []
     for note in notes:
-        at = 0 if named(text, note) else len(text)
+        at = 0
         while (span := inside(text, note, at)) is not None:
             start, at = text.rfind("<", 0, span[0]), text.find(">", span[1]) + 1
             cut.append((start, at))

@@ -28,15 +28,14 @@ def verdict(answer: str) -> Read[str]:
     what the answer commits itself to, in capitals. Nothing where the tag holds anything else, as "PASS or FAIL" of the
     prompt."""
     own = reasoning.remove(answer, tuple(tag for tag in reasoning.TAGS if tag != "reasoning"))
-    spans = [tags.inside(own.text, tag) for tag in _TAGS if tags.named(own.text, tag)]
-    tagged = next(filter(None, spans), None)
+    tagged = next(filter(None, (tags.inside(own.text, tag) for tag in _TAGS)), None)
     start, end = tagged or (0, len(own.text))
     if tagged or end < 40:
         if clean := _CLEAN.fullmatch(own.text, start, min(end, start + 200)):
             return Read(clean[1].upper(), own.offset + clean.start(1), own.offset + clean.end(1))
         if tagged:
             return Read(None)
-    notes = tags.inside(own.text, "reasoning") if tags.named(own.text, "reasoning") else None
+    notes = tags.inside(own.text, "reasoning")
     at = own.text.find(">", notes[1]) + 1 if notes else 0
     said = resolve(own.text[at:], decider(_mentions, ("PASS", "FAIL")), ("judgement", "judgment"))
     if said.value is None:
