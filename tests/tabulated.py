@@ -10,7 +10,7 @@ from punchline.schema import RULES, Gold, Item, ModelCard, Rule, Score
 from punchline.scores import Digests, items_frame, scores_frame
 from punchline.tables import tabulate as tables
 from punchline.tables.declare import Across, Model, PublishedRow, Row, Table
-from punchline.tables.run import Answers, Part, measure, parts_of, rows_across, rows_of_model
+from punchline.tables.run import Answers, Measured, measure, rows_across, rows_of_model
 from punchline.tables.tabulate import Tabulated
 
 
@@ -66,22 +66,21 @@ def tabulate(
     """A table under both rules; the one that is shown is `scoring`, or its own."""
     shown = scoring or table.published_rule
     of_items = frame_of_items(items, golds)
-    parts: dict[Rule, list[Part]] = {}
+    measured: dict[Rule, list[Measured]] = {}
     notes: list[str] = []
     for rule in RULES:
-        data = list(table.data(files)) if table.data is not None and rule == shown else []
-        parts[rule] = parts_of(data, Answers([]), table.kind)
+        data = table.data(files) if table.data is not None and rule == shown else []
+        measured[rule] = measure(data, Answers([]), kind=table.kind)
         for model in models if table.rows is not None else ():
             frame, own = frame_of_scores(model.scores, of_items, rule)
-            rows = measure(rows_of_model(table, frame, of_items), Answers([(frame, own)]))
-            parts[rule].append(Part(model.name, model.kind, model.engine, rows))
+            answers = Answers([(frame, own)])
+            measured[rule] += measure(rows_of_model(table, frame, of_items), answers, *model[:3])
         if table.across is not None:
             several, digests = models_of(models, of_items, rule)
-            told: list[str] = []
             answers = Answers([(one.scores, own) for one, own in zip(several, digests, strict=True)])
-            parts[rule] += parts_of(rows_across(table, Across(several, of_items, files, told)), answers)
-            notes += told if rule == shown else []
-    return tables.tabulate(table, parts, published, rule=shown, notes=notes, complete=complete, **options)
+            told = notes if rule == shown else []
+            measured[rule] += measure(rows_across(table, Across(several, of_items, files, told)), answers)
+    return tables.tabulate(table, measured, published, rule=shown, notes=notes, complete=complete, **options)
 
 
 def rows_of(

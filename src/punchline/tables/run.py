@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -39,22 +39,15 @@ class Value(msgspec.Struct, frozen=True, array_like=True):
 class Measured(msgspec.Struct, frozen=True, kw_only=True):
     """A row of one model, or of the data, as plain data: all that a table shows of it."""
 
+    model: str
+    kind: str  # measured | baseline | human
+    engine: str
     keys: dict[str, str | int]
     values: dict[str, Value]
     items: int = 0  # over which states are counted, each sample by itself; 0 for rows of the data
     states: dict[str, int] = {}
     complete: bool = True
     filter: dict[str, Scalar] = {}  # selects its scores
-
-
-@dataclass(frozen=True)
-class Part:
-    """A model's rows of one table."""
-
-    name: str
-    kind: str  # measured | baseline | human
-    engine: str
-    rows: Sequence[Measured]
 
 
 class Answers:
@@ -124,8 +117,13 @@ def _joined(arrays: Sequence[Any]) -> Any:
     return np.concatenate(arrays) if arrays else np.empty(0, dtype=np.int64)
 
 
-def measure(rows: Iterable[Row], answers: Answers) -> list[Measured]:
-    """Rows as plain data: values with intervals, states, and what they depend on."""
+def measure(
+    rows: Iterable[Row], answers: Answers, model: str = "", kind: str = "measured", engine: str = ""
+) -> list[Measured]:
+    """Rows as plain data: values with intervals, states, and what they depend on.
+
+    `model`: whose rows they are, by default each row's own.
+    """
 
     def value(estimate: Estimate) -> Value:
         low, high = interval(estimate)
@@ -137,9 +135,18 @@ def measure(rows: Iterable[Row], answers: Answers) -> list[Measured]:
         values = {name: value(found) for name, found in row.estimates.items() if found.n}
         given = answers.given(row)
         items, states = answers.count_states(given) if len(given) else (0, {})
-        chosen = answers.filter(given)
         made.append(
-            Measured(keys=row.keys, values=values, items=items, states=states, complete=row.complete, filter=chosen)
+            Measured(
+                model=model or row.model,
+                kind=row.of.kind if row.of else kind,
+                engine=row.of.engine if row.of else engine,
+                keys=row.keys,
+                values=values,
+                items=items,
+                states=states,
+                complete=row.complete,
+                filter=answers.filter(given),
+            )
         )
     return made
 
@@ -158,11 +165,3 @@ def rows_across(table: Table, across: Across) -> list[Row]:
     if not rows and table.empty_note:
         across.notes.append(table.empty_note)
     return rows
-
-
-def parts_of(rows: Sequence[Row], answers: Answers, kind: str = "measured") -> list[Part]:
-    """Rows of several models or of the data, each a part of its own."""
-    return [
-        Part(row.model, row.of.kind if row.of else kind, row.of.engine if row.of else "", [made])
-        for row, made in zip(rows, measure(rows, answers), strict=True)
-    ]

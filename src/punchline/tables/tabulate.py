@@ -8,7 +8,7 @@ from typing import Any
 
 from punchline.schema import RULES, Cell, Rule, Scalar
 from punchline.tables.declare import PublishedRow, Table
-from punchline.tables.run import COUNTED, Measured, Part
+from punchline.tables.run import COUNTED, Measured
 
 RETRY = "punchline retry"
 TOLD = 0.01  # the share of answers cut off that a note speaks of
@@ -33,7 +33,7 @@ def key_text(keys: Mapping[str, str | int]) -> str:
 
 def tabulate(
     table: Table,
-    parts: Mapping[Rule, Sequence[Part]],
+    measured: Mapping[Rule, Sequence[Measured]],
     published: Sequence[PublishedRow],
     *,
     rule: Rule,
@@ -58,21 +58,19 @@ def tabulate(
     written: dict[Rule, list[Line]] = {}
     cells: dict[Rule, list[Cell]] = {}
     for one in sorted(RULES, key=lambda other: other != rule):
-        pairs = [(part, row) for part in parts.get(one, ()) for row in part.rows]
-        written[one] = [
-            _written(table, part, row, one, counted, complete=complete, subset=subset) for part, row in pairs
-        ]
-        cells[one] = [cell for part, row in pairs for cell in _cells(table, part, row, one)]
+        own = measured.get(one, ())
+        written[one] = [_written(table, row, one, counted, complete=complete, subset=subset) for row in own]
+        cells[one] = [cell for row in own for cell in _cells(table, row, one)]
     comparable = any(row["comparable"] == "yes" for row in written[rule])
     papers = published_rows(table, published, comparable=comparable)
     rows = _beside(written.pop(rule), papers, printed_as or {}, table.keys)
     said = [*table.notes, *notes]
     cut = "were cut off by their limit of tokens (n_truncated; docs/models.md)"
-    said += [f"{which} {cut}." for which in _most(parts[rule], "truncated", TOLD)]
-    said += [f"INCOMPLETE: {which} failed; `{retry}` asks them once more." for which in _most(parts[rule], "failed")]
+    said += [f"{which} {cut}." for which in _most(measured[rule], "truncated", TOLD)]
+    said += [f"INCOMPLETE: {which} failed; `{retry}` asks them once more." for which in _most(measured[rule], "failed")]
     if papers and not comparable:
-        own = table.published_rule
-        why = f"rule {rule}, the paper's is {own}" if rule != own else "other items than the paper's"
+        same = rule == table.published_rule
+        why = "other items than the paper's" if same else f"rule {rule}, the paper's is {table.published_rule}"
         said.append(f"Published rows are not comparable with ours: {why}.")
     said += _methods(cells[rule])
     others = [row for other in written.values() for row in other]
@@ -91,7 +89,6 @@ def _methods(cells: Sequence[Cell]) -> list[str]:
 
 def _written(
     table: Table,
-    part: Part,
     row: Measured,
     rule: Rule,
     counted: Sequence[str],
@@ -103,15 +100,15 @@ def _written(
     values = {name: row.values[name] for name in table.columns if name in row.values}
     counts = {name: value.n for name, value in values.items()}
     n = max(counts.values(), default=0) if table.n_from is None else counts.get(table.n_from, 0)
-    written: Line = {"model": part.name, "kind": part.kind, "engine": part.engine}
+    written: Line = {"model": row.model, "kind": row.kind, "engine": row.engine}
     absent = row.states.get("missing", 0) + row.states.get("failed", 0)
     if row.items:  # an item that lacks an answer to one of several tasks is counted there, and not in n
         n = min(n, row.items - absent)
     written |= {"scoring": rule, "subset": "all", **row.keys, "n": n}
     notes = [f"{name} n={count}" for name, count in counts.items() if count != n]
-    if not notes and part.engine and n == 0:
+    if not notes and row.engine and n == 0:
         notes = [f"nothing to score: {_nothing(table, row, row.items - absent)}"]
-    if subset is not None and part.engine:  # of answers: rows of the data itself are of all of it
+    if subset is not None and row.engine:  # of answers: rows of the data itself are of all of it
         written["subset"] = subset[0] if written["subset"] == "all" else f"{subset[0]}: {written['subset']}"
         notes.insert(0, subset[1])
     written |= {f"n_{name}": row.states.get(name, 0) for name in counted}
@@ -129,22 +126,22 @@ def _nothing(table: Table, row: Measured, answered: int) -> str:
     return f"no answer to {tasks}" if tasks else "not asked"
 
 
-def _most(parts: Sequence[Part], state: str, share: float = 0.0) -> list[str]:
+def _most(rows: Sequence[Measured], state: str, share: float = 0.0) -> list[str]:
     """Of each model with more than this share of a row's items in a state: how many, in the row where it is most."""
     most: dict[str, tuple[float, str]] = {}
-    for name, row in ((part.name, row) for part in parts for row in part.rows if row.items):
+    for row in (row for row in rows if row.items):
         count = row.states.get(state, 0)
-        if count / row.items > most.get(name, (share, ""))[0]:
+        if count / row.items > most.get(row.model, (share, ""))[0]:
             where = f" ({key_text(row.keys)})" if row.keys else ""
-            most[name] = count / row.items, f"{name}: answers on {count:,} of {row.items:,} items{where}"
+            most[row.model] = count / row.items, f"{row.model}: answers on {count:,} of {row.items:,} items{where}"
     return [text for _, text in most.values()]
 
 
-def _cells(table: Table, part: Part, row: Measured, rule: Rule) -> list[Cell]:
+def _cells(table: Table, row: Measured, rule: Rule) -> list[Cell]:
     """Every computed value of a row."""
-    chosen: dict[str, Scalar] = {"model": part.name, "rule": rule} if row.filter else {}
+    chosen: dict[str, Scalar] = {"model": row.model, "rule": rule} if row.filter else {}
     about: dict[str, Any] = {"table": table.name, "states": row.states, "filter": {**chosen, **row.filter, **row.keys}}
-    about["row"] = "|".join(text for text in (part.name, key_text(row.keys)) if text)
+    about["row"] = "|".join(text for text in (row.model, key_text(row.keys)) if text)
     cells = []
     for name, found in ((name, row.values[name]) for name in table.columns if name in row.values):
         about |= {"column": name, "grades": found.digest, "interval": found.interval}

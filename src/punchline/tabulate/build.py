@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import platform
 import subprocess
+from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
@@ -27,13 +28,13 @@ from punchline.paths import DEFAULT_RUN
 from punchline.prepare import files_of_table, naming, paths_of_table
 from punchline.requests import asked_in_pass
 from punchline.responses import read_verdicts
-from punchline.schema import RULES, ModelCard, Rule
+from punchline.schema import RULES, Rule
 from punchline.scores import Digests, scores_frame
 from punchline.tables.declare import Across, PublishedRow, Table
 from punchline.tables.declare import Model as Shown
 from punchline.tables.latex import as_latex
 from punchline.tables.render import as_csv, as_markdown, notes_of, read_published
-from punchline.tables.run import Answers, Part, measure, parts_of, rows_across, rows_of_model
+from punchline.tables.run import Answers, Measured, measure, rows_across, rows_of_model
 from punchline.tables.tabulate import RETRY, TOLD, Tabulated, tabulate
 from punchline.tabulate.labels import checked, labelled, verdicts_in
 from punchline.tabulate.notes import (
@@ -48,7 +49,7 @@ from punchline.tabulate.notes import (
     without_pictures,
 )
 from punchline.tabulate.ranks import items_of, ranks_text
-from punchline.tabulate.respondents import Who, respondents_of, unknown_items, who_answered
+from punchline.tabulate.respondents import Who, respondents_of, unknown_items, who_in
 from punchline.tabulate.unparsed import unread_text
 from punchline.workflow.lineage import code_of, files_behind, libraries_of
 from punchline.workflow.processes import MIRROR
@@ -60,32 +61,33 @@ Made = tuple[Tabulated, list[Model], list[Asked]]  # a table, its models, who wa
 class Rows:
     """What tables have of models: rows under both rules, who answered, and scores where a table needs several."""
 
-    by_model: dict[str, dict[Rule, list[Part]]]  # by table
-    who: dict[str, Mapping[str, Who]]  # by model
-    models: dict[Rule, list[Shown]]
-    answers: dict[Rule, Answers]
+    measured: dict[tuple[str, Rule], list[Measured]] = field(default_factory=lambda: defaultdict(list))  # by table
+    who: dict[str, Mapping[str, Who]] = field(default_factory=dict)  # by model
+    unknown: dict[str, Sequence[str]] = field(default_factory=dict)  # items that the benchmark has not, likewise
+    models: dict[Rule, list[Shown]] = field(default_factory=lambda: {rule: [] for rule in RULES})
+    answers: dict[Rule, Answers] = field(default_factory=dict)
     checked: Collection[str] = ()  # judges with a verdict on a text that people have labeled
 
 
 def rows_of(project: Project, benchmark: str, tables: Collection[Table], items: pd.DataFrame) -> Rows:
     """Rows of tables, model by model: frames are large, and kept only for tables of several models."""
     several = any(table.across is not None for table in tables)
-    made = Rows({table.name: {rule: [] for rule in RULES} for table in tables}, {}, {rule: [] for rule in RULES}, {})
-    kept: dict[Rule, list[tuple[pd.DataFrame, Digests]]] = {rule: [] for rule in RULES}
+    made, kept = Rows(), defaultdict[Rule, list[tuple[pd.DataFrame, Digests]]](list)
     for card in project.cards.values() if tables else ():
         scores, kind = project.paths.scores(benchmark, card.name), kind_of(card)
         made.who[card.name] = respondents_of(project, benchmark, card.name)
+        made.unknown[card.name] = unknown_items(project, benchmark, card.name)
         for rule in RULES:
-            frame, digests = scores_frame(scores, items, rule, project.benchmark(benchmark).METRICS)
+            frame, digests = scores_frame(scores, items, rule)
             answers = Answers([(frame, digests)])
             for table in tables:
-                rows = measure(rows_of_model(table, frame, items), answers)
-                made.by_model[table.name][rule].append(Part(card.name, kind, card.engine, rows))
+                rows = rows_of_model(table, frame, items)
+                made.measured[table.name, rule] += measure(rows, answers, card.name, kind, card.engine)
             if several:
                 frame["row"] += sum(len(own) for own, _ in kept[rule])
                 kept[rule].append((frame, digests))
                 made.models[rule].append(Shown(card.name, kind, card.engine, frame))
-    made.answers = {rule: Answers(frames) for rule, frames in kept.items()}
+    made.answers = {rule: Answers(kept[rule]) for rule in RULES}
     if made.who:
         verdicts = (verdicts_in(one.name, one.scores) for one in made.models["released"])
         made.checked = checked(labelled(project, benchmark, items), verdicts)
@@ -98,93 +100,79 @@ def compute(project: Project, benchmark: str, names: Collection[str]) -> dict[st
     of_models = [table for table in tables if table.of_models]
     items = items_of(project, benchmark) if of_models else pd.DataFrame()
     rows = rows_of(project, benchmark, of_models, items)
-    unknown = {name: unknown_items(project, benchmark, name) for name in rows.who}
     made = {}
     for table in tables:
         with naming(paths_of_table(project, benchmark, table.name)):
-            made[table.name] = _table(project, benchmark, table, items, rows, unknown)
+            made[table.name] = _table(project, benchmark, table, items, rows)
     return made
 
 
-def _table(
-    whole_project: Project,
-    benchmark: str,
-    table: Table,
-    items: pd.DataFrame,
-    rows: Rows,
-    unknown: Mapping[str, Sequence[str]],
-) -> Made:
+def _table(whole_project: Project, benchmark: str, table: Table, items: pd.DataFrame, rows: Rows) -> Made:
     project = Project(whole_project.part(benchmark, table.name))
     project.cards = {name: whole_project.cards[name] for name in project.selection.models}
     loaded, selection = project.benchmark(benchmark), project.selection
-    models, judges, notes = [], {}, []
+    models, notes = {}, []
     for name in selection.models if table.of_models else ():
-        model, judges[name], told = _model(project, benchmark, name, table.prices, rows.who[name])
-        models.append(model)
-        notes += [*told, *unknown_note(name, model.card, benchmark, unknown[name])]
+        models[name], told = _model(project, benchmark, name, table.prices, rows.who[name])
+        notes += [*told, *unknown_note(name, models[name].card, benchmark, rows.unknown[name])]
     printed = _printed(loaded.TABLES, table, paths.published(benchmark))
     files = files_of_table(project, benchmark, table.name)
     compared, passes, told = _compared(project, benchmark, table, files, printed)
-    everyone = [*passes, *(pass_ for model in models for pass_ in model.passes)]
+    everyone = [*passes, *(pass_ for model in models.values() for pass_ in model.passes)]
     notes += [*told, *caveats(everyone), *unchecked(everyone, rows.checked)]
-    notes += unasked(project, benchmark, table, models, passes)
+    notes += unasked(project, benchmark, table, list(models.values()), passes)
     if table.of_models and project.illustrated(benchmark):
         notes += without_pictures(project.paths.items(benchmark))
     rule = selection.scoring or table.published_rule
-    parts, told = _parts(table, items, rows, files, {model.card.name: model.card for model in models}, judges, rule)
+    measured, told = _measured(table, items, rows, files, models, rule)
     scores = {name: project.paths.scores(benchmark, name) for name in selection.models}
-    notes += separating(table, parts[rule], scores, Across([], items, files), rule)
-    parts[rule] += compared
+    notes += separating(table, measured[rule], scores, Across([], items, files), rule)
+    measured[rule] += compared
     subset, of_items = chosen(project, benchmark) if table.of_models else (None, [])
-    beside = [] if table.data is not None else compared  # the paper's rows with the same keys
-    stated = [] if table.summed_up is None else table.summed_up(files)
+    rows_in_paper = {name: model.card.printed_as(benchmark, table.name) for name, model in models.items()}
+    if table.data is None:  # the paper's rows with the same keys follow those that are compared with them
+        rows_in_paper |= {own.model: row["row"] for own in compared for row in printed}
+    # Rows of the data itself are of the released files, whatever items are chosen.
+    chosen_items = chosen_sources(project, benchmark) is not None or selection.subset or selection.limit is not None
     tabulated = tabulate(
         table,
-        parts,
-        printed + stated,
+        measured,
+        printed + ([] if table.summed_up is None else table.summed_up(files)),
         rule=rule,
-        complete=_is_complete(project, benchmark, table),
+        complete=not selection.corpus.drawn and not (table.of_models and chosen_items),
         subset=subset,
-        printed_as={m.card.name: row for m in models if (row := m.card.printed_as(benchmark, table.name)) is not None}
-        | {part.name: row["row"] for part in beside for row in printed},
+        printed_as={name: row for name, row in rows_in_paper.items() if row is not None},
         notes=[*of_items, *told],
         retry=_retry(project),
         extractor=bool(selection.extractor),
     )
     tabulated.notes.extend(notes)
-    return tabulated, models, passes
+    return tabulated, list(models.values()), passes
 
 
-def _is_complete(project: Project, benchmark: str, table: Table) -> bool:
-    """True if the selection is all of the paper's items. A table of the data itself takes the released files whole."""
-    selection = project.selection
-    chosen_items = chosen_sources(project, benchmark) is not None or selection.subset or selection.limit is not None
-    return not selection.corpus.drawn and not (table.of_models and chosen_items)
-
-
-def _parts(
+def _measured(
     table: Table,
     items: pd.DataFrame,
     rows: Rows,
     files: Mapping[str, bytes],
-    cards: Mapping[str, ModelCard],
-    judges: Mapping[str, ModelCard | None],
+    models: Mapping[str, Model],
     shown_rule: Rule,
-) -> tuple[dict[Rule, list[Part]], list[str]]:
+) -> tuple[dict[Rule, list[Measured]], list[str]]:
     """(rows of the data under the rule that is shown; those of each model and of several, under both; notes)."""
-    parts: dict[Rule, list[Part]] = {}
+    made: dict[Rule, list[Measured]] = {}
     notes: list[str] = []
+    judges = {name: [one.card for one in model.passes if one.pass_ == JUDGE] for name, model in models.items()}
     for rule in RULES:
-        data = [] if table.data is None or rule != shown_rule else list(table.data(files))
-        parts[rule] = parts_of(data, Answers([]), table.kind)
-        if table.rows is not None:
-            parts[rule] += rows.by_model[table.name][rule]
+        data = [] if table.data is None or rule != shown_rule else table.data(files)
+        made[rule] = measure(data, Answers([]), kind=table.kind) + rows.measured[table.name, rule]
         if table.across is not None:
-            models = [replace(one, card=cards[one.name], judge=judges[one.name]) for one in rows.models[rule]]
-            told: list[str] = []
-            parts[rule] += parts_of(rows_across(table, Across(models, items, files, told)), rows.answers[rule])
-            notes += told if rule == shown_rule else []
-    return parts, notes
+            several = [
+                replace(one, card=models[one.name].card, judge=next(iter(judges[one.name]), None))
+                for one in rows.models[rule]
+            ]
+            told = notes if rule == shown_rule else []
+            made[rule] += measure(rows_across(table, Across(several, items, files, told)), rows.answers[rule])
+    return made, notes
 
 
 def _printed(tables: Mapping[str, Table], spec: Table, file: str) -> list[PublishedRow]:
@@ -200,28 +188,20 @@ def _printed(tables: Mapping[str, Table], spec: Table, file: str) -> list[Publis
 
 
 def _compared(
-    project: Project,
-    benchmark: str,
-    spec: Table,
-    files: Mapping[str, bytes],
-    printed: Sequence[PublishedRow],
-) -> tuple[list[Part], list[Asked], list[str]]:
-    """(rows that rest on what scorers say of texts of the data itself, who they are, notes)."""
+    project: Project, benchmark: str, spec: Table, files: Mapping[str, bytes], printed: Sequence[PublishedRow]
+) -> tuple[list[Measured], list[Asked], list[str]]:
+    """(rows that depend on scorers' verdicts on texts of the data itself, who they are, notes)."""
     passes: list[Asked] = []
     notes: list[str] = []
     verdicts: dict[str, Verdict] = {}
-    if spec.compared is None:
-        return [], passes, notes
-    for pass_ in project.answerers(benchmark, DATA):
-        pairs = list(asked_in_pass(project, benchmark, pass_.name, DATA))
-        asked, told = _asked(
-            pass_, who_answered(answer for _, answer in pairs), "texts of the data", benchmark, False, _retry(project)
-        )
+    for pass_ in project.answerers(benchmark, DATA) if spec.compared is not None else ():
+        who = who_in(project.paths.snapshot(benchmark, DATA, pass_.name))
+        asked, told = _asked(project, benchmark, pass_, who, "texts of the data", False)
         passes.append(asked)
         notes += told
-        verdicts |= read_verdicts(pass_.who, pairs)
-    rows = list(spec.compared(files, printed, verdicts)) if verdicts else []
-    return parts_of(rows, Answers([]), spec.kind), passes, notes
+        verdicts |= read_verdicts(pass_.who, asked_in_pass(project, benchmark, pass_.name, DATA))
+    rows = spec.compared(files, printed, verdicts) if spec.compared is not None and verdicts else []
+    return measure(rows, Answers([]), kind=spec.kind), passes, notes
 
 
 def _retry(project: Project) -> str:
@@ -229,41 +209,42 @@ def _retry(project: Project) -> str:
     return RETRY if run == DEFAULT_RUN else f"{RETRY} run={run}"
 
 
-def _asked(pass_: Pass, answered: Who, about: str, benchmark: str, prices: bool, retry: str) -> tuple[Asked, list[str]]:
-    """Respondents of a pass, as a table shows them, and notes."""
+def _asked(
+    project: Project, benchmark: str, pass_: Pass, who: Who, about: str, prices: bool
+) -> tuple[Asked, list[str]]:
+    """The respondent of a pass, as a table shows it, and notes."""
     notes = []
-    if len(answered.versions) > 1:
-        notes.append(f"{about}, {pass_.name}: several engine versions answered: {', '.join(answered.versions)}.")
+    if len(who.versions) > 1:
+        notes.append(f"{about}, {pass_.name}: several engine versions answered: {', '.join(who.versions)}.")
     if pass_.name != CHAINED:
         notes += [
-            f"INCOMPLETE: {pass_.name} by {pass_.who} failed for {about}: {reason}. `{retry}` asks again."
-            for reason in answered.failures
+            f"INCOMPLETE: {pass_.name} by {pass_.who} failed for {about}: {reason}. `{_retry(project)}` asks again."
+            for reason in who.failures
         ]
-        if answered.truncated > TOLD:
-            notes.append(f"{about}: {answered.truncated:.0%} of what {pass_.who} said ({pass_.name}) was cut off.")
-    gives = None if pass_.card is None else shown(pass_.card, benchmark, prices)
-    return Asked(pass_=pass_.name, who=pass_.who, card=gives, key=pass_.key, versions=answered.versions), notes
+        if who.truncated > TOLD:
+            notes.append(f"{about}: {who.truncated:.0%} of what {pass_.who} said ({pass_.name}) was cut off.")
+    card = None if pass_.card is None else shown(pass_.card, benchmark, prices)
+    return Asked(pass_=pass_.name, who=pass_.who, card=card, key=pass_.key, versions=who.versions), notes
 
 
 def _model(
     project: Project, benchmark: str, name: str, prices: bool, who: Mapping[str, Who]
-) -> tuple[Model, ModelCard | None, list[str]]:
-    """A model as a table shows it, its judge, and notes on who answered."""
+) -> tuple[Model, list[str]]:
+    """A model as a table shows it, and notes on who answered."""
     card = shown(project.cards[name], benchmark, prices)
     versions = list(who[""].versions)
     notes = []
     if len(versions) > 1:
         notes.append(f"{name} was answered by several engine versions: {', '.join(versions)}.")
-    asked, judge = [], None
+    passes = []
     for pass_ in project.answerers(benchmark, name):
-        one, told = _asked(pass_, who[pass_.name], f"answers of {name}", benchmark, prices, _retry(project))
-        judge = one.card if pass_.name == JUDGE else judge
-        asked.append(one)
+        asked, told = _asked(project, benchmark, pass_, who[pass_.name], f"answers of {name}", prices)
+        passes.append(asked)
         notes += told
     notes += [f"{name}: {card.caveat}."] if card.caveat else []
     notes += trained_on(card, project, benchmark)
     key = engines.model_key(project.engines[name], project.cards[name], benchmark)
-    return Model(card=card, key=key, kind=kind_of(card), versions=versions, passes=tuple(asked)), judge, notes
+    return Model(card=card, key=key, kind=kind_of(card), versions=versions, passes=tuple(passes)), notes
 
 
 def rendered(project: Project, benchmark: str, table: str, made: Tabulated) -> dict[str, str]:

@@ -21,7 +21,7 @@ from punchline.scores import scores_frame
 from punchline.tables.declare import Across, Table
 from punchline.tables.declare import Model as TableModel
 from punchline.tables.ranks import main_column
-from punchline.tables.run import Part, rows_across, rows_of_model
+from punchline.tables.run import Measured, rows_across, rows_of_model
 
 
 def trained_on(card: ModelCard, project: Project, benchmark: str) -> list[str]:
@@ -108,31 +108,34 @@ def unasked(
     return notes + ([f"Not asked: {', '.join(left)}; conditions=all, or a list, asks them."] if left else [])
 
 
-def separating(table: Table, parts: Sequence[Part], scores: Mapping[str, str], across: Across, rule: Rule) -> list[str]:
+def separating(
+    table: Table, rows: Sequence[Measured], scores: Mapping[str, str], across: Across, rule: Rule
+) -> list[str]:
     """A note on how few items separate the two best models of a main table. `scores`: the models' score files."""
     column = main_column(table)
-    measured = [part for part in parts if part.kind == "measured" and part.name in scores and part.rows]
-    if not table.main or column is None or len(measured) < 2:
+    measured = [row for row in rows if row.kind == "measured" and row.model in scores]
+    if not table.main or column is None or not measured:
         return []
-    keys, sign = measured[0].rows[0].keys, 1 if table.better(column) == "higher" else -1
+    keys, sign = measured[0].keys, 1 if table.better(column) == "higher" else -1
     values = {
-        part.name: sign * value
-        for part in measured
-        for row in part.rows
+        row.model: sign * value
+        for row in measured
         if row.keys == keys and column in row.values and (value := row.values[column].value) is not None
     }
     best = sorted(values, key=lambda name: -values[name])[:2]
+    if len(best) < 2:
+        return []
     each = []
     for name in best:
         frame, _ = scores_frame(scores[name], across.items, rule)
-        rows = rows_of_model(table, frame, across.items)
-        rows += rows_across(table, replace(across, models=[TableModel(name, "measured", "", frame)], notes=[]))
-        estimate = next(row for row in rows if row.keys == keys).estimates[column]
+        own = rows_of_model(table, frame, across.items)
+        own += rows_across(table, replace(across, models=[TableModel(name, "measured", "", frame)], notes=[]))
+        estimate = next(row for row in own if row.keys == keys).estimates[column]
         if estimate.n != len(estimate.used):  # an item is not one score
             return []
         item = frame["item_id"].to_numpy()[estimate.used]
         each.append(pd.Series(sign * estimate.value(estimate.sums.astype(float)), index=item))
-    if len(each) < 2 or not each[0].index.equals(each[1].index):
+    if not each[0].index.equals(each[1].index):
         return []
     first, second = int((each[0] > each[1]).sum()), int((each[1] > each[0]).sum())
     of = f"{first + second:,} of {len(each[0]):,} items separate the best two in {column}"
