@@ -12,7 +12,7 @@ from punchline.read import choice, verdict
 from punchline.read.result import notes
 from punchline.schema import Response, Score
 from punchline.scores import write_scores
-from punchline.tabulate.unparsed import Unread, as_rows, excerpt, unread, why_unread
+from punchline.tabulate.unparsed import excerpt, unread, why_unread
 
 
 def response(name: str, text: str | None, finish: str = "stop") -> Response:
@@ -40,15 +40,13 @@ def test_why_and_how_many(tmp_path: Path) -> None:
     write_scores(tmp_path / "g.parquet", grades, ())
     write_table(tmp_path / "s.parquet", said, Response)
     write_table(tmp_path / "j.parquet", [verdict_of_r0], Response)
-    paper, released = unread(tmp_path / "g.parquet", {"": tmp_path / "s.parquet", "judge": tmp_path / "j.parquet"})
-    assert paper.states == {"unparsable": 6, "ok": 1, "failed": 1, "missing": 1}
-    assert paper.why == {"unexplained": 2, "empty": 1, "thoughts_only": 1, "declines": 1, "cut_off": 1}
-    assert paper.truncated == 2
-    assert paper.examples == [("r1", "Whichever you like."), ("j0", "Hm."), ("r5", "Well, the")]
-    assert (released.states, released.why, released.examples) == ({"ok": 1}, {}, [])
-    row = next(as_rows("m", [paper]))
-    assert (row["answers"], row["read"], row["unread"], row["missing"], row["cut_off"]) == (9, 1, 6, 1, 1)
-    assert row["example_1"] == "r1: Whichever you like."
+    rows = unread("m", tmp_path / "g.parquet", {"": tmp_path / "s.parquet", "judge": tmp_path / "j.parquet"})
+    paper = {"model": "m", "condition": "default", "task": "t", "rule": "paper", "answers": 9, "read": 1, "unread": 6}
+    paper |= {"refused": 0, "truncated": 2, "failed": 1, "missing": 1}
+    paper |= {"unexplained": 2, "empty": 1, "thoughts_only": 1, "declines": 1, "cut_off": 1}
+    paper |= {"example_1": "r1: Whichever you like.", "example_2": "j0: Hm.", "example_3": "r5: Well, the"}
+    none = {name: 0 if isinstance(value, int) else value for name, value in paper.items() if "example" not in name}
+    assert rows == [paper, none | {"rule": "released", "answers": 1, "read": 1}]
 
 
 @pytest.mark.parametrize(
@@ -69,9 +67,6 @@ def test_an_excerpt_is_one_harmless_line() -> None:
     assert excerpt("a\n\x1b[31mb\u202e\\n") == "a\\n\\x1b[31mb\\u202e\\\\n"
     long = excerpt("x" * 500 + "END")
     assert long.endswith("END") and " […] " in long and len(long) < 200
-    assert list(
-        as_rows("m", [Unread(condition="c", task="t", rule="paper", states={}, truncated=0, why={}, examples=[])])
-    )
 
 
 def test_readers_tell_where_they_read() -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Mapping
 from pathlib import Path
 
 from punchline.artifacts.passes import EXTRACTOR, JUDGE
@@ -12,7 +12,7 @@ from punchline.core.benchmark import SCORERS
 from punchline.core.storage import digests_in, rows_in
 from punchline.files import csv_text
 from punchline.read import reasoning, refusal
-from punchline.schema import LENGTH, STATES, Record
+from punchline.schema import LENGTH, STATES
 from punchline.text import escape_controls
 
 # Why an answer was not read, as far as it shows that; first what a person should look at: no excuse for the reader.
@@ -27,18 +27,7 @@ COLUMNS = (
 SCORE = ("condition", "task", "rule", "state", "truncated", "responses")
 RESPONSE = ("digest", "request_id", "finish_reason", "text")
 Key = tuple[str, str, str]  # condition, task, rule
-
-
-class Unread(Record, frozen=True, kw_only=True):
-    """Of one model's answers to one task in one condition, under one rule."""
-
-    condition: str
-    task: str
-    rule: str
-    states: dict[str, int]
-    truncated: int  # answers that a limit of tokens cut off, read or not
-    why: dict[str, int]  # of the unread ones
-    examples: list[tuple[str, str]]  # (id of the request, excerpt)
+Row = dict[str, str | int]
 
 
 def why_unread(text: str, finish_reason: str | None) -> str:
@@ -58,70 +47,48 @@ def excerpt(text: str) -> str:
     return escape_controls(short.replace("\\", "\\\\")).replace("\n", "\\n").replace("\t", "\\t")
 
 
-def unread(scores: str | Path, snapshots: Mapping[str, str | Path]) -> list[Unread]:
-    """Parsed and unparsed answers of a model; `snapshots` by pass, "" for its own.
+def unread(model: str, scores: str | Path, snapshots: Mapping[str, str | Path]) -> list[Row]:
+    """Lines of the CSV: a model's answers to each task in each condition under each rule.
 
-    An answer that a judge has seen is unread where the judge's verdict is: then that is the example.
+    `snapshots` by pass, "" for its own. An answer that a judge has seen is unread where the judge's verdict is: then
+    that is the example. An example is the start of the request's id, as `punchline show` takes it, and the excerpt.
     """
     judges = set(digests_in(snapshots[JUDGE])) if JUDGE in snapshots else set[str]()
     scorers = {
         digest for pass_ in (EXTRACTOR, *SCORERS) if pass_ in snapshots for digest in digests_in(snapshots[pass_])
     }
-    states: dict[Key, Counter[str]] = {}
-    truncated: Counter[Key] = Counter()
-    told: dict[str, list[Key]] = {}  # by digest of a response: where it was not read
-    for *where, state, cut_off, responses in rows_in(scores, SCORE):
-        read = [digest for digest in responses if digest not in scorers]
-        condition, task, rule = where
+    counts: defaultdict[Key, Counter[str]] = defaultdict(Counter)
+    told: defaultdict[str, list[Key]] = defaultdict(list)  # by digest of a response: where it was not read
+    for condition, task, rule, state, cut_off, responses in rows_in(scores, SCORE):
         key = (condition, task, rule)
-        states.setdefault(key, Counter())[state] += 1
-        truncated[key] += cut_off
-        heard = next((digest for digest in read if digest in judges), read[-1] if read else None)
-        if heard is not None and state == "unparsable":
-            told.setdefault(heard, []).append(key)
-    why: dict[Key, Counter[str]] = {}
-    examples: dict[Key, dict[str, list[tuple[str, str]]]] = {}
+        counts[key].update([state, *(["truncated"] if cut_off else [])])
+        read = [digest for digest in responses if digest not in scorers]
+        if state == "unparsable" and read:
+            told[next((digest for digest in read if digest in judges), read[-1])].append(key)
+    examples: defaultdict[tuple[Key, str], list[str]] = defaultdict(list)  # by reason
     for path in snapshots.values():
         for digest, request_id, finish_reason, text in rows_in(path, RESPONSE):
-            keys = told.get(digest, [])
-            reason = why_unread(text or "", finish_reason) if keys else ""
-            for key in keys:
-                why.setdefault(key, Counter())[reason] += 1
-                such = examples.setdefault(key, {}).setdefault(reason, [])
-                if len(such) < EXAMPLES:
-                    such.append((request_id, excerpt(text or "")))
-    return [
-        Unread(
-            condition=key[0],
-            task=key[1],
-            rule=key[2],
-            states=dict(states[key]),
-            truncated=truncated[key],
-            why=dict(why.get(key, {})),
-            examples=[one for reason in WHY for one in examples.get(key, {}).get(reason, ())][:EXAMPLES],
-        )
-        for key in sorted(states)
-    ]
-
-
-def as_rows(model: str, found: Iterable[Unread]) -> Iterator[dict[str, str | int]]:
-    """Lines of the CSV. An example is the start of the request's id, as `punchline show` takes it, and the excerpt."""
-    for one in found:
-        row: dict[str, str | int] = {"model": model, "condition": one.condition, "task": one.task, "rule": one.rule}
-        row |= {state: one.states.get(state, 0) for state in STATES if state not in ("ok", "unparsable")}
-        row |= {"answers": sum(one.states.values()), "read": one.states.get("ok", 0)}
-        row |= {"unread": one.states.get("unparsable", 0), "truncated": one.truncated}
-        row |= {reason: one.why.get(reason, 0) for reason in WHY}
-        row |= {f"example_{number}": f"{name[:12]}: {said}" for number, (name, said) in enumerate(one.examples, 1)}
-        yield row
+            if keys := told.get(digest):
+                reason = why_unread(text or "", finish_reason)
+                for key in keys:
+                    counts[key][reason] += 1
+                    if len(examples[key, reason]) < EXAMPLES:
+                        examples[key, reason].append(f"{request_id[:12]}: {excerpt(text or '')}")
+    rows: list[Row] = []
+    for key, found in sorted(counts.items()):
+        row: Row = dict(zip(("model", "condition", "task", "rule"), (model, *key), strict=True))
+        row |= {"answers": sum(found[state] for state in STATES), "read": found["ok"], "unread": found["unparsable"]}
+        row |= {name: found[name] for name in ("refused", "truncated", "failed", "missing", *WHY)}
+        first = [one for reason in WHY for one in examples[key, reason]][:EXAMPLES]
+        rows.append(row | {f"example_{number}": one for number, one in enumerate(first, 1)})
+    return rows
 
 
 def unread_text(project: Project, benchmark: str) -> str:
     """The text of unread.csv, from scores and indexes."""
-    rows: list[dict[str, str | int]] = []
+    rows: list[Row] = []
     for model in project.selection.models:
-        where, passes = project.paths, project.passes(benchmark, model)
-        snapshots = {pass_: where.snapshot(benchmark, model, pass_) for pass_ in passes}
-        read = unread(where.scores(benchmark, model), {"": where.snapshot(benchmark, model), **snapshots})
-        rows += as_rows(model, read)
+        passes = ("", *project.passes(benchmark, model))
+        snapshots = {pass_: project.paths.snapshot(benchmark, model, pass_) for pass_ in passes}
+        rows += unread(model, project.paths.scores(benchmark, model), snapshots)
     return csv_text(COLUMNS, rows)
