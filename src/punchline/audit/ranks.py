@@ -6,7 +6,7 @@ from punchline.artifacts.project import Project
 from punchline.errors import PunchlineError, nearest
 from punchline.tables.declare import Table
 from punchline.tables.ranks import Rank
-from punchline.tabulate.ranks import Ranks
+from punchline.tabulate.ranks import ranks_of
 
 
 def ranks(project: Project, benchmark: str, table: Table, column: str | None = None) -> tuple[str, list[Rank]]:
@@ -20,7 +20,7 @@ def ranks(project: Project, benchmark: str, table: Table, column: str | None = N
     column = column or table.columns[0]
     if column not in table.columns:
         raise PunchlineError(f"no column {column!r}", file=path, hint=nearest(column, table.columns))
-    found = Ranks(project, benchmark).of(table.name, column, lowest=table.better(column) == "lower")
+    found = ranks_of(project, benchmark, {table.name: column})[table.name]
     if not found:
         hint = "Name another column, or make it with one more model that has one"
         raise PunchlineError(f"no two models have a value of {column}", file=path, hint=hint)

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import NamedTuple
+from collections.abc import Mapping
+from dataclasses import dataclass
 
-from punchline.stats.estimate import ALPHA, NO_ROWS, Estimate
+from punchline.stats.estimate import ALPHA, Estimate
 from punchline.stats.intervals import differs, interval
-from punchline.tables.declare import Row, Table
-from punchline.tables.tabulate import key_text
+from punchline.tables.declare import Table
 
 
 @dataclass(frozen=True)
@@ -53,49 +51,7 @@ def ranked(estimates: Mapping[str, Estimate], row: str = "", *, lowest: bool = F
     return made
 
 
-class Entry(NamedTuple):
-    """A model's estimate in one row of a table."""
-
-    row: str
-    model: str
-    estimate: Estimate
-
-
-def entries(name: str, rows: Iterable[Row], column: str) -> Iterator[Entry]:
-    """Estimates of a column in rows of a model, or with `name` "" of several."""
-    for row in rows:
-        of, model = row.estimates.get(column), name or (row.of.name if row.of else "")
-        if model and of is not None and of.n and of.point() is not None:
-            # Sums per cluster alone: the frames behind them are large.
-            yield Entry(key_text(row.keys), model, replace(of, used=NO_ROWS, given=NO_ROWS))
-
-
-def ranks_of(found: Iterable[Entry], *, lowest: bool = False) -> list[Rank]:
-    """The ranks of models in every row that two of them have."""
-    rows: dict[str, dict[str, Estimate]] = {}
-    for row, model, estimate in found:
-        rows.setdefault(row, {})[model] = estimate
-    return [rank for row, own in rows.items() if len(own) > 1 for rank in ranked(own, row, lowest=lowest)]
-
-
-Line = dict[str, str | int | float | None]
-COLUMNS = (
-    *("table", "row", "model", "kind", "column"),
-    *("n", "value", "value_lo", "value_hi", "rank", "rank_lo", "rank_hi"),
-)
-
-
 def main_column(table: Table) -> str | None:
     """The column by which models are ranked: the first; None where neither more nor less is better there."""
     column = table.columns[0] if table.columns else ""
     return column if column and table.better(column) != "neither" else None
-
-
-def as_rows(table: Table, column: str, kinds: Mapping[str, str], made: Sequence[Rank]) -> list[Line]:
-    """Ranks as lines of a CSV with COLUMNS. `kinds`: measured or baseline, by model."""
-    lines = []
-    for one in made:
-        about = table.name, one.row, one.model, kinds[one.model], column
-        numbers = one.n, one.value, one.low, one.high, one.rank, one.first, one.last
-        lines.append(dict(zip(COLUMNS, (*about, *numbers), strict=True)))
-    return lines
