@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -13,7 +15,7 @@ from punchline.extraction import Extracted, read_replies, with_replies
 from punchline.files import Keyed
 from punchline.requests import asked, asked_in_pass
 from punchline.responses import Asked, Unit, Verdicts, by_item, read_verdicts
-from punchline.schema import RULES, Gold, Item, Response, Rule, Score
+from punchline.schema import RULES, Gold, Item, Response, Score
 from punchline.scores import write_scores
 
 
@@ -33,39 +35,26 @@ def score(
     asked. `extracted`: an extractor's replies, for rule `paper`.
     """
     seen: dict[tuple[str, int], set[str]] = {}  # items by condition and sample
-    for item_id, units in by_item(asked):
-        for (_, condition, sample), answers in units.items():
-            seen.setdefault((condition, sample), set()).add(item_id)
-            unit = (item_id, condition, sample)
-            yield from _scored(benchmark, model, items, golds, answers, verdicts, extracted, unit)
-    for (condition, sample), known in seen.items():
-        for item_id in items:
-            if item_id not in known:
-                yield from _scored(benchmark, model, items, golds, {}, verdicts, None, (item_id, condition, sample))
 
+    def answered() -> Iterator[tuple[Unit, Mapping[str, Response]]]:
+        for item_id, units in by_item(asked):
+            for unit, answers in units.items():
+                seen.setdefault(unit[1:], set()).add(item_id)
+                yield unit, answers
+        for head, known in seen.items():
+            yield from (((item_id, *head), {}) for item_id in items if item_id not in known)
 
-def _scored(
-    benchmark: Benchmark,
-    model: str,
-    items: Mapping[str, Item],
-    golds: Mapping[str, Gold],
-    answers: Mapping[str, Response],
-    verdicts: Mapping[str, Verdict] | None,
-    extracted: Extracted | None,
-    unit: Unit,
-) -> Iterator[Score]:
-    item_id, condition, sample = unit
-    item, gold = items[item_id], golds[item_id]
-    for rule in RULES:
-
-        def rescore(answers: Mapping[str, Response], rule: Rule = rule) -> Sequence[Score]:
-            return benchmark.score_item(answers, item, gold, model, rule, verdicts, condition)
-
-        scores = rescore(answers)
-        if extracted and rule == "paper":
-            scores = with_replies(scores, answers, unit, extracted, rescore)
-        for made in scores:
-            yield made if sample == made.sample else replace(made, sample=sample)
+    for unit, answers in answered():
+        item_id, condition, sample = unit
+        about: dict[str, Any] = {"item": items[item_id], "gold": golds[item_id], "model": model}
+        about |= {"verdicts": verdicts, "condition": condition}
+        for rule in RULES:
+            rescore = functools.partial(benchmark.score_item, **about, rule=rule)
+            scores: Sequence[Score] = rescore(answers)
+            if extracted and answers and rule == "paper":
+                scores = with_replies(scores, answers, unit, extracted, rescore)
+            for made in scores:
+                yield made if sample == made.sample else replace(made, sample=sample)
 
 
 def write_model(project: Project, benchmark: str, model: str) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any
 
 import msgspec
 import numpy as np
@@ -12,12 +11,12 @@ import pandas as pd
 
 from punchline.core.benchmark import DEFAULT
 from punchline.schema import STATES, Scalar, digest_of_all, sha256
-from punchline.scores import Digests
+from punchline.scores import DIGEST, Digests
 from punchline.stats.estimate import Estimate
 from punchline.stats.estimate import Rows as RowNumbers
 from punchline.stats.functions import units
 from punchline.stats.intervals import interval
-from punchline.tables.declare import Across, Row, Table
+from punchline.tables.declare import Across, Row, Table, no_scores
 
 # The first of these that an answer to one of a row's tasks is in is the item's state in that row.
 WORST = ("failed", "missing", "refused", "unparsable")
@@ -54,22 +53,16 @@ class Answers:
     """States, tasks and digests of score rows, by row number; of one model's frame, or of several that follow."""
 
     def __init__(self, frames: Sequence[tuple[pd.DataFrame, Digests]]) -> None:
-        known: dict[tuple[str, str], int] = {}
-        pair, state, unit, digests = [], [], [], []
-        flags: dict[str, list[Any]] = {name: [] for name in FLAGS}
-        for frame, own in frames:
-            found = frame.groupby(["task", "condition"], observed=True, sort=False).ngroup().to_numpy()
-            heads = frame[["task", "condition"]].drop_duplicates().itertuples(index=False, name=None)
-            codes = np.array([known.setdefault(head, len(known)) for head in heads] or [0])
-            pair.append(codes[found])
-            state.append(frame["state"].cat.codes.to_numpy())
-            for name in FLAGS:
-                flags[name].append(frame[name].to_numpy())
-            unit.append(units(frame))
-            digests.append(own)
-        self.pairs = list(known)  # (task, condition)
-        self.pair, self.state, self.unit, self.digests = map(_joined, (pair, state, unit, digests))
-        self.flags = {name: _joined(of) for name, of in flags.items()}
+        frames = frames or [(no_scores(()), np.empty(0, DIGEST))]
+        heads = ["task", "condition"]
+        parts = [frame[[*heads, "state", *FLAGS]].astype(dict.fromkeys(heads, object)) for frame, _ in frames]
+        rows = pd.concat(parts, ignore_index=True)
+        self.pairs = list(rows[heads].drop_duplicates().itertuples(index=False, name=None))  # (task, condition)
+        self.pair = rows.groupby(heads, sort=False).ngroup().to_numpy()
+        self.state = rows["state"].cat.codes.to_numpy()
+        self.flags = {name: rows[name].to_numpy() for name in FLAGS}
+        self.unit = np.concatenate([units(frame) for frame, _ in frames])
+        self.digests = np.concatenate([digests for _, digests in frames])
 
     def given(self, row: Row) -> RowNumbers:
         """Numbers of the score rows that a row's states are counted over."""
@@ -111,10 +104,6 @@ class Answers:
         own = np.sort(self.digests[np.unique(estimate.used)])
         texts = own.tobytes().hex("\n", own.itemsize)
         return digest_of_all([*estimate.digests, *texts.split()]) if len(estimate.digests) else sha256(texts.encode())
-
-
-def _joined(arrays: Sequence[Any]) -> Any:
-    return np.concatenate(arrays) if arrays else np.empty(0, dtype=np.int64)
 
 
 def measure(
