@@ -148,9 +148,13 @@ class OpenAI(engines.Engine):
             raise PunchlineError(reason, file=self.file, hint="punchline models lists what can run here")
         if self.key and not (self.key.isascii() and self.key.isprintable()):
             raise PunchlineError(f"the key in {self.key_env} holds characters that no key has", file=self.file)
-        ask = []
+        ask, most = [], self.card.images_per_prompt
         for request in requests:
-            if reason := self._cannot_read(request):
+            count = len(engines.images_in(request))
+            if count and not self.needs_images:
+                yield self.response(request, model_key, "missing", reason="the model reads no images")
+            elif most is not None and count > most:
+                reason = f"the model reads {most} images at once, not {count}"
                 yield self.response(request, model_key, "missing", reason=reason)
             else:
                 ask.append(request)
@@ -165,14 +169,6 @@ class OpenAI(engines.Engine):
 
         calls, bound = Calls(self), 2 * self.options.concurrency + 16
         yield from pace.iterate(functools.partial(calls.answer, ask, images, model_key), bound, calls.finish)
-
-    def _cannot_read(self, request: Request) -> str | None:
-        count, most = len(engines.images_in(request)), self.card.images_per_prompt
-        if count and not self.needs_images:
-            return "the model reads no images"
-        if most is not None and count > most:
-            return f"the model reads {most} images at once, not {count}"
-        return None
 
     def parameters(self, request: Request) -> dict[str, Any]:
         """Parameters of a request's body besides model and messages. Those that are null in the card are not sent."""

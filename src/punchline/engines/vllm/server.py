@@ -13,6 +13,7 @@ import socket
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -200,14 +201,12 @@ def start(
     """A server that can be asked. Raises PunchlineError, with the end of its log, when it dies or takes too long."""
     for _ in range(PORTS):
         server = Server(command, connect, env, log)
-        try:
+        with ExitStack() as stack:
+            stack.callback(server.close)
             if server.wait(timeout):
+                stack.pop_all()
                 return server
             died = not server.alive()
-        except BaseException:
-            server.close()
-            raise
-        server.close()
         end = server.tail()
         if not died:
             what = f"vLLM did not answer in {timeout:g} s; its log ends:\n{end}\n"
