@@ -22,7 +22,15 @@ from punchline.errors import PunchlineError
 from punchline.files import sha256_file
 from punchline.paths import record_of
 from punchline.workflow import code, digests, provenance
-from punchline.workflow.provenance import Artifact, Input, Provenance, Status, read_provenance, write_provenance
+from punchline.workflow.provenance import (
+    Artifact,
+    Input,
+    Provenance,
+    Status,
+    dependencies,
+    read_provenance,
+    write_provenance,
+)
 
 SOURCE, OTHER, ONE, TWO, THREE = "source.txt", "other.txt", "data/one.txt", "data/two.txt", "data/three.txt"
 VERSIONS = {"numpy": "2.1", "opencv": "4.10"}
@@ -133,7 +141,6 @@ NO_RECORD = "no provenance record"
         # its inputs
         (put(SOURCE, "abcd"), f"{SOURCE} changed"),
         (lambda: same_size_same_time(SOURCE), f"{SOURCE} changed"),
-        (lambda: older(SOURCE), f"{SOURCE} changed"),
         (lambda: copied_over(SOURCE, "ABC"), f"{SOURCE} changed"),
         (lambda: moved_over(SOURCE, "ABC"), f"{SOURCE} changed"),
         (gone(SOURCE), f"{SOURCE} changed"),
@@ -143,20 +150,16 @@ NO_RECORD = "no provenance record"
         (gone("data/extra/2.png"), "data/extra/2.png is gone"),
         (lambda: shutil.rmtree("data/extra"), "data/extra/1.png is gone"),
         (put(ONE, "x"), f"{ONE} is not what was made"),
-        (put(ONE, ""), f"{ONE} is not what was made"),
         (lambda: same_size_same_time(ONE), f"{ONE} is not what was made"),
         (lambda: older("data/one.md"), "data/one.md is not what was made"),
-        (lambda: copied_over(ONE, "x"), f"{ONE} is not what was made"),
         (lambda: moved_over(ONE, Path(ONE).read_text().upper()), f"{ONE} is not what was made"),
         (lambda: older("data/extra/1.png"), "data/extra/1.png is not what was made"),
         # both: what changed decides
         (lambda: [older(SOURCE), Path(ONE).unlink()], f"{SOURCE} changed"),
         # nothing that counts
         (lambda: None, None),
-        (lambda: os.utime(SOURCE), None),
         (lambda: os.utime(SOURCE, (1, 1)), None),
         (lambda: os.utime(ONE, (1, 1)), None),
-        (lambda: os.utime(SOURCE, (2**33, 2**33)), None),
         (put(SOURCE, "abc"), None),
         (lambda: copied_over(SOURCE, "abc"), None),
         (lambda: moved_over(SOURCE, "abc"), None),
@@ -219,10 +222,9 @@ def test_what_is_asked(changes: dict[str, Any], reason: str | None) -> None:
 
 def test_a_new_version_of_a_library(monkeypatch: pytest.MonkeyPatch) -> None:
     make(one())
-    monkeypatch.setitem(VERSIONS, "opencv", "5.0")  # which it does not use
-    assert why(one()) is None
-    monkeypatch.setitem(VERSIONS, "numpy", "2.2")
-    assert why(one()) == "numpy 2.1 → 2.2"
+    for library, version, reason in (("opencv", "5.0", None), ("numpy", "2.2", "numpy 2.1 → 2.2")):
+        monkeypatch.setitem(VERSIONS, library, version)
+        assert why(one()) == reason
 
 
 def test_long_values_are_shortened_in_words_only() -> None:
@@ -296,22 +298,6 @@ def test_a_record_names_all_and_neither_time_nor_place(tmp_path: Path, monkeypat
     assert Path(RECORD).read_bytes() == content
 
 
-def test_a_record_travels_with_its_artefact(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A clone, dvc checkout, rsync: other times, another folder, no cache of digests."""
-    make(one())
-    clone = tmp_path / "clone"
-    clone.mkdir()
-    for name in (SOURCE, OTHER):
-        shutil.copy(name, clone)
-    shutil.copytree("data", clone / "data", copy_function=shutil.copy)
-    for number, path in enumerate(sorted(clone.rglob("*"))):
-        os.utime(path, (1_000_000 - number, 1_000_000 - number))
-    monkeypatch.chdir(clone)
-    assert why(one()) is None
-    Path(SOURCE).write_text("ABC")
-    assert why(one()) == f"{SOURCE} changed"
-
-
 @pytest.mark.parametrize("change", [put(SOURCE, "changed"), lambda: same_size_same_time(SOURCE)])
 def test_an_input_that_changes_while_it_is_read(change: Callable[[], object]) -> None:
     for before in (False, True):  # without a record, and with one
@@ -339,16 +325,13 @@ def test_a_file_lost_before_the_record_is_written_leaves_no_record(lost: str) ->
     assert not Path(RECORD).exists()
 
 
-def test_what_does_not_decide_may_change_and_go(here: Path) -> None:
-    needs = (Input("source", SOURCE), Input("first", OTHER, decides=False))
-    step = one(needs=needs)
+def rebuilt_the_same(step: Artifact) -> None:
+    """Build an artifact of a changed source, which its output does not show."""
+    content = Path(step.outputs[0]).read_bytes()
+    Path(SOURCE).write_text("ABC")
     inputs = step.inputs()
-    write(step)
-    Path(OTHER).write_text("changed meanwhile")
+    Path(step.outputs[0]).write_bytes(content)
     write_provenance(step, inputs)
-    assert set(read_provenance(step.record).inputs) == {SOURCE}  # type: ignore[union-attr]
-    Path(OTHER).unlink()
-    assert why(one(needs=needs)) is None
 
 
 def chain(**parameters: Any) -> dict[str, Artifact]:
@@ -397,16 +380,12 @@ def run(steps: Callable[[], Mapping[str, Artifact]]) -> list[str]:
         (put(OTHER, "x"), ["three"]),
         # a lost or damaged output comes out the same: nothing that depends on it is built
         (gone(ONE), ["one"]),
-        (gone(TWO), ["two"]),
-        (gone(ONE, TWO), ["one", "two"]),
         (gone(ONE, TWO, THREE), ["one", "two", "three"]),
         (gone(ONE, THREE), ["one", "three"]),
-        (put(ONE, "damaged"), ["one"]),
         (lambda: [older(ONE), older(TWO)], ["one", "two"]),
         (lambda: [Path(ONE).unlink(), Path(OTHER).write_text("x")], ["one", "three"]),
         (gone(record_of(ONE)), ["one"]),
         (gone(ONE, record_of(ONE)), ["one"]),
-        (gone(record_of(TWO)), ["two"]),
         (lambda: [Path(ONE).unlink(), Path(SOURCE).write_text("x")], ["one", "two", "three"]),
     ],
 )
@@ -436,15 +415,8 @@ def test_a_parameter_changes_all_that_depends_on_it(changed: str, expected: list
 
 
 def test_a_rebuild_with_the_same_content_ends_there() -> None:
-    """A source changes in a way that the first step's output does not show."""
     make_chain()
-    content = Path(ONE).read_bytes()
-    Path(SOURCE).write_text("ABC")
-    assert stale(chain()) == ["one"]
-    step = chain()["one"]
-    inputs = step.inputs()
-    Path(ONE).write_bytes(content)
-    write_provenance(step, inputs)
+    rebuilt_the_same(chain()["one"])
     assert stale(chain()) == []
 
 
@@ -453,8 +425,10 @@ def test_what_must_be_there_first_decides_nothing() -> None:
     needs = (Input("source", OTHER), Input("first", ONE, steps["one"], decides=False))
     last = Artifact(("data/last.txt",), needs, BUILD, rule="last")
     make(steps["one"])
-    make(last)
-    assert stale({"one": steps["one"], "last": last}) == []
+    inputs = last.inputs()
+    write(last)
+    Path(ONE).write_text("changed meanwhile")
+    write_provenance(last, inputs)
     for spoil in (put(SOURCE, "x"), gone(ONE), gone(record_of(ONE))):
         spoil()
         assert stale({"one": chain()["one"], "last": last}) == ["one"]
@@ -466,23 +440,14 @@ def test_what_an_artifact_names_decides_although_it_is_not_read() -> None:
 
     def steps() -> dict[str, Artifact]:
         found = chain()
-        three = found["three"]
-        names = [need for step in (found["one"], found["two"]) for need in step.needs]
-        found["three"] = replace(three, names=lambda: names)
-        return found
+        return found | {"three": replace(found["three"], names=lambda: dependencies(found["two"]))}
 
     for step in steps().values():
         make(step)
-    assert set(read_provenance(steps()["three"].record).inputs) == {SOURCE, ONE, TWO, OTHER}  # type: ignore[union-attr]
-    content = Path(ONE).read_bytes()
-    Path(SOURCE).write_text("ABC")
-    step = steps()["one"]
-    inputs = step.inputs()
-    Path(ONE).write_bytes(content)
-    write_provenance(step, inputs)
+    assert set(read_provenance(record_of(THREE)).inputs) == {SOURCE, ONE, TWO, OTHER}  # type: ignore[union-attr]
+    rebuilt_the_same(steps()["one"])
     assert stale(steps()) == ["three"] and why(steps()["three"]) == f"{SOURCE} changed"
-    assert run(steps) == ["three"]
-    assert stale(steps()) == []
+    assert run(steps) == ["three"] and stale(steps()) == []
 
 
 @pytest.mark.parametrize(
@@ -502,29 +467,14 @@ def test_intact_outputs_can_be_outdated_all_the_same(spoil: Callable[[], object]
     assert why(asking) == reason
 
 
-def test_a_record_of_other_paths_proves_nothing() -> None:
-    make(one())
-    copied = one(outputs=("copy/one.txt", "copy/one.md"))
-    shutil.copytree("data", "copy")
-    assert why(copied) == "copy/one.txt was never made"
-    Path(ONE).unlink()
-    assert why(copied) == "copy/one.txt was never made"
-
-
 def test_each_source_is_read_once() -> None:
-    looked: list[str] = []
-
-    def content() -> Any:
-        looked.append(SOURCE)
-        return 1
-
-    needs = (Input("source", SOURCE, content=content),)
-    steps = [Artifact((f"data/n{n}",), needs, BUILD, rule=f"n{n}") for n in range(5)]
-    for step in steps:
+    looked: list[int] = []
+    needs = (Input("source", SOURCE, content=lambda: looked.append(1)),)
+    steps = {f"n{n}": Artifact((f"data/n{n}",), needs, BUILD, rule=f"n{n}") for n in range(5)}
+    for step in steps.values():
         make(step)
     looked.clear()
-    assert stale({step.rule: step for step in steps}) == []
-    assert looked == [SOURCE]
+    assert stale(steps) == [] and looked == [1]
 
 
 OPERATIONS = st.lists(
@@ -684,10 +634,12 @@ def test_a_file_that_changes_while_it_is_read_is_not_remembered(settled: None) -
     assert Counted()() == ["newer"]
 
 
-def test_kinds_and_files_are_apart(settled: None) -> None:
+def test_kinds_and_files_are_apart_and_what_is_kept_is_plain_data(settled: None) -> None:
     counted = Counted()
     assert counted(SOURCE, "a") == counted(SOURCE, "b") == ["abc"] != counted(OTHER, "a")
     assert counted.times == 3
+    for compute in (lambda: (1, ("a",)), lambda: None):  # the second is not computed
+        assert digests.cached("tuple", SOURCE, compute) == [1, ["a"]]
     with pytest.raises(OSError, match="nowhere"):
         counted("nowhere")
 
@@ -701,27 +653,22 @@ def another_process() -> None:
     digests._cache.cache_clear()
 
 
-def test_digests_are_kept_between_processes(settled: None) -> None:
-    counted = Counted()
-    counted()
-    another_process()
-    assert counted() == ["abc"] and counted.times == 1
-    before = Path(".punchline/digests.json").stat().st_mtime_ns
-    another_process()  # nothing was learnt: nothing is written
-    assert Path(".punchline/digests.json").stat().st_mtime_ns == before
-
-
 @pytest.mark.parametrize(
-    "content", [b"", b"{", b"[]", b'{"kind:source.txt": 1}', b'{"kind:source.txt": [[1], "x"]}', b"\xff", b"null"]
+    "content", [None, b"", b"{", b"[]", b'{"kind:source.txt": 1}', b'{"kind:source.txt": [[1], "x"]}', b"\xff", b"null"]
 )
-def test_a_damaged_cache_costs_time_only(settled: None, content: bytes) -> None:
-    counted = Counted()
+def test_digests_are_kept_between_processes(settled: None, content: bytes | None) -> None:
+    """A damaged cache costs time only."""
+    counted, cache = Counted(), Path(".punchline/digests.json")
     counted()
     another_process()
-    Path(".punchline/digests.json").write_bytes(content)
-    assert counted() == ["abc"] and counted.times == 2
-    another_process()
-    assert counted() == ["abc"] and counted.times == 2
+    if content is not None:
+        cache.write_bytes(content)
+    for _ in range(2):
+        assert counted() == ["abc"] and counted.times == 1 + (content is not None)
+        another_process()
+    before = cache.stat().st_mtime_ns
+    another_process()  # nothing was learnt: nothing is written
+    assert cache.stat().st_mtime_ns == before
 
 
 def test_a_cache_that_cannot_be_written_costs_time_only(settled: None, here: Path) -> None:
@@ -736,11 +683,6 @@ def test_a_cache_that_cannot_be_written_costs_time_only(settled: None, here: Pat
     known_before.save()  # the folder went: nothing is made in its place
     assert not here.exists()
     here.mkdir()
-
-
-def test_what_is_kept_is_plain_data(settled: None) -> None:
-    assert digests.cached("tuple", SOURCE, lambda: (1, ("a",))) == [1, ["a"]]
-    assert digests.cached("tuple", SOURCE, lambda: None) == [1, ["a"]]
 
 
 def test_what_a_kill_left_is_no_file_beside(tmp_path: Path) -> None:

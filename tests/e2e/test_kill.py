@@ -1,7 +1,9 @@
-"""kill -9 at random moments of fetch, infer and grade: the next run loses nothing, repeats nothing, tears nothing."""
+"""kill -9 at random moments of asking: the next run loses nothing, repeats nothing, tears nothing.
+
+Other stages: benchmarks/torture/kills.py; of fetching: tests/test_fetch.py.
+"""
 
 import fcntl
-import io
 import json
 import os
 import random
@@ -15,27 +17,21 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
-from PIL import Image
 from tests.asked import answers_in
 from tests.selected import selection_json
 
-from punchline.artifacts.contents import ledger_content
 from punchline.benchmarks import pixelhumor
 from punchline.core.storage import read_table, write_table
-from punchline.fetch.log import read_log
-from punchline.fetch.manifests import ANNOTATION_COLUMNS, PIN_COLUMNS
-from punchline.files import csv_text, replacing, write_records, write_text
-from punchline.schema import Gold, Item, Request, Response, sha256
-from punchline.workflow.processes import AGAIN, SELECTION
+from punchline.files import replacing, write_records
+from punchline.schema import Gold, Item, Request, Response
+from punchline.workflow.processes import SELECTION
 
 from .project import ROOT
 
 pytestmark = pytest.mark.e2e
 
 COMICS = 800  # 6,400 requests: a second or so of journalling
-IMAGES = 120
 WORDS = ("the", "cat", "sat", "on", "a", "mat", "and", "said", "no", "thanks", "I", "have", "had", "enough", "puns")
 
 
@@ -59,13 +55,11 @@ class Script:
         pipes: Any = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "text": True}
         return subprocess.Popen(self.command, cwd=self.folder, env=self.environment, start_new_session=True, **pipes)
 
-    def finish(self) -> float:
-        """Run to the end; seconds that it took."""
-        began = time.monotonic()
+    def finish(self) -> None:
+        """Run to the end."""
         child = self.start()
         _, self.said = child.communicate()
         assert child.returncode == 0, self.said
-        return time.monotonic() - began
 
     def kill(self, moment: Callable[[], bool]) -> bool:
         """Run, and kill the whole process group at a moment; False when the run ended well before it."""
@@ -91,11 +85,6 @@ def kill_for_sure(
             return
         undo()
     raise AssertionError("every run ended before it could be killed")
-
-
-def after(seconds: float) -> Callable[[], bool]:
-    end = time.monotonic() + seconds
-    return lambda: time.monotonic() >= end
 
 
 def size(path: Path) -> int:
@@ -218,132 +207,6 @@ def test_infer_goes_on(made: Path, inferred: Path, tmp_path: Path, environment: 
     script.finish()
     assert "up to date" in script.said and "to ask" not in script.said
     assert journal.read_bytes() == answered and (responses / "m.parquet.made.json").read_bytes() == record
-
-
-def score(made: Path, inferred: Path, folder: Path, environment: dict[str, str]) -> Script:
-    selection = project(made, folder)
-    (folder / "data/responses").mkdir()
-    (folder / "data/responses/pixelhumor").symlink_to(inferred)
-    return Script(folder, environment | {SELECTION: selection}, "stage.py", "score", "pixelhumor", "m")
-
-
-def test_scores_are_there_whole_or_not_at_all(
-    made: Path, inferred: Path, tmp_path: Path, environment: dict[str, str]
-) -> None:
-    undisturbed = score(made, inferred, tmp_path / "undisturbed", environment)
-    takes = undisturbed.finish()
-    script = score(made, inferred, tmp_path / "p", environment)
-    scores = script.folder / "results/pixelhumor/scores"
-    scores.mkdir(parents=True)
-    rng = random.Random(22)
-    anywhere = [lambda: after(rng.uniform(0, 0.8 * takes)), lambda: writing(scores), lambda: writing(scores)]
-    for moment in anywhere:
-        made_it = (scores / "m.parquet").exists
-        kill_for_sure(script, moment, (scores / "m.parquet").unlink, lambda made_it=made_it: not made_it())
-        assert not (scores / "m.parquet").exists()
-    script.finish()
-    good = (scores / "m.parquet").read_bytes()
-    assert good == (undisturbed.folder / "results/pixelhumor/scores" / "m.parquet").read_bytes()
-    again = Script(script.folder, script.environment | {AGAIN: "score"}, "stage.py", *script.command[2:])
-    kill_for_sure(again, lambda: writing(scores), lambda: None)
-    assert (scores / "m.parquet").read_bytes() == good
-    script.finish()
-    assert "up to date" in script.said
-    again.finish()
-    assert sorted(path.name for path in scores.iterdir()) == ["m.parquet", "m.parquet.made.json"]
-    assert (scores / "m.parquet").read_bytes() == good
-
-
-@pytest.fixture(scope="module")
-def mirror(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Annotations and images with their manifests, of three sites; all comes from the folder itself."""
-    folder = tmp_path_factory.mktemp("mirror")
-    rng = np.random.default_rng(23)
-    files, pins = [], []
-    for n in range(10):
-        content = rng.bytes(1_500_000)
-        (folder / f"{n}.csv").write_bytes(content)
-        line = (f"{n}.csv", "https://example.invalid/x", sha256(content), len(content), "ours", f"{n}.csv")
-        files.append(dict(zip(ANNOTATION_COLUMNS, line, strict=True)))
-    for n in range(IMAGES):
-        out = io.BytesIO()
-        Image.fromarray(rng.integers(0, 256, (200, 300, 3), dtype=np.uint8)).save(out, "PNG")
-        (folder / f"{n}.png").write_bytes(out.getvalue())
-        page, content = f"https://{n % 3}.example.invalid/{n}", out.getvalue()
-        about = (sha256(content), len(content), 300, 200, "ours", f"{n}.png", "us")
-        pins.append(dict(zip(PIN_COLUMNS, (f"c_{n}", page, f"{page}.png", *about), strict=True)))
-    write_text(folder / "annotations.csv", csv_text(ANNOTATION_COLUMNS, files))
-    write_text(folder / "pinned.csv", csv_text(PIN_COLUMNS, pins))
-    write_text(
-        folder / "ids.csv", csv_text(["item_id", "source", "url"], [{"item_id": pin["comic_id"]} for pin in pins])
-    )
-    return folder
-
-
-def test_fetched_files_are_whole_and_fetched_once(mirror: Path, tmp_path: Path, environment: dict[str, str]) -> None:
-    def commands(folder: Path) -> tuple[Script, ...]:
-        folder.mkdir()
-        own = {"mirror": str(mirror), "out": "raw"}
-        annotations = own | {"manifest": str(mirror / "annotations.csv")}
-        images = own | {"selected": str(mirror / "ids.csv"), "pinned": str(mirror / "pinned.csv"), "out": "raw/images"}
-        images |= {"log": "raw/fetch.jsonl", "lock": "images.lock.csv", "entries": "raw/ledger.jsonl"}
-        given = map(json.dumps, (annotations, images))
-        return tuple(Script(folder, environment, "../tests/fetch_child.py", words) for words in given)
-
-    for undisturbed in commands(tmp_path / "undisturbed"):
-        undisturbed.finish()
-    annotations, images = commands(tmp_path / "p")
-    raw = annotations.folder / "raw"
-    expected = {f"{n}.csv": sha256((mirror / f"{n}.csv").read_bytes()) for n in range(10)}
-    expected |= {f"c_{n}.png": sha256((mirror / f"{n}.png").read_bytes()) for n in range(IMAGES)}
-    rng = random.Random(24)
-
-    def sound() -> None:
-        for path in [*raw.glob("*.csv"), *raw.glob("images/*.png")]:
-            assert sha256(path.read_bytes()) == expected[path.name], path
-
-    def clear() -> None:
-        for path in raw.glob("*.csv"):
-            path.unlink()
-
-    for count in sorted(rng.sample(range(10), 2)):
-        kill_for_sure(
-            annotations, lambda count=count: lambda: len(list(raw.glob("*.csv"))) >= count and bool(parts(raw)), clear
-        )
-        sound()
-    annotations.finish()
-    assert sorted(path.name for path in raw.iterdir()) == sorted(f"{n}.csv" for n in range(10))
-
-    journal = raw / "fetch.jsonl"
-    entries = {}
-
-    def back() -> Callable[[], None]:
-        before = journal.read_bytes() if journal.exists() else b""
-
-        def undo() -> None:
-            journal.write_bytes(before)
-            (raw / "ledger.jsonl").unlink()
-
-        return undo
-
-    for count in sorted(rng.sample(range(1, IMAGES), 4)):
-        kill_for_sure(
-            images, lambda count=count: lambda: journal.exists() and journal.read_bytes().count(b"\n") >= count, back()
-        )
-        sound()
-        now = read_log(journal)
-        assert entries.items() <= now.items()  # with the times of their fetch: none was fetched again
-        entries = now
-    kill_for_sure(images, lambda: writing(raw), back())
-    images.finish()
-    sound()
-    final = read_log(raw / "ledger.jsonl")
-    assert entries.items() <= final.items()
-    assert ledger_content(final.values()) == ledger_content(
-        read_log(tmp_path / "undisturbed" / "raw" / "ledger.jsonl").values()
-    )
-    assert [entry.state for entry in final.values()] == ["ok"] * IMAGES
-    assert {path.name for path in raw.rglob("*") if path.is_file()} == {*expected, "fetch.jsonl", "ledger.jsonl"}
 
 
 def test_leftovers_go_and_files_that_are_being_written_stay(tmp_path: Path) -> None:

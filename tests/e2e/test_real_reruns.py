@@ -12,6 +12,7 @@ from punchline.schema import sha256
 
 from .conftest import TABLE
 from .project import Project
+from .test_reruns import damage, edit, first
 
 pytestmark = [pytest.mark.e2e, pytest.mark.long, pytest.mark.real]
 
@@ -49,20 +50,6 @@ def config(project: Project) -> str:
     return f"corpus=open subset=some.csv models=[{','.join(MODELS)}] mirror={project.path.parent / 'mirror'}"
 
 
-def edit(path: Path, old: str, new: str) -> None:
-    text = path.read_text()
-    assert old in text
-    path.write_text(text.replace(old, new, 1))
-
-
-def first(project: Project, pattern: str) -> Path:
-    return sorted(project.path.glob(pattern))[0]
-
-
-def damage(path: Path) -> None:
-    path.write_bytes(path.read_bytes()[:-8] + b"damaged.")
-
-
 LOCK = f"""comic_id,url,sha256,bytes,width,height,mirror
 xkcd_1,https://imgs.xkcd.com/comics/barrel.jpg,{sha256(b"")},25000,600,400,pixelhumor/images/xkcd_1.jpg
 """
@@ -71,30 +58,30 @@ SCORED = {f"score {BENCHMARK} {model}" for model in MODELS} | {f"tables {BENCHMA
 FROM_IMAGES = {f"prepare {BENCHMARK}"} | RESPOND | SCORED
 FROM_FILES = {f"fetch {BENCHMARK}"} | FROM_IMAGES
 
-Change = Callable[[Project], None]
+Change = Callable[[Project], object]
 CHANGES: dict[str, tuple[Change, set[str]]] = {
     "nothing": (lambda p: None, set()),
     "one more line in the lock of images": (
-        lambda p: (p.path / "data/manifests/pixelhumor/images.lock.csv").write_text(LOCK) and None,
+        lambda p: (p.path / "data/manifests/pixelhumor/images.lock.csv").write_text(LOCK),
         set(),
     ),
     "a mirror that is gone": (lambda p: shutil.rmtree(p.path.parent / "mirror/xkcd"), set()),
     "a comment where panels are split": (
-        lambda p: edit(p.path / "src/punchline/comics/split.py", "\n\n\n", "\n\n\n# A remark.\n"),
+        lambda p: edit(p, "src/punchline/comics/split.py", "\n\n\n", "\n\n\n# A remark.\n"),
         set(),
     ),
     "how panels are split": (
-        lambda p: edit(p.path / "src/punchline/comics/split.py", "\n\n\n", "\n\nSPARE = 1\n\n\n"),
+        lambda p: edit(p, "src/punchline/comics/split.py", "\n\n\n", "\n\nSPARE = 1\n\n\n"),
         FROM_IMAGES,
     ),
     "a damaged image": (lambda p: damage(first(p, "data/raw/pixelhumor/images/*.png")), FROM_FILES),
     "a damaged picture": (lambda p: damage(first(p, "data/images/pixelhumor/*.png")), FROM_IMAGES),
     "a label changed by hand in what was fetched": (
-        lambda p: edit(p.path / "data/raw/pixelhumor/objective_label.csv", ",", ", "),
+        lambda p: edit(p, "data/raw/pixelhumor/objective_label.csv", ",", ", "),
         FROM_FILES,
     ),
     "a comic less": (
-        lambda p: (p.path / "some.csv").write_text("".join((p.path / "some.csv").open().readlines()[:-1])) and None,
+        lambda p: (p.path / "some.csv").write_text("".join((p.path / "some.csv").open().readlines()[:-1])),
         FROM_FILES,
     ),
 }
@@ -122,7 +109,7 @@ def test_damaged_bytes_are_fetched_and_made_again_and_nobody_is_asked(project: P
 
 def test_pictures_drawn_by_other_code_that_are_the_same_ask_nobody(project: Project) -> None:
     before = project.journal_lines()
-    edit(project.path / "src/punchline/benchmarks/pixelhumor/pictures.py", "\n\n\n", "\n\nSPARE = 1\n\n\n")
+    edit(project, "src/punchline/benchmarks/pixelhumor/pictures.py", "\n\n\n", "\n\nSPARE = 1\n\n\n")
     assert project.wanted(TABLE, config=config(project)) == FROM_IMAGES
     assert project.made(TABLE, config=config(project)) == {f"pictures {BENCHMARK}"}
     assert project.journal_lines() == before
@@ -141,7 +128,7 @@ def test_one_other_picture_asks_about_that_comic_only(project: Project) -> None:
     row = next(line for line in pins.read_text().split("\n") if old in line)
     cells = row.split(",")
     cells[3:5] = [sha256(content), str(len(content))]
-    edit(pins, row, ",".join(cells))
+    edit(project, "data/manifests/pixelhumor/images_pinned.csv", row, ",".join(cells))
     wanted = project.wanted(TABLE, config=config(project))
     assert wanted == FROM_FILES
     project.snakemake(TABLE, config=config(project))

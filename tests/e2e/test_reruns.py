@@ -96,157 +96,103 @@ def asked_anew(*benchmarks: str) -> set[str]:
     return RESPOND | judged | rescored(*benchmarks)
 
 
+def asked_of(model: str) -> set[str]:
+    """What follows from one model's other answers."""
+    return {f"respond {model} all", *JUDGED} | rescored(*BENCHMARKS, models=(model,))
+
+
 def prepared(*benchmarks: str) -> set[str]:
     """What follows from other items, gold or requests."""
     return of("prepare", *benchmarks) | asked_anew(*benchmarks)
 
 
-Change = Callable[[Project], None]
+Edit = tuple[str, str, str]  # a file, a text in it, and what takes its place
+Change = Edit | Callable[[Project], object]
+BENCH = "src/punchline/benchmarks"
+CARD = "config/model/random.yaml"
+PRICE = "price: {input: 1, output: 1, date: 2026-01-01, source: here}\nengine:"
+JUDGE_PROMPT = f"{BENCH}/humorbench/prompts/judge/element.txt"
 
-# (what changes, jobs that will or may run). What can change no result wants nothing.
-CHANGES: dict[str, tuple[Change, set[str]]] = {
-    "a comment in a benchmark's tables": (
-        lambda p: edit(p, "src/punchline/benchmarks/humorbench/tables.py", "\n\n\n", "\n\n\n# A remark.\n"),
-        set(),
-    ),
-    "a docstring, the layout of a scorer": (
-        lambda p: edit(p, "src/punchline/metrics/text.py", '"""', '"""Said otherwise.\n\n'),
-        set(),
-    ),
-    "a comment where records are": (
-        lambda p: edit(p, "src/punchline/schema.py", "\n\n\n", "\n\n\n# A remark.\n\n"),
-        set(),
-    ),
-    "README, docs": (lambda p: edit(p, "README.md", "#", "##"), set()),
-    "a card that is not selected": (
-        lambda p: edit(p, "config/model/ocr.yaml", "baseline: ocr", "baseline: random"),
-        set(),
-    ),
-    "a judge that is not selected": (
-        lambda p: edit(p, "config/judge/gpt-4o.yaml", "engine: openai", "engine: vllm"),
-        set(),
-    ),
-    "a benchmark that is not selected": (
-        lambda p: edit(p, "src/punchline/benchmarks/yesbut/scoring.py", '("rouge2",)', '("rouge1",)'),
-        set(),
-    ),
-    "a script's help": (lambda p: edit(p, "scripts/stage.py", '"""', '"""Well. '), set()),
-    "a table's title": (
-        lambda p: edit(p, "src/punchline/benchmarks/hummus/tables.yaml", *TITLE),
-        retabulated("hummus"),
-    ),
-    "a published value": (
-        lambda p: edit(p, "config/published/hummus.csv", *published_value("hummus", "table3")),
-        retabulated("hummus"),
-    ),
-    "a reader": (
-        lambda p: edit(p, "src/punchline/read/metaphors.py", "PIECES = 8", "PIECES = 9"),
-        rescored("hummus"),
-    ),
-    "a scorer": (
-        lambda p: edit(p, "src/punchline/metrics/ngrams.py", "\n\n\n", "\n\nSPARE = 1\n\n\n"),
-        rescored("hummus"),
-    ),
-    "a prompt word": (
-        lambda p: edit(p, "src/punchline/benchmarks/pixelhumor/prompts/Q6.txt", "in 3 sentences.", "in 4 sentences."),
-        prepared("pixelhumor"),
-    ),
-    "a judge's prompt": (
-        lambda p: edit(
-            p,
-            "src/punchline/benchmarks/humorbench/prompts/judge/element.txt",
-            "You will receive",
-            "You will now receive",
-        ),
-        JUDGED | rescored("humorbench"),
-    ),
-    "the asked part of a card": (
-        lambda p: (
-            (p.path / "config/model/label-order.yaml").write_text("engine: baselines\nbaseline: reading-order\n")
-            and None
-        ),
-        {"respond label-order all", *JUDGED} | rescored(*BENCHMARKS, models=("label-order",)),
-    ),
-    "a card's note and licence": (
-        lambda p: edit(p, "config/model/random.yaml", "engine:", "note: A remark.\nlicence: none\nengine:"),
-        set(),
-    ),
-    "a card's price": (
-        lambda p: edit(
-            p,
-            "config/model/random.yaml",
-            "engine:",
-            "price: {input: 1, output: 1, date: 2026-01-01, source: here}\nengine:",
-        ),
-        retabulated("humorbench"),
-    ),
-    "a card's row in a paper": (
-        lambda p: edit(p, "config/model/random.yaml", "engine:", "papers: {hummus: {row: Random}}\nengine:"),
-        retabulated("hummus"),
-    ),
-    "a caveat": (
-        lambda p: edit(p, "config/model/random.yaml", "engine:", "caveat: It draws\nengine:"),
-        retabulated(*BENCHMARKS),
-    ),
-    "samples": (lambda p: choose(p, samples="2"), prepared(*BENCHMARKS)),
-    "limit": (
-        lambda p: choose(p, limit="4"),
-        of("fetch", *BENCHMARKS) | prepared(*BENCHMARKS),
-    ),
-    "another model": (
-        lambda p: choose(p, models="[random, label-order, prior]"),
-        {"respond prior all", *JUDGED} | rescored(*BENCHMARKS, models=("prior",)),
-    ),
-    "a model less": (
-        lambda p: choose(p, models="[random]"),
-        retabulated(*BENCHMARKS),
-    ),
-    "a benchmark less": (lambda p: choose(p, benchmarks="[hummus, pixelhumor]"), {"overview"}),
-    "scoring": (lambda p: choose(p, scoring="paper"), retabulated(*BENCHMARKS)),
-    "the seed of a baseline that draws": (
-        lambda p: choose(p, seed="1"),
-        {"respond random all", *JUDGED} | rescored(*BENCHMARKS, models=("random",)),
-    ),
+
+def set_to(**lines: str) -> Callable[[Project], object]:
+    """A change of config/run.yaml."""
+    return lambda project: choose(project, **lines)
+
+
+def lost(file: str) -> Callable[[Project], object]:
+    return lambda project: (project.path / file).unlink()
+
+
+def without_sense(project: Project) -> None:
+    """A card by which another baseline answers."""
+    (project.path / "config/model/label-order.yaml").write_text("engine: baselines\nbaseline: reading-order\n")
+
+
+def published_value(project: Project) -> None:
+    """Another value under an older time."""
+    with (project.path / "config/published/hummus.csv").open(newline="") as file:
+        line = next(line for line in file.read().split("\n") if ",table3," in line)
+    row = next(csv.reader([line]))
+    assert row[1] == "table3"
+    older(project, "config/published/hummus.csv", line, line.replace(f",{row[5]},", ",0.123,", 1))
+
+
+# What can change no result.
+WANT_NOTHING: dict[str, Change] = {
+    "a comment in a benchmark's tables": (f"{BENCH}/humorbench/tables.py", "\n\n\n", "\n\n\n# A remark.\n"),
+    "a docstring, the layout of a scorer": ("src/punchline/metrics/text.py", '"""', '"""Said otherwise.\n\n'),
+    "a comment where records are": ("src/punchline/schema.py", "\n\n\n", "\n\n\n# A remark.\n\n"),
+    "README, docs": ("README.md", "#", "##"),
+    "a card that is not selected": ("config/model/ocr.yaml", "baseline: ocr", "baseline: random"),
+    "a judge that is not selected": ("config/judge/gpt-4o.yaml", "engine: openai", "engine: vllm"),
+    "a benchmark that is not selected": (f"{BENCH}/yesbut/scoring.py", '("rouge2",)', '("rouge1",)'),
+    "a script's help": ("scripts/stage.py", '"""', '"""Well. '),
+    "a card's note and licence": (CARD, "engine:", "note: A remark.\nlicence: none\nengine:"),
+    "times only": lambda project: touch_all(project),
+}
+# (what changes, jobs that will or may run)
+WANT_JOBS: dict[str, tuple[Change, set[str]]] = {
+    "a table's title": ((f"{BENCH}/hummus/tables.yaml", *TITLE), retabulated("hummus")),
+    "a published value under an older time": (published_value, retabulated("hummus")),
+    "a reader": (("src/punchline/read/metaphors.py", "PIECES = 8", "PIECES = 9"), rescored("hummus")),
+    "a scorer": (("src/punchline/metrics/ngrams.py", "\n\n\n", "\n\nSPARE = 1\n\n\n"), rescored("hummus")),
+    "a prompt word": ((f"{BENCH}/pixelhumor/prompts/Q6.txt", "in 3 sent", "in 4 sent"), prepared("pixelhumor")),
+    "a judge's prompt": ((JUDGE_PROMPT, "You will receive", "You will now"), JUDGED | rescored("humorbench")),
+    "the asked part of a card": (without_sense, asked_of("label-order")),
+    "a card's price": ((CARD, "engine:", PRICE), retabulated("humorbench")),
+    "a card's row in a paper": ((CARD, "engine:", "papers: {hummus: {row: R}}\nengine:"), retabulated("hummus")),
+    "a caveat": ((CARD, "engine:", "caveat: It draws\nengine:"), retabulated(*BENCHMARKS)),
+    "samples": (set_to(samples="2"), prepared(*BENCHMARKS)),
+    "limit": (set_to(limit="4"), of("fetch", *BENCHMARKS) | prepared(*BENCHMARKS)),
+    "another model": (set_to(models="[random, label-order, prior]"), asked_of("prior")),
+    "a model less": (set_to(models="[random]"), retabulated(*BENCHMARKS)),
+    "a benchmark less": (set_to(benchmarks="[hummus, pixelhumor]"), {"overview"}),
+    "scoring": (set_to(scoring="paper"), retabulated(*BENCHMARKS)),
+    "the seed of a baseline that draws": (set_to(seed="1"), asked_of("random")),
     "a baseline's code": (
-        lambda p: edit(p, "src/punchline/benchmarks/hummus/baselines.py", "def ", "SPARE = 1\n\n\ndef "),
+        (f"{BENCH}/hummus/baselines.py", "def ", "SPARE = 1\n\n\ndef "),
         RESPOND | rescored("hummus"),
     ),
-    "times only": (lambda p: touch_all(p), set()),
-    "a deleted table": (lambda p: (p.path / "results/table8.md").unlink(), retabulated("pixelhumor")),
+    "a deleted table": (lost("results/table8.md"), retabulated("pixelhumor")),
     "a deleted record": (
-        lambda p: (p.path / "results/hummus/scores/random.parquet.made.json").unlink(),
+        lost("results/hummus/scores/random.parquet.made.json"),
         rescored("hummus", models=("random",)),
     ),
-    "a table changed by hand": (
-        lambda p: edit(p, "results/hummus/table2.csv", "random", "RANDOM"),
-        retabulated("hummus"),
-    ),
-    "a lost lineage": (
-        lambda p: (p.path / "results/table8.lineage.json").unlink(),
-        retabulated("pixelhumor"),
-    ),
+    "a table changed by hand": (("results/hummus/table2.csv", "random", "RANDOM"), retabulated("hummus")),
+    "a lost lineage": (lost("results/table8.lineage.json"), retabulated("pixelhumor")),
     "an edited demo label": (
-        lambda p: edit(p, "data/raw/demo/pixelhumor/objective_label.csv", "1, 2", "2, 1"),
+        ("data/raw/demo/pixelhumor/objective_label.csv", "1, 2", "2, 1"),
         of("fetch", "pixelhumor") | prepared("pixelhumor"),
     ),
     "a damaged picture": (lambda p: damage(first(p, "data/images/demo/pixelhumor/*.png")), prepared("pixelhumor")),
-    "a published value under an older time": (
-        lambda p: older(p, "config/published/hummus.csv", *published_value("hummus", "table3")),
-        retabulated("hummus"),
-    ),
 }
 
 
-def published_value(benchmark: str, table: str) -> tuple[str, str]:
-    """(a line of the published values, the same with another value)."""
-    from .project import ROOT
-
-    with (ROOT / f"config/published/{benchmark}.csv").open(newline="") as file:
-        text = file.read()
-    lines = [line for line in text.split("\n") if f",{table}," in line]
-    row = next(csv.reader([lines[0]]))
-    assert row[1] == table
-    return lines[0], lines[0].replace(f",{row[5]},", ",0.123,", 1)
+def make(project: Project, change: Change) -> None:
+    if callable(change):
+        change(project)
+    else:
+        edit(project, *change)
 
 
 def touch_all(project: Project) -> None:
@@ -291,22 +237,19 @@ def pending(project: Project) -> set[str]:
 
 
 RULES = ("fetch", "prepare", "respond", "score", "tables", "overview")
-WANT_NOTHING = [change for change, (_, wanted) in CHANGES.items() if not wanted]
-WANT_JOBS = [change for change in CHANGES if change not in WANT_NOTHING]
 
 
 def test_what_can_change_no_result_wants_nothing(project: Project) -> None:
     """All such changes at once."""
-    assert len(WANT_NOTHING) >= 10
-    for change in WANT_NOTHING:
-        CHANGES[change][0](project)
+    for change in WANT_NOTHING.values():
+        make(project, change)
     assert pending(project) == project.wanted() == set()
 
 
 @pytest.mark.parametrize("change", WANT_JOBS, ids=lambda change: change.replace(" ", "_"))
 def test_what_a_change_wants(project: Project, change: str) -> None:
-    make, expected = CHANGES[change]
-    make(project)
+    how, expected = WANT_JOBS[change]
+    make(project, how)
     assert pending(project) == expected
     if change in ("a prompt word", "limit", "a deleted record", "an edited demo label"):
         assert project.wanted() == expected, "Snakemake runs what is pending"
