@@ -6,15 +6,16 @@ from itertools import product
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from punchline import paths
+from punchline.artifacts.project import SHARED, VALIDITY
 from punchline.config.cards import PLAIN_NAME
 from punchline.core import benchmark as benchmarks
 from punchline.paths import DEFAULT_RUN, Paths, of_all_runs, record_of
 
-SHARED = {"raw", "fetch_journal", "pictures"}  # by runs of one corpus
+OF_A_CORPUS = {"raw", "fetch_journal", "pictures"}  # by runs of one corpus
 FOLDERS = {"data", "results", "logs", "report"}
 ARGUMENTS = {
     "benchmark": ["pixelhumor", "yesbut"],
@@ -29,7 +30,7 @@ ARGUMENTS = {
 def views(of: Paths, arguments: dict[str, list[str]] = ARGUMENTS) -> Iterator[tuple[str, tuple[str, ...], str]]:
     """(method, arguments, path) of everything that is a run's own."""
     for name, member in inspect.getmembers(Paths):
-        if name.startswith("_") or name in SHARED | FOLDERS or name in ("run", "raw_root"):
+        if name.startswith("_") or name in OF_A_CORPUS | FOLDERS or name in ("run", "raw_root"):
             continue
         if isinstance(member, property):
             yield name, (), getattr(of, name)
@@ -61,23 +62,8 @@ def check_apart(files: list[str]) -> None:
 
 def test_every_place_is_looked_at() -> None:
     named = {name for name, _, _ in views(Paths())}
-    sought = "items gold ledger index requests snapshot responded scores table cost plan"
+    sought = "items gold ledger index requests snapshot responded scores table csv"
     assert named >= set(sought.split())
-
-
-@pytest.mark.parametrize(
-    "names",
-    [
-        [DEFAULT_RUN, "a", "b"],
-        [DEFAULT_RUN, "runs", "items", "responses", "requests", "results", "data"],
-        [DEFAULT_RUN, *benchmarks.names(), "raw", "images", "demo"],
-        [DEFAULT_RUN, "a", "a.b", "a-", "A", "0", "default.0", "a.made.json", "run.json"],
-    ],
-)
-def test_no_path_of_a_run_is_anothers(names: list[str]) -> None:
-    files = [path for name in names for _, _, path in views(Paths(run=name))]
-    files += [record_of(path) for path in files]
-    check_apart(files + shared(Paths()))
 
 
 def test_each_named_run_has_two_folders() -> None:
@@ -102,7 +88,10 @@ NAMES = st.from_regex(PLAIN_NAME, fullmatch=True)
 
 
 @given(st.lists(NAMES.filter(lambda name: name != DEFAULT_RUN), min_size=2, max_size=3, unique=True), NAMES, NAMES)
-def test_any_names_stay_apart(runs: list[str], model: str, other: str) -> None:
+@example(["runs", "items", "responses", "requests", "results", "data"], "m", "m")
+@example([*benchmarks.names(), "raw", "images", "demo"], "m", "m")
+@example(["a", "a.b", "a-", "A", "0", "default.0", "a.made.json", "run.json"], "m", "m")
+def test_no_path_of_a_run_is_anothers(runs: list[str], model: str, other: str) -> None:
     arguments = ARGUMENTS | {"model": sorted({model, other})}
     files = [path for run in [DEFAULT_RUN, *runs] for _, _, path in views(Paths(run=run), arguments)]
     files += [record_of(path) for path in files]
@@ -111,7 +100,7 @@ def test_any_names_stay_apart(runs: list[str], model: str, other: str) -> None:
 
 def test_what_runs_share_hangs_on_the_corpus_only() -> None:
     one, other = Paths("data/raw/demo", "a"), Paths("data/raw/demo", "b")
-    for name in SHARED:
+    for name in OF_A_CORPUS:
         assert getattr(one, name)("yesbut") == getattr(other, name)("yesbut")
         assert getattr(one, name)("yesbut") != getattr(Paths("data/raw", "a"), name)("yesbut")
     assert Paths("data/raw").pictures("yesbut") == "data/images/yesbut"
@@ -135,7 +124,9 @@ def test_a_folder_named_as_one_in_raw_has_its_own_pictures() -> None:
 def test_every_table_of_every_benchmark_has_its_own_place() -> None:
     files = [Paths().table(spec.file) for name in benchmarks.names() for spec in benchmarks.load(name).TABLES.values()]
     made = [file.removesuffix(".csv") + suffix for file in files for suffix in (".csv", ".md", ".tex", ".lineage.json")]
-    others = [
-        path for name, _, path in views(Paths(), ARGUMENTS | {"benchmark": benchmarks.names()}) if name != "table"
-    ]
+    own, names = ("unread", "ranks", "availability", *VALIDITY), ("cost", "plan", "discrepancies", "metrics", *SHARED)
+    others = [Paths().csv(name, benchmark) for name in own for benchmark in benchmarks.names()]
+    others += [Paths().csv(name) for name in names]
+    arguments = ARGUMENTS | {"benchmark": benchmarks.names(), "name": []}
+    others += [path for _, _, path in views(Paths(), arguments)]
     check_apart([*made, *map(record_of, made), *others, *map(record_of, others)])

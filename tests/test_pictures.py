@@ -77,10 +77,6 @@ class OfStrip(Project):
     def benchmark(self, name: str) -> Benchmark:
         return cast(Benchmark, SimpleNamespace(LIBRARIES={}, NAME=name, ITEM_FILES=(), IMAGES=True))
 
-    @staticmethod
-    def demo_files(benchmark: str) -> list[str]:
-        return []
-
 
 def test_pictures_are_written_and_those_of_other_selections_stay(
     root: Path, tmp_path: Path, strip: Benchmark, monkeypatch: pytest.MonkeyPatch

@@ -188,22 +188,9 @@ class Paths:
         """A table's CSV, named as a benchmark declares it: `table8.csv`, `yesbut/table2.csv`."""
         return f"{self.results}/{name}"
 
-    def availability(self, benchmark: str) -> str:
-        return f"{self.results}/{benchmark}/availability.csv"
-
-    def unread(self, benchmark: str) -> str:
-        return f"{self.results}/{benchmark}/unread.csv"
-
-    def ranks(self, benchmark: str) -> str:
-        return f"{self.results}/{benchmark}/ranks.csv"
-
-    def validity(self, benchmark: str, name: str) -> str:
-        """A file on the validity of a benchmark's scores: `items`, `corrected`, `picture_gain`, …"""
-        return f"{self.results}/{benchmark}/{name}.csv"
-
-    def shared(self, name: str) -> str:
-        """A file on the validity of scores over all benchmarks: `shortcuts`, `links`."""
-        return f"{self.results}/{name}.csv"
+    def csv(self, name: str, benchmark: str = "") -> str:
+        """A CSV beside the tables: of a benchmark (`ranks`, `items`), or over all of them (`cost`, `links`)."""
+        return f"{self.results}/{_within(benchmark, name)}.csv"
 
     @property
     def report(self) -> str:
@@ -219,26 +206,9 @@ class Paths:
         return f"{self.report}/answers/{benchmark}/{model}/index.js"
 
     @property
-    def discrepancies(self) -> str:
-        return f"{self.results}/discrepancies.csv"
-
-    @property
-    def cost(self) -> str:
-        return f"{self.results}/cost.csv"
-
-    @property
-    def plan(self) -> str:
-        return f"{self.results}/plan.csv"
-
-    @property
     def metrics(self) -> str:
-        """Main values of every table, for `dvc metrics`."""
+        """Main values of every table, for `dvc metrics`; `metrics.csv`, one a line, for `dvc plots`."""
         return f"{self.results}/metrics.json"
-
-    @property
-    def plots(self) -> str:
-        """The same as CSV, one value a line, for `dvc plots`."""
-        return f"{self.results}/metrics.csv"
 
     @property
     def selection(self) -> str:

@@ -11,7 +11,7 @@ from punchline import paths
 from punchline.artifacts.passes import CHAINED, JUDGE, RELEASED, Pass
 from punchline.artifacts.project import Project
 from punchline.artifacts.respondents import key_so_far
-from punchline.core.engine import Engine, has_all_images, looks_at, parameters
+from punchline.core.engine import has_all_images, looks_at, parameters
 from punchline.core.storage import read_table
 from punchline.files import Keyed
 from punchline.journal import Answers
@@ -52,7 +52,8 @@ class _Asking:
         card, engine = self.project.cards[self.model], self.project.engines[self.model]
         known = Answers(paths.with_shards(paths.journal(self.benchmark, self.model)))
         key = key_so_far(engine, card, self.benchmark)
-        to_ask = [request for request in requests if self._open(request, known, key, engine)]
+        unasked = (request for request in requests if (request.request_id, key) not in known)
+        to_ask = [one for one in unasked if has_all_images(one) or not looks_at(engine, self.benchmark)]
         why = engine.unavailable()
         note = f"cannot run here: {why}" if why else ""
         rows = [self._row("answer", card, requests, to_ask, self.images, _most(card, to_ask), note)]
@@ -69,19 +70,13 @@ class _Asking:
             pairs = zip(asked, given, strict=True)
             repeats = pass_.card.repeats
             made = list(ask_in_pass(of, pass_.name, self.items, self.golds, pairs, conditions, repeats))
-            stem = self.model if pass_.name == CHAINED else pass_.card.name
-            found = Answers(paths.with_shards(paths.journal(self.benchmark, stem, pass_.name)))
+            found = Answers(paths.with_shards(paths.journal(self.benchmark, pass_.who, pass_.name)))
             still = [r for r in made if (r.request_id, pass_.key) not in found]
             if pass_.name == CHAINED:
                 asked, said = [*asked, *made], [*said, *(found.get((r.request_id, pass_.key)) for r in made)]
             shown = self.images if pass_.name == CHAINED else {}
             rows.append(self._row(pass_.name, pass_.card, made, still, shown, _most(pass_.card, still), ""))
         return rows
-
-    def _open(self, request: Request, known: Answers, key: str, engine: Engine) -> bool:
-        if (request.request_id, key) in known:
-            return False
-        return has_all_images(request) or not looks_at(engine, request.benchmark)
 
     def _estimated(self, pass_: Pass, card: ModelCard, to_ask: Sequence[Request]) -> Row:
         """A judge is taken to be asked one question of usual length an answer; how many others will be is not known."""

@@ -14,7 +14,7 @@ from punchline.core.benchmark import Benchmark, Files
 from punchline.errors import PunchlineError, nearest
 from punchline.files import csv_text, parse_csv, read_records, write_records, write_text
 from punchline.paths import own, runs_of
-from punchline.schema import FetchEntry, Gold, Item, Pictures
+from punchline.schema import FetchEntry, Gold, ImageRef, Pictures
 
 SELECTED = ("item_id", "source", "url")
 
@@ -84,32 +84,9 @@ def select(
     return chosen
 
 
-def selected_text(selected: Sequence[tuple[str, str, str]]) -> str:
-    """The selection as CSV."""
-    return csv_text(SELECTED, (dict(zip(SELECTED, row, strict=True)) for row in selected))
-
-
 def read_selected(path: str | Path) -> list[str]:
     """The selected item ids, in order."""
     return [cells["item_id"] for _, cells in parse_csv(Path(path).read_bytes(), SELECTED, file=path)]
-
-
-def make_items(
-    benchmark: Benchmark,
-    files: Mapping[str, bytes],
-    selected: Sequence[str],
-    ledger: Sequence[FetchEntry] | None,
-    pictures: Sequence[Pictures],
-) -> list[Item]:
-    """Items of the selection. `ledger` None: no selected model looks at images, so none was fetched."""
-    reasons = {entry.item_id: entry.reason or "missing" for entry in ledger or ()}
-    reasons |= {made.item_id: made.reason for made in pictures if made.reason is not None}
-    found = {made.item_id: made.images for made in pictures}
-    default = "no selected model needs images" if ledger is None else "not in the ledger"
-    items = benchmark.items(files, {i: found.get(i) or reasons.get(i, default) for i in selected})
-    if ledger is None or benchmark.IMAGES:
-        return items
-    return [replace(item, images=found.get(item.item_id, ())) for item in items]  # for condition with-image
 
 
 def make_gold(benchmark: Benchmark, files: Mapping[str, bytes], selected: Sequence[str]) -> Iterator[Gold]:
@@ -166,19 +143,6 @@ def reading(project: Project, benchmark: str, names: Sequence[str]) -> Iterator[
         yield raw_files(project, benchmark, names)
 
 
-def selection(project: Project, benchmark: str) -> list[tuple[str, str, str]]:
-    """(item id, source, url) of the selected items, from the released list."""
-    loaded, chosen = project.benchmark(benchmark), project.selection
-    with reading(project, benchmark, loaded.ITEM_FILES) as files:
-        listed = loaded.listing(files)
-        if project.illustrated(benchmark) and not loaded.IMAGES:
-            addresses = loaded.pages(files)
-            listed = [(item_id, source, addresses[item_id]) for item_id, source, _ in listed]
-        _once((item_id for item_id, *_ in listed), loaded.ITEM_FILES[0], "item")
-    sources = (chosen.corpus.sources or {}).get(benchmark)
-    return select(listed, sources=sources, subset=chosen.subset, limit=chosen.limit, pinned=project.pinned(benchmark))
-
-
 def ledger(project: Project, benchmark: str) -> list[FetchEntry]:
     """The fetch log's entries of the selected items."""
     wanted = set(read_selected(project.paths.selected(benchmark)))
@@ -186,36 +150,43 @@ def ledger(project: Project, benchmark: str) -> list[FetchEntry]:
     return [entry for entry in entries if entry.item_id in wanted]
 
 
-def items(project: Project, benchmark: str) -> list[Item]:
-    """Items of the selection, from published files and the index of pictures."""
-    loaded, illustrated = project.benchmark(benchmark), project.illustrated(benchmark)
-    with reading(project, benchmark, loaded.ITEM_FILES) as files:
-        return make_items(
-            loaded,
-            files,
-            read_selected(project.paths.selected(benchmark)),
-            ledger(project, benchmark) if illustrated else None,
-            read_records(project.paths.index(benchmark), Pictures) if illustrated else [],
-        )
-
-
-def golds(project: Project, benchmark: str) -> Iterator[Gold]:
-    """Gold of the selection, from published files, item by item."""
-    loaded = project.benchmark(benchmark)
-    with reading(project, benchmark, loaded.GOLD_FILES) as files:
-        yield from make_gold(loaded, files, read_selected(project.paths.selected(benchmark)))
-
-
 def write_selected(project: Project, benchmark: str) -> None:
-    """Write the items of a corpus that are evaluated."""
-    write_text(project.paths.selected(benchmark), selected_text(selection(project, benchmark)))
+    """Write the items of a corpus that are evaluated: (item id, source, url), from the released list."""
+    loaded, chosen = project.benchmark(benchmark), project.selection
+    with reading(project, benchmark, loaded.ITEM_FILES) as files:
+        listed = loaded.listing(files)
+        if project.illustrated(benchmark) and not loaded.IMAGES:
+            addresses = loaded.pages(files)
+            listed = [(item_id, source, addresses[item_id]) for item_id, source, _ in listed]
+        _once((item_id for item_id, *_ in listed), loaded.ITEM_FILES[0], "item")
+    sources, pinned = (chosen.corpus.sources or {}).get(benchmark), project.pinned(benchmark)
+    selected = select(listed, sources=sources, subset=chosen.subset, limit=chosen.limit, pinned=pinned)
+    text = csv_text(SELECTED, (dict(zip(SELECTED, row, strict=True)) for row in selected))
+    write_text(project.paths.selected(benchmark), text)
 
 
 def write_items(project: Project, benchmark: str) -> None:
-    """Write items: what models may be shown."""
-    write_records(project.paths.items(benchmark), items(project, benchmark))
+    """Write items: what models may be shown, of published files and the index of pictures."""
+    loaded, where = project.benchmark(benchmark), project.paths
+    selected = read_selected(where.selected(benchmark))
+    images: dict[str, tuple[ImageRef, ...] | str] = dict.fromkeys(selected, "no selected model needs images")
+    pictures: dict[str, Pictures] = {}
+    if project.illustrated(benchmark):
+        pictures = {made.item_id: made for made in read_records(where.index(benchmark), Pictures)}
+        entries = {entry.item_id: entry.reason or "missing" for entry in ledger(project, benchmark)}
+        images = {item_id: entries.get(item_id, "not in the ledger") for item_id in selected}
+        images |= {item_id: made.images or made.reason or images[item_id] for item_id, made in pictures.items()}
+    with reading(project, benchmark, loaded.ITEM_FILES) as files:
+        items = loaded.items(files, images)
+    if pictures and not loaded.IMAGES:  # for condition with-image
+        shown = {item_id: made.images for item_id, made in pictures.items()}
+        items = [replace(item, images=shown.get(item.item_id, ())) for item in items]
+    write_records(where.items(benchmark), items)
 
 
 def write_gold(project: Project, benchmark: str) -> None:
     """Write the gold of each item."""
-    write_records(project.paths.gold(benchmark), golds(project, benchmark))
+    loaded = project.benchmark(benchmark)
+    with reading(project, benchmark, loaded.GOLD_FILES) as files:
+        golds = make_gold(loaded, files, read_selected(project.paths.selected(benchmark)))
+        write_records(project.paths.gold(benchmark), golds)

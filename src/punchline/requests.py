@@ -82,11 +82,6 @@ def _after(
             yield from (request for request in made if request.task == pass_)
 
 
-def requests(project: Project, benchmark: str, items: Iterable[Item]) -> Iterator[Request]:
-    """Requests to every model of a selection."""
-    return ask(project.benchmark(benchmark), items, project.selection.samples, project.conditions(benchmark))
-
-
 def data_requests(project: Project, benchmark: str, pass_: str) -> list[Request]:
     """Requests to a scorer about texts of the data."""
     loaded, file = project.benchmark(benchmark), paths.published(benchmark)
@@ -98,8 +93,9 @@ def data_requests(project: Project, benchmark: str, pass_: str) -> list[Request]
 
 def write_requests(project: Project, benchmark: str) -> None:
     """Write the requests about a benchmark's items, with rendered prompts."""
-    items = records_in(project.paths.items(benchmark), Item)
-    write_table(project.paths.requests(benchmark), requests(project, benchmark, items), Request)
+    items, samples = records_in(project.paths.items(benchmark), Item), project.selection.samples
+    requests = ask(project.benchmark(benchmark), items, samples, project.conditions(benchmark))
+    write_table(project.paths.requests(benchmark), requests, Request)
 
 
 def asked_in_pass(project: Project, benchmark: str, pass_: str, model: str) -> Iterator[Asked]:

@@ -334,10 +334,10 @@ def test_an_input_that_changes_while_a_job_runs_is_noticed(project: Project) -> 
     edit(
         project,
         "src/punchline/prepare.py",
-        "golds(project, benchmark))\n",
-        "golds(project, benchmark))\n"
-        "    selected = Path(project.paths.selected(benchmark))\n"
-        "    selected.write_bytes(selected.read_bytes() + b'\\n')\n",
+        "gold(benchmark), golds)\n",
+        "gold(benchmark), golds)\n"
+        "        selected = Path(project.paths.selected(benchmark))\n"
+        "        selected.write_bytes(selected.read_bytes() + b'\\n')\n",
     )
     said = project.snakemake("data/requests/hummus.parquet", fails=True)
     assert "data/items/hummus/selected.csv: the file changed while it was being read" in said

@@ -186,7 +186,7 @@ def read_items(root: Path, paths: Paths, benchmark: str) -> Pins:
         "items.jsonl": paths.items(benchmark),
         "gold.jsonl": paths.gold(benchmark),
         "selected.csv": paths.selected(benchmark),
-        "availability.csv": paths.availability(benchmark),
+        "availability.csv": paths.csv("availability", benchmark),
     }
     found = {name: root / file for name, file in files.items()}
     return {

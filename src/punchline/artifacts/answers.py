@@ -58,7 +58,6 @@ class Answered(Prepared):
             {"recipe": recipe.trained_by(), "base": base.asked(), "corpus": self.selection.corpus.name},
             None,
             extra=lambda: adapters.files_beside(adapter),
-            extra_role="adapter",
             record=paths.record_of(paths.folder_of(paths.adapter(adapter))),
         )
 

@@ -13,7 +13,6 @@ from punchline.artifacts.respondents import Asking
 from punchline.config.selection import Selection
 from punchline.core import benchmark as benchmarks
 from punchline.core.engine import Engine
-from punchline.errors import PunchlineError
 from punchline.files import read_records
 from punchline.schema import FetchEntry, Pictures
 from punchline.workflow.provenance import Artifact, Input
@@ -70,12 +69,9 @@ class Prepared(Asking):
 
     @staticmethod
     def demo_files(benchmark: str) -> list[str]:
-        """Names of a benchmark's demo files within their folder. Raises PunchlineError where there are none."""
+        """Names of a benchmark's demo files within their folder."""
         folder = Path(paths.demo(benchmark))
-        found = [path.relative_to(folder).as_posix() for path in folder.rglob("[!.]*") if path.is_file()]
-        if not found:
-            raise PunchlineError(f"no demo data for {benchmark}: use corpus=full", file=folder)
-        return sorted(found)
+        return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("[!.]*") if path.is_file())
 
     def demo_images(self, benchmark: str) -> list[Input]:
         """Copies of a benchmark's demo images."""
@@ -88,15 +84,14 @@ class Prepared(Asking):
         return [Input("published values", file, content=lambda: content(file))] if Path(file).is_file() else []
 
     def _raw(self, benchmark: str, names: Sequence[str]) -> list[Input]:
-        raw = self.raw(benchmark) if names else None
+        raw = functools.partial(self.raw, benchmark)  # described when asked for: a part of a project has no manifests
         return [Input("raw annotation", self.paths.raw(benchmark, name), raw) for name in names]
 
     def _released(self, engine: Engine) -> list[Input]:
         """The files that an engine replays."""
         listed = {path: self.listed(path) for path in engine.files}
-        return [
-            Input("released answers", path, None if name is None else self.raw(name)) for path, name in listed.items()
-        ]
+        raw = {name: functools.partial(self.raw, name) for name in listed.values() if name is not None}
+        return [Input("released answers", path, raw.get(name or "")) for path, name in listed.items()]
 
     @artifact
     def select_items(self, benchmark: str) -> Artifact:

@@ -35,7 +35,6 @@ class Pass:
     name: str
     who: str  # the model itself, a card of config/judge/, or `released`
     card: ModelCard | None  # None: verdicts were released by somebody who has no card
-    engine: Engine
     key: str
 
 

@@ -172,7 +172,7 @@ class Project(Answered):
     @artifact
     def tables(self, benchmark: str) -> Artifact:
         """All tables of a benchmark, its unparsed answers and the ranks of its models."""
-        loaded, ranks = self.benchmark(benchmark), self.paths.ranks(benchmark)
+        loaded, ranks = self.benchmark(benchmark), self.paths.csv("ranks", benchmark)
         specs = loaded.TABLES
         tables = [self.table(benchmark, name) for name in specs]
         priced_last = sorted(tables, key=lambda table: specs[table.wildcards[1]].prices)  # cards with their prices
@@ -180,7 +180,7 @@ class Project(Answered):
         needs += self._published(benchmark, lambda file: [printed(file, name) for name in specs])
         needs += [need for model in self.selection.models for need in self._scored(benchmark, model)]
         step = Artifact(
-            (*(path for table in tables for path in table.outputs), self.paths.unread(benchmark), ranks),
+            (*(path for table in tables for path in table.outputs), self.paths.csv("unread", benchmark), ranks),
             needs,
             f"{TABULATE}:write_tables",
             msgspec.to_builtins(self.part(benchmark, max(specs, key=lambda name: specs[name].of_models))),
@@ -200,7 +200,7 @@ class Project(Answered):
             needs += [*self._own(benchmark, model), *self._pass(benchmark, JUDGE, model)]
         stages = ("tables", "score") if repeated else ("tables",)
         return Artifact(
-            tuple(self.paths.validity(benchmark, name) for name in VALIDITY),
+            tuple(self.paths.csv(name, benchmark) for name in VALIDITY),
             needs,
             "punchline.validity.build:write_validity",
             msgspec.to_builtins(self.part(benchmark, next(iter(loaded.TABLES)))),
@@ -222,7 +222,7 @@ class Project(Answered):
         """Files on the validity of scores over all benchmarks."""
         selected = self.selection.benchmarks
         return Artifact(
-            tuple(self.paths.shared(name) for name in SHARED),
+            tuple(self.paths.csv(name) for name in SHARED),
             [need for name in selected for need in self._all_scores(name)],
             "punchline.validity.build:write_shared",
             code=tuple(module for name in selected for module in self._code(name, *SHORTCUTS)),
@@ -253,7 +253,10 @@ class Project(Answered):
             needs += [need, Input("lineage", path, need.step, functools.partial(digests_of_cells, path))]
         illustrated = [name for name in self.selection.benchmarks if self.illustrated(name)]
         return Artifact(
-            (where.cost, where.discrepancies, where.metrics, where.plots, *map(where.availability, illustrated)),
+            (
+                *(where.csv("cost"), where.csv("discrepancies"), where.metrics, where.csv("metrics")),
+                *(where.csv("availability", name) for name in illustrated),
+            ),
             [*needs, *map(self._ledger, illustrated)],
             "punchline.overview.build:write_overview",
             {"asked": [[*names, card.name, msgspec.to_builtins(card.price)] for *names, card, _ in asked]},
@@ -318,13 +321,16 @@ class Project(Answered):
         needs, selected, where = self._csv(), self.selection.benchmarks, self.paths
         for name in selected:
             tables, validity = self.tables(name), self.validity(name)
-            needs += [Input("unparsed answers", where.unread(name), tables), Input("ranks", where.ranks(name), tables)]
+            needs += [
+                Input("unparsed answers", where.csv("unread", name), tables),
+                Input("ranks", where.csv("ranks", name), tables),
+            ]
             needs += [self.items(name).output(), self.requests(name).output(), self.report_items(name).output("pages")]
             needs += [Input("validity", path, validity) for path in validity.outputs]
             for model in self.selection.models:
                 needs += [self.report_answers(name, model).output("pages"), self._scores(name, model)]
         overview, shared = self.overview(), self.shared()
-        views = [path for path in overview.outputs if path not in (where.metrics, where.plots)]
+        views = [path for path in overview.outputs if path not in (where.metrics, where.csv("metrics"))]
         needs += [Input("overview", path, overview) for path in views]
         needs += [Input("validity", path, shared) for path in shared.outputs]
         verdicts = [paths.audited(where.run, f"{table}.csv") for table in self.by_path]

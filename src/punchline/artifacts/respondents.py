@@ -194,13 +194,12 @@ class Asking:
         return self.cards[model] if pass_ == CHAINED else self.judges[who]
 
     def answerers(self, benchmark: str, model: str, key_of: KeyOf = model_key) -> list[Pass]:
-        """Who answers each pass of a model's answers, with engine and key."""
+        """Who answers each pass of a model's answers, with their keys."""
         found = []
         for name, who in self.passes(benchmark, model).items():
             respondent = self.respondent(benchmark, name, model)
-            engine = self.engine_of(respondent)
-            key = key_of(engine, self.card_of(respondent), benchmark)
-            found.append(Pass(name, who, self.shown_for(name, who, model), engine, key))
+            key = key_of(self.engine_of(respondent), self.card_of(respondent), benchmark)
+            found.append(Pass(name, who, self.shown_for(name, who, model), key))
         return found
 
     @functools.cached_property

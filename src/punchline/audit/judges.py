@@ -131,7 +131,7 @@ def order_rows(one: dict[str, Any]) -> list[dict[Hashable, Any]]:
 def corrected(runs: Iterable[str], benchmark: str | None) -> list[dict[Hashable, Any]]:
     """What of the runs' corrected.csv has a corrected accuracy, under rule `released`."""
     paths = [
-        project.paths.validity(name, "corrected")
+        project.paths.csv("corrected", name)
         for project in map(Project, map(made_with, runs))
         for name in ([benchmark] if benchmark else project.selection.benchmarks)
     ]

@@ -15,7 +15,7 @@ import msgspec
 
 from punchline.errors import PunchlineError
 from punchline.files import sha256_file
-from punchline.paths import ADAPTERS
+from punchline.paths import ADAPTERS, adapter
 from punchline.schema import Record, digest_of
 
 FOLDER = ADAPTERS
@@ -63,12 +63,12 @@ class Trained(Record, frozen=True, kw_only=True):
 
 def folder_of(name: str) -> Path:
     """Folder of an adapter."""
-    return Path(FOLDER) / name
+    return manifest_of(name).parent
 
 
 def manifest_of(name: str) -> Path:
     """The file that says that an adapter is there: what training is asked for."""
-    return folder_of(name) / MANIFEST
+    return Path(adapter(name))
 
 
 def trained(name: str) -> Trained | None:
@@ -117,17 +117,16 @@ def load(name: str, model: Any, model_id: str, revision: str, file: str) -> Tune
         if not (folder / path).is_file() or sha256_file(folder / path) != digest:
             hint = f"Train again: snakemake --forcerun finetune -- {manifest_of(name)}"
             raise PunchlineError(f"not as {MANIFEST} lists it", file=folder / path, hint=hint)
-    tuned = None
-    for part in manifest.parts:
-        place = folder if part == WHOLE else folder / part
-        adapter = adapter_name(part)
-        if tuned is None:
-            tuned = PeftModel.from_pretrained(model, str(place), adapter_name=adapter)
-        else:
-            tuned.load_adapter(str(place), adapter_name=adapter)
-    assert tuned is not None
+    first, *others = manifest.parts
+    tuned = PeftModel.from_pretrained(model, str(_place(folder, first)), adapter_name=adapter_name(first))
+    for part in others:
+        tuned.load_adapter(str(_place(folder, part)), adapter_name=adapter_name(part))
     tuned.eval()
     return Tuned(tuned, manifest.parts)
+
+
+def _place(folder: Path, part: str) -> Path:
+    return folder if part == WHOLE else folder / part
 
 
 def adapter_name(part: str) -> str:

@@ -21,17 +21,20 @@ SPARE_GB = 4.0  # of a job's memory, besides weights
 SMALL_GB = 5.0
 
 
+def computes(card: ModelCard) -> bool:
+    """True if a model's job loads its weights, itself or in a server that it starts."""
+    return card.engine in HERE or (card.engine == "vllm" and "base_url" not in card.options)
+
+
 def gpus(card: ModelCard | None) -> int:
     """GPUs of a model's job: as the card says, else as many as its engine takes; 0 without a card."""
     if card is None:
         return 0
     if card.gpus is not None:
         return card.gpus
-    if card.engine == "vllm" and "base_url" not in card.options:
-        return parallel(card)
-    if card.engine in HERE:
-        return 0 if card.options.get("device") == "cpu" else 1
-    return 0
+    if not computes(card):
+        return 0
+    return parallel(card) if card.engine == "vllm" else int(card.options.get("device") != "cpu")
 
 
 def parallel(card: ModelCard) -> int:
@@ -41,7 +44,7 @@ def parallel(card: ModelCard) -> int:
 
 def threads(card: ModelCard | None) -> int:
     """Threads of a model's job; Snakemake gives it fewer if there are fewer."""
-    if card is not None and (card.engine in HERE or (card.engine == "vllm" and "base_url" not in card.options)):
+    if card is not None and computes(card):
         return SERVER_THREADS if gpus(card) else MANY_THREADS
     ocr = card is not None and card.options.get("baseline") == "ocr"  # looks at several images at a time
     return MANY_THREADS if ocr else 1
@@ -49,7 +52,7 @@ def threads(card: ModelCard | None) -> int:
 
 def weights_gb(card: ModelCard) -> float:
     """About how much memory a model's weights take, by its folder, else by size and type in its name; 0: unknown."""
-    if card.engine not in (*HERE, "vllm") or "base_url" in card.options:
+    if not computes(card):
         return 0.0
     if (folder := Path(str(card.options.get("id", "")))).is_dir():
         return sum(path.stat().st_size for path in folder.glob("*.safetensors")) / 1e9
@@ -88,7 +91,7 @@ def gpu_memory() -> list[int] | None:
 
 def too_small(card: ModelCard) -> str | None:
     """Reason why this machine is too small for a card; None if it is not, or if its engine checks it."""
-    if card.engine not in HERE and (card.engine != "vllm" or "base_url" in card.options):
+    if not computes(card):
         return None
     count, weights = gpus(card), weights_gb(card)
     memory = gpu_memory() if count else []

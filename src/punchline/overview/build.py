@@ -18,12 +18,12 @@ def write_overview(project: Project) -> None:
     where = project.paths
     metrics, plots = metrics_texts(project)
     texts = {
-        where.cost: cost_text(project),
-        where.discrepancies: discrepancies_text(project),
+        where.csv("cost"): cost_text(project),
+        where.csv("discrepancies"): discrepancies_text(project),
         where.metrics: metrics,
-        where.plots: plots,
+        where.csv("metrics"): plots,
     }
     for name in filter(project.illustrated, project.selection.benchmarks):
-        texts[where.availability(name)] = availability_text(read_records(where.ledger(name), FetchEntry))
+        texts[where.csv("availability", name)] = availability_text(read_records(where.ledger(name), FetchEntry))
     for path, text in texts.items():
         write_text(Path(path), text)

@@ -66,7 +66,7 @@ class Site:
         """The possible ranks of each model, by benchmark and table: in the first row that ranks it."""
         found: dict[tuple[str, str], dict[str, Ranks]] = {}
         for name in self.sheets:
-            path = self.project.paths.ranks(name)
+            path = self.project.paths.csv("ranks", name)
             for _, line in parse_csv(Path(path).read_bytes(), ("table", "model", "rank_lo", "rank_hi"), file=path):
                 ranks = Ranks(int(line["rank_lo"]), int(line["rank_hi"]))
                 found.setdefault((name, line["table"]), {}).setdefault(line["model"], ranks)
@@ -103,7 +103,7 @@ class Site:
         """Numbers of answers by benchmark and model: `answers`, `missing`, `failed`, `refused`, `unread`."""
         frames = []
         for name in self.sheets:
-            frame = pd.read_csv(self.project.paths.unread(name), dtype={"model": str})
+            frame = pd.read_csv(self.project.paths.csv("unread", name), dtype={"model": str})
             frames.append(frame[frame["rule"] == "paper"].assign(benchmark=name))
         counts = ["answers", "missing", "failed", "refused", "unread"]
         return pd.concat(frames).groupby(["benchmark", "model"], sort=False)[counts].sum()
@@ -127,7 +127,7 @@ class Site:
                 self.put(f"static/{file.relative_to(HERE / 'static').as_posix()}", file.read_bytes())
         self.put("static/mode.js", f'punchline.mode("{self.mode}");\n'.encode())
         self.put("static/run.js", f"punchline.about = {msgspec.json.encode(self._about()).decode()};\n".encode())
-        disagree = differences(self.project.paths.discrepancies)
+        disagree = differences(self.project.paths.csv("discrepancies"))
         for name, sheets in self.sheets.items():
             for sheet in sheets:
                 self._table(sheet, disagree.get((name, sheet.name), []))
@@ -188,7 +188,7 @@ class Site:
             self.put(f"{stem}.svg", figures.svg(figures.on_paper(drawn)).encode())
         for ending in ("csv", "md", "tex"):
             self.put(f"{stem}.{ending}", Path(sheet.path).with_suffix(f".{ending}").read_bytes())
-        ranks = Path(self.project.paths.ranks(sheet.benchmark))
+        ranks = Path(self.project.paths.csv("ranks", sheet.benchmark))
         self.put(f"tables/{sheet.benchmark}/ranks.csv", ranks.read_bytes())
         self.page(
             sheet.file,
@@ -234,15 +234,15 @@ class Site:
         """(title, description, columns, rows) of the run's other lists."""
         where = self.project.paths
         lists = [
-            ("Cost", "The cost of answers and verdicts, by the prices in the cards.", *lines(where.cost)),
+            ("Cost", "The cost of answers and verdicts, by the prices in the cards.", *lines(where.csv("cost"))),
             (
                 "Differences between the rules",
                 "Cells in which rules released and paper differ.",
-                *lines(where.discrepancies),
+                *lines(where.csv("discrepancies")),
             ),
         ]
         for name in self.sheets:
-            path = where.availability(name)
+            path = where.csv("availability", name)
             if Path(path).is_file():
                 lists.append((f"Images of {title_of(name)}", "Available images, by source.", *lines(path)))
         return lists

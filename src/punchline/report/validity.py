@@ -36,8 +36,8 @@ class File:
 def read_files(project: Project) -> dict[tuple[str, str], File]:
     """Every validity file that has rows, by benchmark and name."""
     where = project.paths
-    paths = {("", name): where.shared(name) for name in SHARED}
-    paths |= {(of, name): where.validity(of, name) for of in project.selection.benchmarks for name in VALIDITY}
+    paths = {("", name): where.csv(name) for name in SHARED}
+    paths |= {(of, name): where.csv(name, of) for of in project.selection.benchmarks for name in VALIDITY}
     read = {key: [line for _, line in parse_csv(Path(path).read_bytes(), (), file=path)] for key, path in paths.items()}
     return {key: File(*key, paths[key], lines) for key, lines in read.items() if lines}
 

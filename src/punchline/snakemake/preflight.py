@@ -15,7 +15,7 @@ from punchline.config.cards import read_card
 from punchline.config.recipes import read_recipe
 from punchline.config.resources import too_small
 from punchline.core.engine import Engine, has_all_images, looks_at
-from punchline.core.storage import read_table
+from punchline.core.storage import Stored
 from punchline.errors import PunchlineError
 from punchline.journal import Answers
 from punchline.schema import ModelCard, Request
@@ -39,13 +39,14 @@ def check(project: Project, mirror: str | None, jobs: Iterable[Any], *, here: bo
         raise PunchlineError(f"no such folder: {mirror}", file="--config", field="mirror", hint="Name one that is")
     trained = [wildcards["adapter"] for wildcards in by_rule.get("train", ())]
     for name in trained:
-        _must_run(read_card(read_recipe(name).base), None, here=here)
+        base = read_card(read_recipe(name).base)
+        _must_run(base, too_small(base) if here else None)
     for card, engine, asked in _asked(project, by_rule):
         adapter = card.options.get("adapter")
         if here and adapter in trained and engine.unavailable() == adapters.how_to_train(str(adapter)):
             continue  # this run trains it
-        if (card.engine == "openai" or here) and any(_missing(project, card, engine, *one) for one in asked):
-            _must_run(card, engine, here=here)
+        if (card.engine == "openai" or here) and any(_missing(card, engine, *one) for one in asked):
+            _must_run(card, cannot_run(card, engine) if here else engine.unavailable())
 
 
 Asked = list[tuple[str, str, list[str]]]  # (benchmark, path of requests, paths of journals)
@@ -66,34 +67,24 @@ def _asked(project: Project, by_rule: dict[str, list[dict[str, str]]]) -> Iterat
         for one in project.rounds(respondent):
             journals = paths.with_shards(project.journal(respondent, one))
             for model in one.models:
-                file = project.paths.requests(one.benchmark, model, one.pass_) if one.pass_ else ""
-                file = file or ("" if one.benchmark in unknown else project.paths.requests(one.benchmark))
-                asked.append((one.benchmark, file, journals))
+                file = project.paths.requests(one.benchmark, model if one.pass_ else "", one.pass_)
+                asked.append((one.benchmark, "" if not one.pass_ and one.benchmark in unknown else file, journals))
         yield project.card_of(respondent), project.engine_of(respondent), asked
 
 
-def _missing(
-    project: Project, card: ModelCard, engine: Engine, benchmark: str, requests: str, journals: Sequence[str]
-) -> bool:
+def _missing(card: ModelCard, engine: Engine, benchmark: str, requests: str, journals: Sequence[str]) -> bool:
     """True if an answer is still to be asked for, as far as that is known before the run."""
-    if _why(card, engine, here=True) is None:
+    if cannot_run(card, engine) is None:
         return False  # nothing to find out
     if not Path(requests).is_file():
         return True
     key, known = key_so_far(engine, card, benchmark), Answers(journals)
-    stored = read_table(requests, Request)
-    still = (request for request in stored if (request.request_id, key) not in known)
+    still = (one for one in Stored(requests, Request) if (one.request_id, key) not in known)
     return any(has_all_images(request) or not looks_at(engine, benchmark) for request in still)
 
 
-def _why(card: ModelCard, engine: Engine | None, *, here: bool) -> str | None:
-    if engine is None:
-        return too_small(card) if here else None
-    return cannot_run(card, engine) if here else engine.unavailable()
-
-
-def _must_run(card: ModelCard, engine: Engine | None, *, here: bool) -> None:
-    if why := _why(card, engine, here=here):
+def _must_run(card: ModelCard, why: str | None) -> None:
+    if why:
         raise PunchlineError(
             f"it cannot run: {why}",
             file=card.file,

@@ -29,7 +29,7 @@ from punchline.config.selection import Execution, Selection, named_run, read_sel
 from punchline.core import benchmark as benchmarks
 from punchline.core.engine import check_files
 from punchline.errors import PunchlineError, did_you_mean, system_error
-from punchline.paths import Paths
+from punchline.paths import Paths, demo
 from punchline.schema import canonical
 from punchline.snakemake import preflight
 from punchline.snakemake.display import UNCHANGED, install
@@ -90,8 +90,10 @@ class Snakefile:
         self.project = self.later = Project(self.selection, self.making.shards)
         for card in self.project.cards.values():
             check_files(card, self.project.engines[card.name], self.project.listed)
-        for name in self.selection.benchmarks:  # an error in the description of any of its files
-            self.project.tables(name)
+        for name in self.selection.benchmarks:
+            if self.selection.corpus.drawn and not self.project.demo_files(name):
+                raise PunchlineError(f"no demo data for {name}: use corpus=full", file=demo(name))
+            self.project.tables(name)  # an error in what describes it is the rules' otherwise
         self.again: set[str] = set()  # kinds and files of which a rebuild is requested, or `all`
         self.reasons: dict[tuple[str, ...], str] = {}  # why a job runs, by rule and wildcards
         self.answers = False  # whether a job of the run asks or scores

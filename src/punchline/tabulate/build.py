@@ -262,8 +262,8 @@ def write_tables(project: Project, benchmark: str) -> None:
     """Write all tables of a benchmark with their lineages, its unparsed answers and the ranks of its models."""
     for table, made in compute(project, benchmark, list(project.benchmark(benchmark).TABLES)).items():
         _write(project, benchmark, table, made)
-    write_text(project.paths.unread(benchmark), unread_text(project, benchmark))
-    write_text(project.paths.ranks(benchmark), ranks_text(project, benchmark))
+    write_text(project.paths.csv("unread", benchmark), unread_text(project, benchmark))
+    write_text(project.paths.csv("ranks", benchmark), ranks_text(project, benchmark))
 
 
 def _write(project: Project, benchmark: str, table: str, made: Made) -> None:

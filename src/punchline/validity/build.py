@@ -30,10 +30,10 @@ OF_RUN: dict[str, tuple[Sequence[str], Callable[[Project], Rows]]] = {
 def write_validity(project: Project, benchmark: str) -> None:
     """Write the files on the validity of one benchmark's scores, each with a header if it has no rows."""
     for name, (columns, rows) in OF_BENCHMARK.items():
-        write_text(project.paths.validity(benchmark, name), csv_text(columns, rows(project, benchmark)))
+        write_text(project.paths.csv(name, benchmark), csv_text(columns, rows(project, benchmark)))
 
 
 def write_shared(project: Project) -> None:
     """Write the files over all benchmarks of a run."""
     for name, (columns, rows) in OF_RUN.items():
-        write_text(project.paths.shared(name), csv_text(columns, rows(project)))
+        write_text(project.paths.csv(name), csv_text(columns, rows(project)))
