@@ -47,28 +47,21 @@ class Round(NamedTuple):
 
 
 def scorers_of(cards: Iterable[ModelCard]) -> dict[str, str]:
-    """{pass: name of the scorer that answers it}. Raises PunchlineError for two scorers of one pass."""
+    """{pass: name of the scorer that answers it}. Raises PunchlineError for two scorers of one pass, and other cards."""
     found: dict[str, str] = {}
     for card in cards:
-        pass_ = scorer_pass(card)
-        if pass_ in found:
+        pass_ = card.options.get("metric")
+        if card.engine != "similarity" or pass_ not in SCORERS:
             raise PunchlineError(
-                f"both {found[pass_]} and {card.name} measure {pass_}", field="scorers", hint="Choose one of them"
+                f"{card.name} is no scorer: it compares no texts",
+                file=card.file,
+                hint=f"scorers= takes cards with `engine: similarity` and `metric: {' | '.join(SCORERS)}`",
             )
+        if pass_ in found:
+            what = f"both {found[pass_]} and {card.name} measure {pass_}"
+            raise PunchlineError(what, field="scorers", hint="Choose one of them")
         found[pass_] = card.name
     return found
-
-
-def scorer_pass(card: ModelCard) -> str:
-    """The pass that a scorer's card answers. Raises PunchlineError for a card of another kind."""
-    pass_ = card.options.get("metric")
-    if card.engine != "similarity" or pass_ not in SCORERS:
-        raise PunchlineError(
-            f"{card.name} is no scorer: it compares no texts",
-            file=card.file,
-            hint=f"scorers= takes cards with `engine: similarity` and `metric: {' | '.join(SCORERS)}`",
-        )
-    return str(pass_)
 
 
 def passes_of(

@@ -17,7 +17,7 @@ from punchline.artifacts.contents import files_beside, listed_files, printed
 from punchline.artifacts.data import artifact
 from punchline.artifacts.lineage import digests_of_cells, lineage_path
 from punchline.artifacts.passes import ALL, CHAINED, DATA, JUDGE
-from punchline.artifacts.respondents import role_of, shown_part
+from punchline.artifacts.respondents import role_of, shown
 from punchline.core import benchmark as benchmarks
 from punchline.workflow.processes import pictures_mode
 from punchline.workflow.provenance import Artifact, Input, dependencies
@@ -144,8 +144,7 @@ class Project(Answered):
             if (card := self.shown_for(pass_, who, model)) is not None:
                 cards.append((card, f"{role_of(pass_)} card"))
         for card, role in cards:
-            content = functools.partial(shown_part, card, benchmark, spec.prices)
-            needs.append(Input(role, card.file, content=content))
+            needs.append(Input(role, card.file, content=functools.partial(shown, card, benchmark, spec.prices)))
         csv = self.paths.table(spec.file)
         stem = csv.removesuffix(".csv")
         return Artifact(

@@ -290,11 +290,6 @@ def shown(card: ModelCard, benchmark: str, prices: bool) -> ModelCard:
     )
 
 
-def shown_part(card: ModelCard, benchmark: str, prices: bool) -> Any:
-    """The same as plain data."""
-    return msgspec.to_builtins(shown(card, benchmark, prices))
-
-
 def role_of(pass_: str) -> str:
     """How a pass's files are called in a lineage: judge's, bertscore's, chained."""
     return pass_ if pass_ == CHAINED else f"{pass_}'s"
