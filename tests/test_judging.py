@@ -12,7 +12,7 @@ from punchline.core.engine import Engine
 from punchline.errors import PunchlineError
 from punchline.schema import ModelCard
 
-ENGINE = cast(Engine, SimpleNamespace())
+ENGINE = cast(Engine, SimpleNamespace(format=None, givers=set))
 CARD = ModelCard(name="m", engine="openai")
 BOTH = {"CHAINED": ("own",), "JUDGES": ("cosine", "judge")}
 

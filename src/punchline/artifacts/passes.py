@@ -47,7 +47,7 @@ class Round(NamedTuple):
 
 
 def scorers_of(cards: Iterable[ModelCard]) -> dict[str, str]:
-    """{pass: name of the scorer that answers it}. Raises PunchlineError for two scorers of one pass, and other cards."""
+    """{pass: name of the scorer that answers it}. Raises PunchlineError for two of one pass, or for another card."""
     found: dict[str, str] = {}
     for card in cards:
         pass_ = card.options.get("metric")
