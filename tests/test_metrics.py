@@ -29,22 +29,6 @@ def test_weighted_scores_equal_scikit_learn(pairs: list[tuple[list[str], list[st
     assert ours == pytest.approx(list(theirs), abs=1e-12)
 
 
-@pytest.mark.parametrize("score", [labels.precision, labels.recall, labels.f1])
-def test_weighted_scores_are_vectorised(score) -> None:  # type: ignore[no-untyped-def]
-    rng = np.random.default_rng(0)
-    hits = rng.integers(0, 5, (6, 7, 4))
-    by_class = np.stack([hits, hits + rng.integers(0, 5, hits.shape), hits + rng.integers(0, 5, hits.shape)], axis=-1)
-    sums = by_class.reshape(6, 7, 12).astype(float)
-    assert score(sums).shape == (6, 7)
-    assert score(sums)[2, 3] == pytest.approx(float(score(sums[2, 3])))
-
-
-def test_counts_are_laid_out_by_class() -> None:
-    predicted = np.array([[True, False], [True, True]])
-    gold = np.array([[True, True], [False, True]])
-    assert labels.counts(predicted, gold).tolist() == [[1, 1, 1, 0, 0, 1], [0, 1, 0, 1, 1, 1]]
-
-
 def test_no_item_and_no_class() -> None:
     none = np.zeros((0, 0), dtype=bool)
     assert labels.counts(none, none).shape == (0, 0)

@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 from tests.golden.compare import check
-from tests.golden.group_by import TABLES, compared
 from tests.golden.runs import DEMO_PARTS, RELEASED_PARTS, demo, released
 from tests.golden.upstream import UPSTREAM_PARTS
 
@@ -26,12 +25,6 @@ def released_run(mirror: Path, tmp_path_factory: pytest.TempPathFactory) -> Proj
 @pytest.mark.parametrize("part", DEMO_PARTS)
 def test_nothing_of_the_demo_moved(part: str, demo_run: Project) -> None:
     check({part: DEMO_PARTS[part]}, demo_run)
-
-
-@pytest.mark.parametrize("name", TABLES)
-def test_pandas_alone_gives_the_demos_numbers(name: str, demo_run: Project) -> None:
-    found = list(compared(demo_run.path / "results", demo_run.path / "data/items", name))
-    assert found and all(ours == pytest.approx(by_hand, rel=1e-9) for _, ours, by_hand in found), found
 
 
 @pytest.mark.real

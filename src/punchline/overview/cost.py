@@ -22,17 +22,8 @@ COST = (
 )
 PLAN = (
     *("benchmark", "model", "hop", "asked", "requests", "answered", "to_ask", "images"),
-    *(
-        "jobs",
-        "gpus_a_job",
-        "tokens_in",
-        "tokens_out_most",
-        "price_input",
-        "price_output",
-        "currency",
-        "cost_most",
-        "note",
-    ),
+    *("jobs", "gpus_a_job", "tokens_in", "tokens_out_most"),
+    *("price_input", "price_output", "currency", "cost_most", "note"),
 )
 CHARACTERS_A_TOKEN = 4  # of English text, roughly; only plans use it
 PIXELS_A_TOKEN = 28 * 28  # of an image, as Qwen2-VL counts; only plans use it

@@ -23,12 +23,12 @@ def discrepancies(benchmark: str, cells: Iterable[Cell]) -> list[Line]:
             both.setdefault((benchmark, cell.table, model, keys, cell.column), {})[str(cell.filter["rule"])] = cell
     found = []
     for place, by_rule in both.items():
-        nothing = Cell(table=place[1], row="", column="", value=None)
-        released, paper = (by_rule.get(rule, nothing) for rule in RULES)
-        if released.value != paper.value:
-            known = released.value is not None and paper.value is not None
-            difference = released.value - paper.value if known else None  # type: ignore[operator]
-            numbers = (released.value, released.n, paper.value, paper.n, difference)
+        (released, n_released), (paper, n_paper) = (
+            (by_rule[rule].value, by_rule[rule].n) if rule in by_rule else (None, 0) for rule in RULES
+        )
+        if released != paper:
+            difference = None if released is None or paper is None else released - paper
+            numbers = (released, n_released, paper, n_paper, difference)
             found.append(dict(zip(DISCREPANCIES, (*place, *numbers), strict=True)))
     return found
 

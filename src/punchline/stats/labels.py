@@ -9,7 +9,8 @@ is its number of gold labels, so that a class without gold labels has no weight.
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -60,18 +61,6 @@ def _lower(text: str) -> frozenset[str]:
     return frozenset(label.lower() for label in msgspec.json.decode(text, type=tuple[str, ...]))
 
 
-def _sets(column: pd.Series) -> tuple[list[frozenset[str]], npt.NDArray[np.int64]]:
-    """(different sets of labels, which each row has) of a column of JSON lists; a null is a set without labels."""
-    words = [*map(_lower, column.cat.categories), frozenset[str]()]
-    codes = column.cat.codes.to_numpy().astype(np.int64)
-    return words, np.where(codes < 0, len(words) - 1, codes)
-
-
-def _indicator(sets: Sequence[frozenset[str]], classes: Sequence[str]) -> npt.NDArray[np.bool_]:
-    """[sets, classes]: whether a set has a label."""
-    return np.array([[one in found for one in classes] for found in sets], dtype=np.bool_).reshape(len(sets), -1)
-
-
 class Labels:
     """Labels of the scored rows of one task, lower-cased: what was parsed, and gold. A null is an answer without any.
 
@@ -81,15 +70,22 @@ class Labels:
     def __init__(self, part: pd.DataFrame) -> None:
         self._part = part
         self._scored = part["scored"].to_numpy()
-        self._said, self._right = _sets(part["parsed"]), _sets(part["gold"])
-        words, codes = self._right
-        used = (words[code] for code in np.unique(codes[self._scored]))
-        self._classes = sorted(frozenset[str]().union(*used))
+        gold = part.loc[self._scored, "gold"].dropna().unique()
+        self._classes = sorted(frozenset[str]().union(*map(_lower, gold)))
+
+    def _each(self, column: str, of: Callable[[frozenset[str]], Any]) -> npt.NDArray[Any]:
+        """A function of each row's labels in a column."""
+        cells = self._part[column].cat
+        values = [of(labels) for labels in (*map(_lower, cells.categories), frozenset[str]())]
+        return np.array(values)[cells.codes.to_numpy()]  # the code of a null is -1
 
     def _flags(self, classes: Sequence[str]) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
         """(predicted, gold), [rows, classes] each."""
-        said, right = (_indicator(words, classes)[codes] for words, codes in (self._said, self._right))
-        return said, right
+
+        def flags(column: str) -> npt.NDArray[np.bool_]:
+            return self._each(column, lambda labels: [one in labels for one in classes]).astype(np.bool_)
+
+        return flags("parsed"), flags("gold")
 
     def _of(self, sums: Sums, value: Value, kind: Kind = SHARE) -> Estimate:
         if not self._scored.any():
@@ -117,10 +113,11 @@ class Labels:
 
     def exact(self) -> Estimate:
         """Share of answers whose labels are the gold labels."""
-        said, right = self._said, self._right
-        ids = {labels: number for number, labels in enumerate({*said[0], *right[0]})}
-        one, other = (np.array([ids[labels] for labels in words])[codes] for words, codes in (said, right))
-        return self._of(np.stack([one == other, np.ones(len(one), dtype=np.bool_)], axis=1), mean_of_sums)
+        numbers: dict[frozenset[str], int] = {}  # of different sets
+        said, right = (
+            self._each(name, lambda labels: numbers.setdefault(labels, len(numbers))) for name in ("parsed", "gold")
+        )
+        return self._of(np.stack([said == right, np.ones(len(said), dtype=np.bool_)], axis=1), mean_of_sums)
 
     def confusion(self, label: str) -> dict[str, Estimate]:
         """tp, fp, tn, fn of one class: numbers of answers."""
@@ -130,5 +127,5 @@ class Labels:
 
     def with_size(self, least: int, most: float) -> Estimate:
         """Number of answers with so many different labels."""
-        sizes = np.array([len(labels) for labels in self._said[0]])[self._said[1]]
+        sizes = self._each("parsed", len)
         return self._of(((sizes >= least) & (sizes <= most))[:, None], total_of_sums, COUNT)

@@ -16,6 +16,7 @@ from punchline.tables.ratings import RATINGS, Rating, read_ratings
 
 K = TypeVar("K")
 OVERALL = "Overall"
+Columns = dict[str, Estimate | None]
 
 
 def ratings_of(
@@ -47,21 +48,23 @@ def _estimate(sums: Array, value: Value, kind: Kind, items: Sequence[str], of: I
     return Estimate(sums, value, tuple(items), tuple(digest(rating) for rating in of), kind)
 
 
-def score_columns(ratings: Sequence[Rating], scale: tuple[float, float]) -> dict[str, Estimate | None]:
+def score_columns(ratings: Sequence[Rating], scale: tuple[float, float]) -> Columns:
     """mean, median and std over items of an item's score, the mean of its raters', from `scale`."""
     units = _units(ratings)
     scores = [float(np.mean([rating.score for rating in unit])) for unit in units.values()]
-    given = sorted(set(scores))
     items, bounded = [item_id for item_id, _ in units], Kind("korn-graubard", *scale)
-    kinds = {"mean": (mean_of(given), bounded), **_median_and_std(given)}
-    return {name: _estimate(counts(scores, given), *kind, items, ratings) for name, kind in kinds.items()}
+    return _moments(scores, bounded, items, ratings)
 
 
-def _median_and_std(given: Sequence[float]) -> dict[str, tuple[Value, Kind]]:
-    return {"median": (Median(tuple(given)), POSITIVE), "std": (deviation_of(given), POSITIVE)}
+def _moments(values: Sequence[float], of_mean: Kind, items: Sequence[str], of: Iterable[Rating]) -> Columns:
+    """mean, median and std of values."""
+    scale = sorted(set(values))
+    kinds: dict[str, tuple[Value, Kind]] = {"mean": (mean_of(scale), of_mean)}
+    kinds |= {"median": (Median(tuple(scale)), POSITIVE), "std": (deviation_of(scale), POSITIVE)}
+    return {name: _estimate(counts(values, scale), *kind, items, of) for name, kind in kinds.items()}
 
 
-def reliability_columns(ratings: Sequence[Rating]) -> dict[str, Estimate | None]:
+def reliability_columns(ratings: Sequence[Rating]) -> Columns:
     """k_alpha (interval), k_alpha_ordinal; exact_match, and mean, median, std of the absolute difference of two raters.
 
     Every pair of raters of the same thing counts once. None where nothing has two ratings.
@@ -76,15 +79,14 @@ def reliability_columns(ratings: Sequence[Rating]) -> dict[str, Estimate | None]
         for a, b in itertools.combinations(unit, 2)
     ]
     items, gaps = [item_id for item_id, _ in pairs], [gap for _, gap in pairs]
-    values, scale = sorted({rating.score for rating in of}), sorted(set(gaps))
+    values = sorted({rating.score for rating in of})
     matrices = coincidences([[rating.score for rating in unit] for unit in units.values()], values)
     rated = [item_id for item_id, _ in units]
-    kinds = {"mean": (mean_of(scale), POSITIVE), **_median_and_std(scale)}
     return {
         "k_alpha": _estimate(matrices, alpha_of(values, "interval"), COEFFICIENT, rated, of),
         "k_alpha_ordinal": _estimate(matrices, alpha_of(values, "ordinal"), COEFFICIENT, rated, of),
         "exact_match": _estimate(np.array([[float(gap == 0), 1.0] for gap in gaps]), mean, SHARE, items, of),
-        **{name: _estimate(counts(gaps, scale), *kind, items, of) for name, kind in kinds.items()},
+        **_moments(gaps, POSITIVE, items, of),
     }
 
 
