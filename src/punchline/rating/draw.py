@@ -180,19 +180,12 @@ def draw_up(
     ]
     units = [unit for unit in ratable if unit.item_id in counted]
     if raters > (most := len(units) * overlap):
-        what = (
-            f"{raters:,} raters of {len(units):,} pages with {overlap} raters each: {raters - most:,} would have none"
-        )
-        raise PunchlineError(what, hint=f"--raters {most} at most, a larger --overlap, or more --items")
-    fields: dict[str, Any] = {
-        "benchmark": benchmark,
-        "study": study_name,
-        "run": where.run,
-        "models": tuple(models),
-        "seed": seed,
-    }
-    fields |= {name: getattr(study, name) for name in ("title", "intro", "options", "note")}
-    sheet = Sheet(**fields, questions=dict(study.questions), units=tuple(units))
+        what = f"{raters:,} raters of {len(units):,} pages with {overlap} raters each"
+        hint = f"--raters {most} at most, a larger --overlap, or more --items"
+        raise PunchlineError(f"{what}: {raters - most:,} would have none", hint=hint)
+    shown: dict[str, Any] = {name: getattr(study, name) for name in ("title", "intro", "options", "note")}
+    shown |= {"benchmark": benchmark, "study": study_name, "run": where.run, "models": tuple(models)}
+    sheet = Sheet(**shown, seed=seed, questions=dict(study.questions), units=tuple(units))
     called = [f"{number:0{len(str(raters))}d}" for number in range(1, raters + 1)]
     return _seated(sheet, study, practice, called, overlap, draw)
 
