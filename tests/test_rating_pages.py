@@ -323,8 +323,9 @@ def test_what_cannot_be_judged_has_a_reason_and_is_counted() -> None:
     votes = made(raters=2)
     http = client(votes, "1")
     counted = [place for place, unit in enumerate(votes.seats("1"), 1) if votes.sheet.units[unit].kind == "counts"]
-    reply = http.post(f"/items/{counted[0]}", data={"cannot": "1", "reason": " \n"})
+    reply = http.post(f"/items/{counted[0]}", data={"cannot": "1", "reason": " \n", "answer-": "3"})
     assert reply.status_code == 422 and "say why" in reply.text and votes.given() == {}
+    assert re.search(r'value="3"[^>]*checked', reply.text) and 'class="cannot" open' in reply.text
     http.post(f"/items/{counted[0]}", data={"cannot": "1", "reason": "In another\r\n language <b>", "answer-": "3"})
     again = http.get(f"/items/{counted[0]}").text
     assert "Saved: cannot be judged" in again and "In another language &lt;b&gt;</textarea>" in again
