@@ -9,8 +9,8 @@ import sys
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,6 @@ import msgspec
 import pytest
 from starlette.testclient import TestClient
 from tests.ran import full_disk
-from tests.records import together
 from tests.studies import HOST, HOSTILE, IMAGE, MODELS, client, drawn, fill, made, saved, write_run
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
@@ -151,7 +150,9 @@ def test_a_rater_sees_only_own_votes_and_two_rate_at_once() -> None:
     votes = made(overlap=2)
     both = {rater: client(votes, rater) for rater in ("1", "2")}
     scores = {"1": "2", "2": "7"}
-    together(*(partial(answer_all, votes, rater, scores[rater], http) for rater, http in both.items()))
+    with ThreadPoolExecutor() as threads:
+        votings = [threads.submit(answer_all, votes, rater, scores[rater], http) for rater, http in both.items()]
+    assert not any(voting.exception() for voting in votings)
     assert len(votes.given()) == sum(len(votes.seats(rater)) for rater in both)
     for rater, http in both.items():
         for place, index in enumerate(votes.seats(rater), 1):
