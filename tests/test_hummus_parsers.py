@@ -26,6 +26,10 @@ def named(text: str) -> tuple[str, ...] | None:
     return metaphors.metaphors(text, PROMPT)
 
 
+def named_in_json(text: str) -> str:
+    return structure.fields(text, FIELDS)["conceptual_metaphor"]
+
+
 def is_met(text: str) -> str | None:
     return structure.leading(structure.fields(text, FIELDS).get("is_met", ""), ("Yes", "WIDLII", "No", "Discard"))
 
@@ -73,11 +77,6 @@ def test_the_repeated_prompt_is_not_read(task: str) -> None:
         INSTRUCTIONS[task].replace(" ", "\n"),
     ):
         assert read(task, prompt, known=["love is a journey"], shown=(caption, description)) is None, prompt
-
-
-def test_annotations_are_split() -> None:
-    found = annotated("Animals Are Humans / Humans Are Animals; Work Is Game (A Is B; Ball Is Wreck)")
-    assert found == ("Animals Are Humans", "Humans Are Animals", "Work Is Game", "A Is B", "Ball Is Wreck")
 
 
 @pytest.mark.parametrize("example", ["LOVE IS A JOURNEY", '"LOVE IS A JOURNEY"', "TARGET DOMAIN IS SOURCE DOMAIN"])
@@ -133,12 +132,6 @@ def test_marked_words_are_said(text: str) -> None:
     assert set(highlight.highlighted(text)) <= {*unmarked, *highlight.words(text)}
 
 
-def test_balanced() -> None:
-    assert highlight.balanced("a") and highlight.balanced("<i>a</i> <i>b</i>")
-    for broken in ("<i>a", "a</i>", "</i>a<i>", "<i>a<i>b</i>", "<i><i>a</i></i>"):
-        assert not highlight.balanced(broken)
-
-
 def test_overlap_of_words() -> None:
     assert overlap(("a", "b"), ("b", "c")) == pytest.approx((1 / 3, 1 / 2, 1 / 2))
     assert overlap(("a", "a"), ("a",)) == (1, 1, 1)
@@ -147,6 +140,7 @@ def test_overlap_of_words() -> None:
 
 ONE_LINE = {"is_met": "WIDLII", "conceptual_metaphor": "Animals are humans; Work is war"}
 ONE_LINE |= {"image_hl": "cat: [0.1, 0.2, 0.3, 0.4]", "text_hl": "Nine <i>lives</i> of experience"}
+TWO_IN_JSON = '{"is_met": "Yes", "conceptual_metaphor": ["A is b", "C is d"]}'
 CAT, SIDES = {"cat": [0.1, 0.2, 0.3, 0.4]}, {"left": 0.2, "top": 0.1, "width": 0.4, "height": 0.3}
 
 
@@ -189,13 +183,6 @@ def test_joint_objects_that_say_nothing(answer: str) -> None:
     assert read("joint", answer) is None
 
 
-def test_joint_objects_hold_no_half_character() -> None:
-    found = structure.fields(
-        '{"is_met": "Yes", "conceptual_metaphor": "\\ud800 IS \\udfff", "text_hl": "\\ud83d\\ude00"}', FIELDS
-    )
-    assert found["conceptual_metaphor"] == "\ufffd IS \ufffd" and found["text_hl"] == "\U0001f600"
-
-
 def test_corners_of_qwen25_are_pixels_of_the_picture_it_saw() -> None:
     answer = '[{"bbox_2d": [56, 28, 280, 140], "label": "cat"}]'
     (thousandths,) = box_list(answer, (570, 275)) or ()
@@ -224,13 +211,22 @@ def test_corners_of_qwen25_are_pixels_of_the_picture_it_saw() -> None:
         ("image_label", "cat".rjust(4001, "\n"), "ca"),
         ("caption_hl", "<i>cat</i>".rjust(40_000, "."), ("cat",)),
         ("caption_hl", "<i>cat</i>".rjust(40_001, "."), None),
+        (named_in_json, TWO_IN_JSON.rjust(20_000), "A is b; C is d"),
+        (named_in_json, TWO_IN_JSON.rjust(20_001), '["A is b", "C is d"]}'),
+        (
+            named_in_json,
+            '{"is_met": "Yes", "conceptual_metaphor": "\\ud800 IS \\udfff \\ud83d\\ude00"}',
+            "\ufffd IS \ufffd \U0001f600",
+        ),
+        (
+            annotated,
+            "As Are Bs / Bs Are As; Work Is Game (A Is B)",
+            ("As Are Bs", "Bs Are As", "Work Is Game", "A Is B"),
+        ),
+        *((highlight.balanced, text, True) for text in ("a", "<i>a</i> <i>b</i>")),
+        *((highlight.balanced, text, False) for text in ("<i>a", "a</i>", "</i>a<i>", "<i>a<i>b</i>")),
+        (highlight.balanced, "<i><i>a</i></i>", False),
     ],
 )
-def test_negations_and_length_limits(reader: Any, answer: str, expected: object) -> None:
+def test_negations_lengths_and_characters(reader: Any, answer: str, expected: object) -> None:
     assert (read(reader, answer) if isinstance(reader, str) else reader(answer)) == expected
-
-
-@pytest.mark.parametrize(("characters", "expected"), [(20_000, "A is b; C is d"), (20_001, '["A is b", "C is d"]')])
-def test_json_is_read_up_to_20000_characters(characters: int, expected: str) -> None:
-    answer = '{"is_met": "Yes", "conceptual_metaphor": ["A is b", "C is d"]}'.rjust(characters)
-    assert structure.fields(answer, FIELDS)["conceptual_metaphor"].removesuffix("}") == expected
