@@ -18,7 +18,7 @@ from punchline.artifacts.lineage import Lineage, document, lineage_path, read_li
 from punchline.artifacts.project import SHARED, Project
 from punchline.audit import sources
 from punchline.audit.rebuild import Finding, kind_of, rebuild, scratch
-from punchline.config.runs import making, run_of
+from punchline.config.runs import making, run_of, selection_text
 from punchline.core import benchmark as benchmarks
 from punchline.errors import PunchlineError
 from punchline.files import sha256_file
@@ -222,6 +222,12 @@ def as_text(found: Audit, cells: Sequence[Cell]) -> str:
         lines.append(f"cell     {cell.row} · {cell.column} = {value}{interval}  (n {cell.n}{states})")
         chosen = ", ".join(f"{key} {value}" for key, value in cell.filter.items())
         lines.append(f"         grades {cell.grades[:16]}… chosen by {chosen}")
+    if (lineage := found.lineage) is not None:
+        lines.append(f"selected {selection_text(lineage.selection)}")
+        for model in lineage.models:
+            lines.append(f"model    {model.card.name}: key {model.key[:16]}…, {', '.join(model.versions)}")
+        noted, dirty = lineage.noted, " (with changes)" if lineage.noted.get("dirty") else ""
+        lines.append(f"made     {noted.get('made_at')} at commit {str(noted.get('commit'))[:12]}{dirty}")
     code = [f"other code is at hand than what made it: {', '.join(found.code)}"] if found.code else []
     code += [f"other versions are at hand than what made it: {'; '.join(found.libraries)}"] if found.libraries else []
     partly = f", and {len(found.unchecked):,} parts could not be rebuilt here" if found.unchecked else ""

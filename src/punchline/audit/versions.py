@@ -24,7 +24,7 @@ def differences(benchmark: str, model: tuple[str, str], a: Paths, b: Paths) -> I
     """Differences between two score files besides the answers, one line each; `model`: the model of each file."""
     if a == b:
         return
-    yield from _asked_otherwise(*(where.requests(benchmark) for where in (a, b)))
+    yield from asked_otherwise(*(where.requests(benchmark) for where in (a, b)))
     files = [where.scores(benchmark, name) for where, name in zip((a, b), model, strict=True)]
     one, other = (read_provenance(record_of(file)) for file in files)
     if one is None or other is None:
@@ -37,7 +37,7 @@ def differences(benchmark: str, model: tuple[str, str], a: Paths, b: Paths) -> I
         yield "scored by different versions of the code"
 
 
-def _asked_otherwise(*files: str) -> Iterator[str]:
+def asked_otherwise(*files: str) -> Iterator[str]:
     """Which tasks were asked in other words about the same items in two files, and the first words that changed."""
     if not all(Path(file).is_file() for file in files):
         return
