@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.test_readings import hostile
+from tests.test_readings import READERS, hostile
 
 from punchline.benchmarks.hummus import TASKS
-from punchline.benchmarks.hummus.answers import FIELDS, PROMPT, box_list, parse
+from punchline.benchmarks.hummus.answers import FIELDS, box_list, parse
 from punchline.benchmarks.hummus.data import metaphors as annotated
 from punchline.benchmarks.hummus.instructions import INSTRUCTIONS, OPTIONS
 from punchline.metrics.highlight import overlap
@@ -22,16 +22,11 @@ def read(task: str, text: str, involves: str = "A", **about: Any) -> Any:
     return parse(task, text, "paper", **{"options": dict(zip(letters, OPTIONS, strict=True))} | about)
 
 
-def named(text: str) -> tuple[str, ...] | None:
-    return metaphors.metaphors(text, PROMPT)
+named, is_met = READERS["hummus"]["named"], READERS["hummus"]["is_met"]
 
 
 def named_in_json(text: str) -> str:
-    return structure.fields(text, FIELDS)["conceptual_metaphor"]
-
-
-def is_met(text: str) -> str | None:
-    return structure.leading(structure.fields(text, FIELDS).get("is_met", ""), ("Yes", "WIDLII", "No", "Discard"))
+    return str(structure.fields(text, FIELDS)["conceptual_metaphor"])
 
 
 texts = hostile("hummus")

@@ -43,10 +43,7 @@ def test_a_megabyte_takes_no_time(name: str) -> None:
 
 
 def test_blanks_before_and_after_are_nothing() -> None:
-    for name in READERS:
-        start = time.process_time()
-        assert READERS[name][0](" " * 32_000).value is None
-        assert time.process_time() - start < 0.1
+    assert all(read(" " * 32_000).value is None for read, _ in READERS.values())
     assert READERS["choice"][0]("\n" * 32_000 + "B" + " " * 32_000) == ("B", 32_000, 32_001)
 
 

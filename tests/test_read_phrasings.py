@@ -11,6 +11,7 @@ import pytest
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.test_readings import plain
 
 from punchline.read import (
     boxes,
@@ -82,15 +83,6 @@ def _all() -> list[Phrasing]:
 PHRASINGS = _all()
 
 
-def plain(value: Any) -> Any:
-    """A value as YAML has it; shares rounded."""
-    if isinstance(value, float):
-        return round(value, 6)
-    if isinstance(value, tuple | list):
-        return [plain(one) for one in value]
-    return value
-
-
 def test_there_are_enough_and_each_is_there_once() -> None:
     assert len(PHRASINGS) >= 500
     keys = [(one.document["reader"], repr(sorted(one.document.items(), key=str)), one.answer) for one in PHRASINGS]
@@ -132,8 +124,6 @@ closed = [one for one in PHRASINGS if not _thought_of(one.answer)]
 @settings(max_examples=400)
 @given(st.sampled_from(closed), st.sampled_from(THOUGHTS))
 def test_thoughts_before_it_change_nothing(phrasing: Phrasing, thought: str) -> None:
-    if phrasing.document["reader"] in ("explanation", "verdict") and "reasoning" in thought:
-        return
     found = phrasing.read(thought + phrasing.answer)
     assert plain(found.value) == phrasing.says
     if found.value is not None:
@@ -147,11 +137,8 @@ def test_thoughts_before_it_change_nothing(phrasing: Phrasing, thought: str) -> 
     st.sampled_from(("", " ", "\n\n", "  \n ", "\u200e")),
 )
 def test_white_space_around_it_changes_nothing(phrasing: Phrasing, before: str, after: str) -> None:
-    answer = before + phrasing.answer + after
-    invisible = any(mark in before + after for mark in ("\u200b", "\ufeff", "\u200e"))
-    assert plain(phrasing.read(answer).value) == phrasing.says or invisible
-    if phrasing.document["reader"] not in WRITTEN:
-        assert plain(phrasing.read(answer).value) == phrasing.says
+    if phrasing.document["reader"] not in WRITTEN or (before + after).isspace():
+        assert plain(phrasing.read(before + phrasing.answer + after).value) == phrasing.says
 
 
 @settings(max_examples=300)

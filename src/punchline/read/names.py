@@ -18,6 +18,7 @@ _MARK = re.compile(
     r"|response)(?: name)?\s?(?:is\s?)?(?::|=|->|→)|(?:\d{1,2}[.)]|[-*•])\s)\s{0,3}",
     re.IGNORECASE,
 )
+_REMARK = re.compile(r"\W{0,8}(?:reasoning|explanation|analysis|rationale|thoughts?|note) ?:", re.IGNORECASE)
 _NOT_BUT = re.compile(r"^not (?:the |an? )?[\w' -]{2,40}?,? but (?:rather )?", re.IGNORECASE)
 _NO_NAME = re.compile(
     r"(?:none|n/?a|nothing|unknown|unclear|no object|not applicable|unable|impossible|undetermined)(?: .*)?"
@@ -76,6 +77,8 @@ def object_name(answer: str, shown: Sequence[str] = ()) -> Read[str]:
             return NOTHING
         for line in normalize.LINE.finditer(text.text):
             repeated = " ".join(line[0].lower().split()).strip(" .,;:!?")
+            if _REMARK.match(line[0]):
+                continue
             if re.search(r"\w", line[0]) and not any(repeated in prompt for prompt in prompts if " " in repeated):
                 said = line[0][:500] if not marked else re.split(r"(?<=\w{3})[.!?] ", line[0], maxsplit=1)[0]
                 if name := _name(said, prompts):

@@ -57,9 +57,11 @@ def _value(match: re.Match[str]) -> str:
 
 def _mentions(text: normalize.Plain, marked: bool) -> list[Mention]:
     low = _RANGE.sub(lambda several: "." * len(several[0]), text.low)
-    if word := _WORD.fullmatch(low):
-        return [Mention(*word.span(word.lastindex or 0), _value(word))]
-    found = [Mention(*match.span(), _value(match)) for match in _NAMED.finditer(low) if match[0].isascii()]
+    last = _WORD.fullmatch(low, low.rstrip().rfind("\n") + 1)  # a last line by itself
+    if last and not last.start():
+        return [Mention(*last.span(last.lastindex or 0), _value(last))]
+    found = [Mention(*last.span(last.lastindex or 0), _value(last))] if last else []
+    found += [Mention(*match.span(), _value(match)) for match in _NAMED.finditer(low) if match[0].isascii()]
     covered = {place for one in found for place in range(one.start, one.end)}
     for match in _BARE.finditer(low):
         before = low[max(0, match.start() - 30) : match.start()]

@@ -15,6 +15,12 @@ V = TypeVar("V")
 P = ParamSpec("P")
 
 _QUOTED = re.compile(r"\s*(?:\"([^\"]+)\"|“([^“”]+)”|\(([^()]+)\)|\[([^\[\]]+)\])\s*")  # all of an answer
+_POLITE = re.compile(
+    r"\s*(?:sure(?: thing)?|certainly|of course|absolutely|gladly|(?:great|good) question|happy to help)!\s+(?=\S)",
+    re.IGNORECASE,
+)
+_EXPLAINED = re.compile(r"\n\W{0,9}(?:explanation|reasoning|rationale|justification|analysis)\W{0,3}:", re.IGNORECASE)
+_TURN = re.compile(r"\b(?:wait|actually|answer|correction|correct(?:ed)?|so|therefore|thus|final)\b", re.IGNORECASE)
 _FLAG = re.compile(r": (?:yes|no)$", re.MULTILINE)  # a line of a boolean
 SHORT = 500  # characters of an answer that is worth remembering
 KEPT = 1_000  # of a reader
@@ -60,6 +66,17 @@ def verbatim(read: Callable[Concatenate[str, P], Read[V]]) -> Callable[Concatena
     return reader(read, str)
 
 
+def _pieces(text: str) -> Iterator[tuple[int, str]]:
+    """(start, piece) of a text without "Sure!" before it and an explanation behind it; last, the whole."""
+    polite, explained = _POLITE.match(text), _EXPLAINED.search(text)
+    start = polite.end() if polite else 0
+    whole = explained is None or _TURN.search(text, explained.end()) is not None
+    end = len(text) if whole or explained is None else explained.start()
+    if (start, end) != (0, len(text)):
+        yield start, text[start:end]
+    yield 0, text
+
+
 def reader(
     read: Callable[Concatenate[str, P], Read[V]], trimmed: Callable[[str], str] = final.without_courtesy
 ) -> Callable[Concatenate[str, P], Read[V]]:
@@ -70,7 +87,11 @@ def reader(
         text, offset = structure.without_markers(own.text), own.offset
         lines = structure.lines(text)
         flags = text.startswith("{") and _FLAG.search(lines)  # whether, not which: {"A": false, "B": true}
-        found = read(trimmed(text), *args, **kwargs) if text and not flags else Read[V](None)
+        found = Read[V](None)
+        for start, piece in () if flags else _pieces(text) if trimmed is not str else [(0, text)]:
+            if piece and found.value is None:
+                found = read(trimmed(piece), *args, **kwargs)
+                found = found._replace(start=found.start + start, end=found.end + start)
         if found.value is None and (quoted := _QUOTED.fullmatch(text)):
             group = quoted.lastindex or 0
             found, offset = read(quoted[group], *args, **kwargs), offset + quoted.start(group)
