@@ -75,7 +75,8 @@ class Prepared(Asking):
 
     def demo_images(self, benchmark: str) -> list[Input]:
         """Copies of a benchmark's demo images."""
-        return self._raw(benchmark, [name for name in self.demo_files(benchmark) if name.startswith("images/")])
+        names = [name for name in self.demo_files(benchmark) if name.startswith("images/")]
+        return [one._replace(role="image") for one in self._raw(benchmark, names)]
 
     @staticmethod
     def _published(benchmark: str, content: Callable[[str], Any]) -> list[Input]:

@@ -101,7 +101,8 @@ def override_text(value: Any) -> str:
     """A value as Snakemake takes it after --config: names without quotes and blanks."""
     if isinstance(value, list):
         return f"[{','.join(map(override_text, value))}]"
-    return value if isinstance(value, str) and re.fullmatch(r"[A-Za-z][\w.-]*", value) else json.dumps(value)
+    plain = isinstance(value, str) and re.fullmatch(r"[A-Za-z][\w.-]*", value) and yaml.safe_load(value) == value
+    return str(value) if plain else json.dumps(value, ensure_ascii=False)
 
 
 def overrides(selection: Sequence[str] | None, run: str = DEFAULT_RUN) -> dict[str, Any]:
