@@ -96,11 +96,6 @@ def test_nothing_below_tables_imports_a_table(root: Path) -> None:
         for line, module, names in imports(path):
             if module.endswith(".tables") or "tables" in names or module.startswith("punchline.tables."):
                 wrong.append(f"{path.parent.name}/{path.name}:{line}")
-    for path in (root / "src/punchline/stages").rglob("*.py"):
-        if path.stem in ("tabulate", "table_notes", "ranks", "metrics"):
-            continue
-        found = ((line, packages_of(module, names)) for line, module, names in imports(path))
-        wrong += [f"{path.name}:{line}" for line, packages in found if "tables" in packages]
     assert wrong == []
 
 
@@ -143,10 +138,11 @@ def test_paths_are_spelt_in_one_place(root: Path) -> None:
     assert wrong == []
 
 
-def test_no_file_has_more_than_500_lines(root: Path) -> None:
+def test_no_file_has_more_than_400_lines(root: Path) -> None:
     files = [*sources(root), *(root / "scripts").iterdir(), *(root / "rules").iterdir(), root / "Snakefile"]
+    files += (root / "tests").rglob("*.py")
     lines = {file.as_posix(): len(file.read_text().splitlines()) for file in files if file.is_file()}
-    assert [name for name, count in lines.items() if count > 500] == []
+    assert [name for name, count in lines.items() if count > 400] == []
 
 
 @pytest.mark.parametrize("module", ["ask", "data", "scoring", "pictures", "tables"], ids=lambda module: f"of_{module}")

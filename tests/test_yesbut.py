@@ -1,11 +1,9 @@
 """YesBut: bad input, items and gold, what is asked in every condition, scores in every state, tables, replay."""
 
-import itertools
 import json
 import random
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,15 +13,11 @@ from tests.tabulated import Scored, tabulate
 
 from punchline.benchmarks import yesbut
 from punchline.benchmarks.yesbut import ANNOTATIONS, LENT, TABLES, TASKS
-from punchline.benchmarks.yesbut.answers import read_paper, read_score
-from punchline.benchmarks.yesbut.options import options
+from punchline.benchmarks.yesbut.answers import read_score
 from punchline.core import shortcuts
-from punchline.core.benchmark import Verdict, facet
-from punchline.core.engine import check_files
-from punchline.engines import replay
+from punchline.core.benchmark import Verdict
 from punchline.errors import PunchlineError
-from punchline.schema import RULES, Gold, Image, Item, ModelCard, Response, Rule, Score, State
-from punchline.tables.render import read_published
+from punchline.schema import RULES, Gold, Image, Item, Response, Rule, Score, State
 
 TWICE = "the field is there twice"
 
@@ -380,140 +374,3 @@ def test_a_spread_over_prompts_has_an_interval() -> None:
     (row,) = rows_of(said)
     low, value, high = (float(str(row[f"title_acc_sd{end}"])) for end in ("_lo", "", "_hi"))
     assert row["title_acc_lo"] is not None and 0 <= low < value < high
-
-
-def replayed(path: Path, files: Mapping[str, Any] | None = None, **options: Any) -> Any:
-    """The engine that replays a folder, with these files written to it."""
-    for name, content in (files or {}).items():
-        (path / name).write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
-    card = ModelCard(name="m", engine="replay", options={"format": "yesbut", "path": str(path)} | options)
-    engine = replay.engine(card, 0)
-    check_files(card, engine)
-    return engine
-
-
-def outputs(**by_id: Any) -> list[dict[str, Any]]:
-    files = {f"{name.removeprefix('c')}.jpg": text for name, text in by_id.items()}
-    return [{"image_file": file, "output": text, "title": "ignored"} for file, text in files.items()]
-
-
-def test_replay(tmp_path: Path) -> None:
-    files = {"moral_mcq_prompt2.json": outputs(c00001="B", c00009=None)}
-    engine = replayed(tmp_path, files | {"description_prompt1.json": outputs(c00001="x")})
-    assert [Path(file).name for file in engine.files] == ["description_prompt1.json", "moral_mcq_prompt2.json"]
-    assert engine.unknown(["00001.jpg"]) == ["00009.jpg"]
-    (item,) = items(corpus())
-    asked = yesbut.requests(item)
-    said = {(r.condition, r.task): a for r, a in zip(asked, engine.answer(asked, {}, "k"), strict=True)}
-    assert said["default", "moral_mcq_2"].text == "B" and said["default", "description_1"].text == "x"
-    assert said["default", "moral_mcq_1"].reason == "question not in the file"
-    assert said["oracle", "moral_mcq_2"].state == "missing"
-    assert sum(response.state == "ok" for response in said.values()) == 2
-
-
-def test_replay_key_depends_on_names_and_contents(tmp_path: Path) -> None:
-    keys = set()
-    for name, text in (("title_mcq_prompt1", "A"), ("title_mcq_prompt2", "A"), ("title_mcq_prompt2", "B")):
-        path = tmp_path / str(len(keys))
-        path.mkdir()
-        keys.add(str(replayed(path, {f"{name}.json": outputs(c1=text)}).identity()["sha256"]))
-    assert len(keys) == 3
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "message"),
-    [
-        *(
-            ("title_mcq_prompt3.json", content, message)
-            for content, message in (
-                ('[{"image_file": "1.jpg", "output": "A"', "not JSON"),
-                ("{}", "expected a list of records"),
-                ("[null]", "record number 1: expected an object"),
-                ([{"output": "A"}], "record number 1, field image_file"),
-                ([{"image_file": 3, "output": "A"}], "field image_file"),
-                ([{"image_file": "1.jpg"}], "record 1.jpg: Object missing required field `output`"),
-                ('[{"image_file": "1.jpg", "output": "A", "output": "B"}]', f"field output: {TWICE}"),
-                ([{"image_file": "1.jpg", "output": 3}], "Expected `str | null`, got `int`"),
-                ([{"image_file": "1.jpg", "output": "\ud800"}], "half a surrogate pair"),
-                (outputs(c1="A") * 2, "record 1.jpg, field image_file: the record is there twice"),
-                ([{"image_file": "1.jpg", "gen_des": "A"}], "record 1.jpg: Object missing required field `output`"),
-            )
-        ),
-        ("description_prompt2.json", [{"image_file": "1.jpg", "gen_des": 3}], "field gen_des: Expected `str | null`"),
-        ("description_prompt2.json", [{"image_file": "1.jpg", "gen_des": "\ud800"}], "field gen_des: half a surrogate"),
-    ],
-)
-def test_bad_replay(tmp_path: Path, name: str, content: Any, message: str) -> None:
-    with pytest.raises(PunchlineError, match=name) as error:
-        replayed(tmp_path, {name: content}).unknown([])
-    assert message in str(error.value)
-
-
-def test_replay_of_descriptions_under_their_other_name() -> None:
-    texts = {"1.jpg": {"gen_des": "other"}, "2.jpg": {"gen_des": "other", "output": "own"}, "3.jpg": {"gen_des": None}}
-    content = json.dumps([{"image_file": file, **fields} for file, fields in texts.items()])
-    read = facet("yesbut", "replay").read({"description_prompt2.json": content.encode()}, "f")
-    assert read == {file: {"description_2": text} for file, text in zip(texts, ("other", "own", None), strict=True)}
-
-
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [
-        ("description_promt1.json", "Did you mean 'description_prompt1.json'"),
-        ("title_prompt1.json", "title_mcq_prompt1.json"),
-        ("moral_mcq_prompt3.JSON", "Did you mean 'moral_mcq_prompt3.json'"),
-        ("notes.json", "Valid: contradiction_prompt1.json"),
-    ],
-)
-def test_replay_of_a_misspelt_file(tmp_path: Path, name: str, expected: str) -> None:
-    good = {"title_mcq_prompt3.json": "[]", "README.md": "", "._title_mcq_prompt1.json": ""}
-    for files in ({name: "[]"}, good):  # alone, and beside one that is well named
-        with pytest.raises(PunchlineError, match=f"unknown file '{name}'") as error:
-            replayed(tmp_path, files)
-        assert str(error.value).startswith(str(tmp_path)) and expected in str(error.value)
-    (tmp_path / name).unlink()
-    assert [Path(file).name for file in replayed(tmp_path, good).files] == ["title_mcq_prompt3.json"]
-
-
-def test_replay_of_nothing(tmp_path: Path) -> None:
-    with pytest.raises(PunchlineError, match=r"description_prompt1\.json.*Expected any of: .*title_mcq_prompt3\.json"):
-        replayed(tmp_path)
-    with pytest.raises(PunchlineError, match="no such file"):
-        replayed(tmp_path / "absent")
-    with pytest.raises(PunchlineError, match="nothing to select"):
-        replayed(tmp_path, {"title_mcq_prompt3.json": []}, select={"a": 1}).unknown([])
-    for name in ("title_prompt1.json", "title_mcq_prompt1.json", "a.json"):
-        (tmp_path / name).write_text("[]", encoding="utf-8")
-        with pytest.raises(PunchlineError, match=r"m\.yaml, field path: .* is no folder"):
-            replayed(tmp_path / name)
-
-
-@pytest.fixture(scope="module")
-def released(mirror: Path) -> dict[str, bytes]:
-    path = mirror / "yesbut" / ANNOTATIONS
-    if not path.is_file():
-        pytest.skip(f"REAL DATA ABSENT: no yesbut/{ANNOTATIONS} in {mirror}; set PUNCHLINE_MIRROR to run this test")
-    return {ANNOTATIONS: path.read_bytes()}
-
-
-@pytest.mark.real
-def test_released_annotations(released: dict[str, bytes]) -> None:
-    made, golds = read_items(yesbut, released), read_golds(yesbut, released)
-    listed = yesbut.listing(released)
-    assert len(listed) == 348 and {url.split("/media/")[0] for _, _, url in listed} == {"https://pbs.twimg.com"}
-    assert list(made) == list(golds) == [item_id for item_id, _, _ in listed]
-    forms = ["{l}", "({l})", "{l}. {t}", "The answer is {l}.", "**{l}**", "{t}", "I choose {l}: {t}", "{l}\n\nA man."]
-    for (item_id, gold), kind in itertools.product(golds.items(), yesbut.CHOSEN):
-        choices, letter = options(str(made[item_id].fields[kind])), gold.values[kind]
-        assert {read_paper(form.format(l=letter, t=choices[letter]), choices) for form in forms} == {letter}
-
-
-@pytest.mark.real
-def test_table1_on_the_released_annotations(released: dict[str, bytes], root: Path) -> None:
-    published = read_published(root / "config" / "published" / "yesbut.csv")
-    made = tabulate(TABLES["table1"], [], {}, {}, released, published)
-    printed = {row["model"]: row for row in made.rows if row["kind"] == "published"}
-    for row in (row for row in made.rows if row["kind"] != "published"):
-        for column in ("number", "length"):
-            value = row.get(column)
-            assert printed[row["model"]].get(column) == (None if value is None else f"{value:.0f}")

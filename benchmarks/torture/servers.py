@@ -12,7 +12,12 @@ from tests.e2e.project import ROOT
 
 FULL = 1  # times over
 FILES = {
-    "openai": ("tests/test_engine_openai.py", "tests/engines/test_openai_hostile.py", "tests/engines/test_faults.py"),
+    "openai": (
+        "tests/test_engine_openai.py",
+        "tests/test_engine_faults.py",
+        "tests/engines/test_openai_hostile.py",
+        "tests/engines/test_faults.py",
+    ),
     "openai batches": ("tests/engines/test_openai_batch_hostile.py",),
     "streams (vLLM, openai)": ("tests/test_engine_stream.py",),
     "fetcher": ("tests/test_fetch.py", "tests/test_fetch_hosts.py"),

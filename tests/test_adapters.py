@@ -1,0 +1,159 @@
+"""Cards of trained adapters: what their answers depend on, and what makes an adapter out of date."""
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from tests.test_finetune import PAPERS, change, demo, project
+
+from punchline import train as finetune
+from punchline.artifacts.project import Project
+from punchline.config import adapters
+from punchline.config.adapters import WHOLE, Base, Part, Trained
+from punchline.config.cards import read_card, stems
+from punchline.config.recipes import read_recipe
+from punchline.config.selection import read_selection
+from punchline.core import engine as engines
+from punchline.errors import PunchlineError
+from punchline.files import write_bytes
+from punchline.schema import ModelCard, sha256
+from punchline.train.examples import is_held_out
+from punchline.workflow.provenance import Status, write_provenance
+
+__all__ = ["demo", "project"]
+
+
+def test_cards_with_an_adapter(project: Path) -> None:
+    tuned = {name: card for name in stems("config/model") if (card := read_card(name)).options.get("adapter")}
+    assert {card.options["adapter"] for card in tuned.values()} == set(PAPERS)
+    for card in tuned.values():
+        recipe, base = read_recipe(card.options["adapter"]), read_card(str(card.base))
+        assert base.name == recipe.base
+        for option in ("id", "revision", "dtype"):
+            assert card.options.get(option) == base.options.get(option)
+        for field in ("sampling", "images_per_prompt", "context"):
+            assert getattr(card, field) == getattr(base, field)
+        assert f"subset={adapters.FOLDER}/{recipe.name}/{adapters.HELD_OUT}" in str(card.caveat)
+        for paper in card.papers.values():  # a row where tuned models are printed; elsewhere it is the base's
+            assert paper.row is None and paper.rows and not paper.sampling
+
+
+def manifest(**fields: Any) -> Trained:
+    part = Part(examples={"naming": 2}, steps=1, parameters=8, modules=1, losses=[0.5])
+    base = Base(card="c", id="some/model", revision="r")
+    made: dict[str, Any] = {"name": "an-adapter", "files": {adapters.WEIGHTS: "0" * 64}, "parts": {WHOLE: part}}
+    made |= {"base": base, "recipe": {}, "corpus": "demo", "trained": ["1"], "held_out": ["2"], "left_out": {}}
+    return Trained(**made | {"versions": {}, "dtype": "float32", "device": "cpu"} | fields)
+
+
+def write_manifest(made: Trained) -> None:
+    write_bytes(adapters.manifest_of(made.name), msgspec.json.encode(made))
+
+
+def a_card(**options: Any) -> ModelCard:
+    options = {"id": "data/models/tiny-qwen2-vl", "adapter": "an-adapter"} | options
+    return ModelCard(name="m", engine="transformers", options=options)
+
+
+def test_identity_follows_the_weights_and_the_engine_says_what_trains(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: object())
+    engine = engines.load(a_card(), 0)
+    made = "snakemake data/adapters/an-adapter/punchline.json"
+    assert engine.unavailable() == f"the adapter an-adapter is not trained: {made}"
+    assert adapters.identity("an-adapter") == "untrained"
+    write_manifest(manifest())
+    assert "not trained" not in str(engine.unavailable())
+    first = adapters.identity("an-adapter")
+    write_manifest(manifest(corpus="full", left_out={"x": 1}))
+    assert adapters.identity("an-adapter") == first
+    write_manifest(manifest(files={adapters.WEIGHTS: "1" * 64}))
+    assert adapters.identity("an-adapter") not in (first, "untrained")
+
+
+def why(**overrides: Any) -> str | None:
+    """Why the adapter tiny-hummus is to be trained (again) in a selection; None: it is current."""
+    selection = {"models": ["random"], "benchmarks": ["hummus"], **overrides}
+    step = Project(read_selection(selection)[0]).train("tiny-hummus")
+    return Status()(step)
+
+
+def test_an_adapter_out_of_date(project: Path) -> None:
+    recipe = read_recipe("tiny-hummus")
+    base = read_card(recipe.base)
+    weights = adapters.folder_of("tiny-hummus") / adapters.WEIGHTS
+    model = Path("data/models/tiny-qwen2-vl/punchline.json")
+    write_bytes(model, b"{}")
+    assert why() == "not built yet"
+    write_bytes(weights, b"weights")
+    made = Base(card=recipe.base, id=base.options["id"], revision="r")
+    files = {adapters.WEIGHTS: sha256(b"weights")}
+    write_manifest(manifest(name="tiny-hummus", recipe=msgspec.to_builtins(recipe), base=made, files=files))
+    assert why() == "no provenance record"
+    step = Project(read_selection({"models": ["random"], "benchmarks": ["hummus"]})[0]).train("tiny-hummus")
+    write_provenance(step, step.inputs())
+    assert why() is None
+    # Of which items it was trained is in its manifest: another selection of the same corpus trains nothing anew.
+    selections = (
+        {"limit": 3},
+        {"models": ["ocr"]},
+        {"benchmarks": ["hummus", "yesbut"]},
+        {"seed": 1},
+        {"run": "other", "limit": 1},
+    )
+    for selected in selections:
+        assert why(**selected) is None, selected
+    assert why(corpus="full") == "corpus: demo → full"
+    assert why(corpus="open") == "corpus: demo → open"
+
+    def changed(**changes: Any) -> str:
+        recipes = project / "config/finetune/tiny-hummus.yaml"
+        content = recipes.read_bytes()
+        change("tiny-hummus", **changes)
+        said = why()
+        recipes.write_bytes(content)
+        assert said is not None and why() is None
+        return said
+
+    assert changed(base="qwen2-vl-7b-transformers")
+    assert changed(seed=1).startswith("recipe: ")
+    for file in (model, weights, adapters.manifest_of("tiny-hummus")):
+        content = file.read_bytes()
+        file.write_bytes(content + b" ")
+        assert file.as_posix() in str(why())
+        file.unlink()
+        assert file.as_posix() in str(why())
+        write_bytes(file, content)
+        assert why() is None
+    adapters.manifest_of("tiny-hummus").write_bytes(b"{")
+    assert why() is not None
+
+
+@pytest.mark.parametrize("content", [b"", b"{}", b"\xff", b'{"name": 1}'])
+def test_a_damaged_manifest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_bytes(adapters.manifest_of("an-adapter"), content)
+    with pytest.raises(PunchlineError, match=r"^data/adapters/an-adapter/punchline.json: not an adapter's manifest"):
+        adapters.identity("an-adapter")
+
+
+@pytest.mark.parametrize("name", ["", "../x", "a/b", ".x"])
+def test_an_adapters_name_is_no_path(name: str) -> None:
+    with pytest.raises(PunchlineError, match="field adapter"):
+        engines.load(a_card(adapter=name), 0)
+
+
+def test_training_needs_its_packages_and_items(project: Path, demo: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    recipe = read_recipe("tiny-hummus")
+    base, (items, golds) = read_card(recipe.base), demo["hummus"]
+    monkeypatch.setattr(finetune, "PACKAGES", ("no_such_package",))
+    with pytest.raises(PunchlineError, match="not installed: no_such_package; run make hf"):
+        finetune.train(recipe, base, items, golds, corpus="demo")
+    monkeypatch.setattr(finetune, "PACKAGES", ())
+    pytest.importorskip("torch")
+    held = [item for item in items if is_held_out(item, recipe)]
+    said = rf"nothing to train on: {len(held)} items selected, {len(held)} of them held out"
+    with pytest.raises(PunchlineError, match=said):
+        finetune.train(recipe, base, held, golds, corpus="demo")

@@ -1,0 +1,151 @@
+"""Digests of files that are kept between calls and processes."""
+
+import os
+import shutil
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.test_provenance import OTHER, SOURCE, copied_over, here, moved_over, older, put, same_size_same_time
+
+from punchline.artifacts.contents import files_beside
+from punchline.files import sha256_file
+from punchline.workflow import digests
+
+__all__ = ["here"]
+
+
+@pytest.fixture
+def settled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Digests are kept at once, not when a file is some seconds old. Writes below are apart by more than a tick."""
+    monkeypatch.setattr(digests, "_JUST_NOW_NS", 0)
+    tick()
+
+
+def tick() -> None:
+    time.sleep(0.03)
+
+
+class Counted:
+    """A digest that counts how often it is computed."""
+
+    def __init__(self) -> None:
+        self.times = 0
+
+    def __call__(self, path: str = SOURCE, kind: str = "kind") -> Any:
+        def compute() -> Any:
+            self.times += 1
+            return [Path(path).read_text()]
+
+        return digests.cached(kind, path, compute)
+
+
+@pytest.mark.parametrize(
+    ("change", "again"),
+    [
+        (lambda: None, False),
+        (put(SOURCE, "longer"), True),
+        (lambda: same_size_same_time(SOURCE), True),
+        (lambda: older(SOURCE), True),
+        (lambda: copied_over(SOURCE, "ABC"), True),
+        (lambda: moved_over(SOURCE, "ABC"), True),
+        (lambda: os.utime(SOURCE, (1, 1)), True),  # computed again, and the same
+    ],
+)
+def test_a_digest_is_computed_once_for_a_file(settled: None, change: Callable[[], object], again: bool) -> None:
+    counted = Counted()
+    tick()
+    for _ in range(3):
+        assert counted() == ["abc"]
+    assert counted.times == 1
+    tick()
+    change()
+    tick()
+    assert counted() == [Path(SOURCE).read_text()]
+    assert counted.times == 1 + again
+    assert counted() == [Path(SOURCE).read_text()]
+    assert counted.times == 1 + again
+
+
+def test_a_file_that_may_still_change_is_read_each_time() -> None:
+    counted = Counted()
+    counted()
+    counted()
+    assert counted.times == 2
+    for text in ("abd", "abe", "abf"):  # within one tick of the clock, and of one size
+        Path(SOURCE).write_text(text)
+        assert counted() == [text] and digests.of_file(SOURCE) == sha256_file(SOURCE)
+
+
+def test_a_file_that_changes_while_it_is_read_is_not_remembered(settled: None) -> None:
+    def compute() -> str:
+        content = Path(SOURCE).read_text()
+        tick()
+        Path(SOURCE).write_text("newer")
+        return content
+
+    assert digests.cached("kind", SOURCE, compute) == "abc"
+    tick()
+    assert Counted()() == ["newer"]
+
+
+def test_kinds_and_files_are_apart_and_what_is_kept_is_plain_data(settled: None) -> None:
+    counted = Counted()
+    assert counted(SOURCE, "a") == counted(SOURCE, "b") == ["abc"] != counted(OTHER, "a")
+    assert counted.times == 3
+    for compute in (lambda: (1, ("a",)), lambda: None):  # the second is not computed
+        assert digests.cached("tuple", SOURCE, compute) == [1, ["a"]]
+    with pytest.raises(OSError, match="nowhere"):
+        counted("nowhere")
+
+
+def known() -> digests._Cache:
+    return digests._cache(Path.cwd())
+
+
+def another_process() -> None:
+    known().save()
+    digests._cache.cache_clear()
+
+
+@pytest.mark.parametrize(
+    "content", [None, b"", b"{", b"[]", b'{"kind:source.txt": 1}', b'{"kind:source.txt": [[1], "x"]}', b"\xff", b"null"]
+)
+def test_digests_are_kept_between_processes(settled: None, content: bytes | None) -> None:
+    """A damaged cache costs time only."""
+    counted, cache = Counted(), Path(".punchline/digests.json")
+    counted()
+    another_process()
+    if content is not None:
+        cache.write_bytes(content)
+    for _ in range(2):
+        assert counted() == ["abc"] and counted.times == 1 + (content is not None)
+        another_process()
+    before = cache.stat().st_mtime_ns
+    another_process()  # nothing was learnt: nothing is written
+    assert cache.stat().st_mtime_ns == before
+
+
+def test_a_cache_that_cannot_be_written_costs_time_only(settled: None, here: Path) -> None:
+    Path(".punchline").write_text("a file in its place")
+    counted = Counted()
+    counted()
+    known().save()
+    assert Path(".punchline").read_text() == "a file in its place"
+    shutil.rmtree(here)
+    known_before = digests._Cache(here / ".punchline" / "digests.json")
+    known_before.changed = True
+    known_before.save()  # the folder went: nothing is made in its place
+    assert not here.exists()
+    here.mkdir()
+
+
+def test_what_a_kill_left_is_no_file_beside(tmp_path: Path) -> None:
+    """A record would name it, and the next look would miss it: it is swept with the next write."""
+    folder = tmp_path / "pages"
+    folder.mkdir()
+    for name in ("index.js", "0.js", "index.js.made.json", ".0.js.abc.part"):
+        (folder / name).touch()
+    assert files_beside(folder / "index.js") == [(folder / "0.js").as_posix()]

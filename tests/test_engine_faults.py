@@ -1,0 +1,215 @@
+"""Faults of a server that the openai engine meets: what is tried again, what is failed, what ends a run."""
+
+import time
+from datetime import UTC, datetime, timedelta
+from ipaddress import IPv4Address
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from tests.test_engine_openai import (
+    KEY,
+    VARIABLE,
+    Served,
+    assert_completes,
+    card,
+    error_of,
+    journal,
+    many,
+    process,
+    requests,
+    run,
+    server,
+)
+
+from punchline.engines.openai import chat
+
+__all__ = ["process", "server"]
+
+
+@pytest.mark.parametrize(
+    "fault", ["500", "502", "429", "closed", "reset", "no_http", "empty_body", "malformed", "no_choices", "null"]
+)
+def test_a_passing_fault_costs_nothing_but_another_try(fault: str, server: Served, tmp_path: Path) -> None:
+    asked = [*many(6, f"once {fault}"), *requests(f"<<{fault}>> {fault}", f"<<{fault}:2>> {fault}")]
+    assert_completes(tmp_path, card(server.url), asked)
+    counts = server.get("/counts")
+    assert counts[f"<<{fault}>> {fault}"] == 2
+    assert counts[f"<<{fault}:2>> {fault}"] == 3
+    assert all(counts[f"once {fault} {n}"] == 1 for n in range(6))
+
+
+@pytest.mark.parametrize("fault", ["500", "closed", "reset", "malformed", "empty_body"])
+def test_a_lasting_fault_of_one_request_is_failed_and_asked_again_by_a_retry(
+    fault: str, server: Served, tmp_path: Path
+) -> None:
+    asked = [*many(6, f"beside {fault}"), *requests(f"<<{fault}:4>> lasting {fault}")]
+    assert run(tmp_path, card(server.url), asked) == {"ok": 6, "failed": 1}
+    (failed,) = [r for r in journal(tmp_path) if r.state == "failed"]
+    assert failed.reason is not None and "(4 tries)" in failed.reason and failed.text is None
+    assert run(tmp_path, card(server.url), asked) == {"ok": 6, "failed": 1}
+    assert run(tmp_path, card(server.url), asked, retry=True) == {"ok": 7}
+    assert server.get("/counts")[f"<<{fault}:4>> lasting {fault}"] == 5
+
+
+@pytest.mark.parametrize("fault", ["hang", "slow"])
+def test_a_call_that_hangs_is_ended_and_tried_again(fault: str, server: Served, tmp_path: Path) -> None:
+    timeouts = {"read": 0.3, "total": 0.6}
+    asked = [*many(3, f"beside {fault}"), *requests(f"<<{fault}>> {fault}", f"<<{fault}:always>> {fault}")]
+    assert run(tmp_path, card(server.url, timeouts=timeouts), asked) == {"ok": 4, "failed": 1}
+    (failed,) = [r for r in journal(tmp_path) if r.state == "failed"]
+    assert failed.reason is not None and "time-out" in failed.reason and "(3 tries)" in failed.reason
+
+
+def test_calls_at_a_time_go_down_to_what_the_server_takes(server: Served, tmp_path: Path) -> None:
+    server.script(at_once=3, latency=0.02)
+    before = server.get("/state")["calls"]
+    asked = many(80, "crowd")
+    assert_completes(tmp_path, card(server.url, concurrency=24, attempts=10), asked)
+    refused = server.get("/state")["calls"] - before - 80
+    assert 0 < refused < 100  # 24 at a time all along would meet several hundred
+
+
+SLOW_START = {"backoff": {"first": 0.2, "most": 1}}
+ONE = {"concurrency": 1}
+
+
+@pytest.mark.parametrize(
+    ("texts", "options", "calls", "least", "most"),
+    [
+        (["<<429_after>> wait"], ONE, 2, 1.0, 4),
+        (["<<429_date>> wait"], ONE, 2, 1.0, 4),
+        (["<<429_now:2>> at once"], SLOW_START, 3, 0.29, 60),  # half of 0.2 s and half of 0.4 s at least
+        ([], {"requests_per_minute": 600}, 8, 0.67, 60),  # seven gaps of 0.1 s
+        ([], {"requests_per_minute": 2400, "shards": 4}, 8, 0.67, 60),  # four jobs at a time, each its part
+        # Seven gaps of 0.12 s: the server counts 120 tokens. 6,000 tokens reserved each time would take 42 s.
+        ([], {"tokens_per_minute": 60_000, "max_tokens": 64}, 8, 0.4, 4),
+        ([], {"tokens_per_minute": 60_000, "max_tokens": 6000}, 8, 0.4, 4),
+    ],
+)
+def test_pace(
+    texts: list[str], options: dict[str, Any], calls: int, least: float, most: float, server: Served, tmp_path: Path
+) -> None:
+    """The first `calls` calls take between `least` and `most` seconds: a Retry-After and budgets hold for all."""
+    names = {name: options[name] for name in options if name not in ("shards", "max_tokens")}
+    sampling = {"max_tokens": options.get("max_tokens", 64)}
+    of = msgspec.structs.replace(card(server.url, sampling, **names), shards=options.get("shards", 1))
+    asked = [*requests(*texts), *many(3 if options == ONE else 0 if texts else 8, f"pace {options} {texts}")]
+    begun = len(server.get("/state")["starts"])
+    assert_completes(tmp_path, of, asked)
+    starts = server.get("/state")["starts"][begun:]
+    assert least <= starts[calls - 1] - starts[0] < most
+
+
+def test_a_wait_of_a_day_ends_the_run(server: Served, tmp_path: Path) -> None:
+    assert "asks to wait 86,400 s" in error_of(tmp_path, card(server.url), requests("<<429_long>> wait"))
+
+
+def test_a_clock_that_jumps_does_not_matter(server: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    jumps = iter(range(10**6))
+    monkeypatch.setattr(time, "time", lambda: 1e9 * (-1) ** next(jumps))
+    asked = [*requests("<<429_date>> jump"), *many(5, "jump")]
+    assert run(tmp_path, card(server.url, requests_per_minute=6000), asked) == {"ok": 6}
+
+
+def certificate(folder: Path) -> Path:
+    """One of 127.0.0.1, signed by itself, and its key."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name, now = x509.Name([]), datetime.now(UTC)
+    made = x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number(), now, now + timedelta(1))
+    address = x509.SubjectAlternativeName([x509.IPAddress(IPv4Address("127.0.0.1"))])
+    signed = made.add_extension(address, critical=True).sign(key, hashes.SHA256())
+    parts = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()), signed.public_bytes(Encoding.PEM)
+    (folder / "tls.pem").write_bytes(b"".join(parts))
+    return folder / "tls.pem"
+
+
+def test_over_tls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server whose certificate is trusted is asked, one whose is not is not."""
+    tls = certificate(tmp_path)
+    server = Served(tls=tls)
+    try:
+        asked = many(40, "over tls")
+        assert "certificate verify failed" in error_of(tmp_path, card(server.url, attempts=1), asked)
+        assert not journal(tmp_path)
+        monkeypatch.setenv("SSL_CERT_FILE", str(tls))
+        assert_completes(tmp_path, card(server.url), asked)
+    finally:
+        server.kill()
+
+
+# What ends a run at once
+
+
+def test_a_server_that_always_fails_ends_the_run_with_its_first_error(server: Served, tmp_path: Path) -> None:
+    server.script(fault="500")
+    before = server.get("/state")["calls"]
+    asked = many(500, "doomed")
+    words = error_of(tmp_path, card(server.url, concurrency=8, breaker=5), asked)
+    assert "5 requests in a row failed; the first error: HTTP 500: status 500, as asked" in words
+    assert server.get("/state")["calls"] - before < 4 * 20
+    assert run(tmp_path / "on", card(server.url, breaker=0, attempts=1), asked[:30]) == {"failed": 30}
+    server.script()
+    assert run(tmp_path, card(server.url), asked, retry=True) == {"ok": 500}
+
+
+@pytest.mark.parametrize("url", ["http://127.0.0.1:9/v1", "http://no-such-host.invalid/v1", "tls"])
+def test_a_server_that_is_not_there_is_said_at_once(url: str, server: Served, tmp_path: Path) -> None:
+    url = f"https://127.0.0.1:{server.port}/v1" if url == "tls" else url
+    words = error_of(tmp_path, card(None, base_url=url, attempts=2, timeouts={"connect": 0.5}), many(50, "nobody"))
+    assert "the server cannot be reached" in words and "base_url" in words
+    assert not journal(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("fault", "said"),
+    [
+        *((status, "Check the key in the environment variable") for status in ("401", "403")),
+        ("404", "the server has no m at"),
+        ("429_quota", "can pay for no more"),
+        ("parameter", "refuses the parameter temperature for m: HTTP 400: Unsupported parameter: 'temperature'"),
+    ],
+)
+def test_what_every_request_would_meet_ends_the_run(fault: str, said: str, server: Served, tmp_path: Path) -> None:
+    server.script(fault=fault, latency=0.01)
+    before = server.get("/state")["calls"]
+    asked = many(40, f"stop {fault}")
+    assert said in error_of(tmp_path, card(server.url, concurrency=4), asked)
+    assert server.get("/state")["calls"] - before <= 8
+    server.script()
+    assert_completes(tmp_path, card(server.url), asked)
+
+
+def test_another_model_ends_the_run(server: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VARIABLE, KEY)
+    asked = requests("<<wrong_model:always>> who")
+    words = error_of(tmp_path, card(server.url, api_key_env=VARIABLE), asked)
+    assert "asked for the model m, the server answered as 'cheaper-model'" in words
+    assert not journal(tmp_path)
+    assert run(tmp_path, card(server.url, api_key_env=VARIABLE, served_as="cheaper-model"), asked) == {"ok": 1}
+    (answer,) = journal(tmp_path)
+    assert answer.effective["model"] == "cheaper-model"
+    # A server without a key may call its model what it likes.
+    assert run(tmp_path / "own", card(server.url), asked) == {"ok": 1}
+    assert "answered as" in error_of(tmp_path / "x", card(server.url, served_as="x"), asked)
+
+
+@pytest.mark.parametrize(
+    ("asked", "served", "same"),
+    [
+        ("gpt-4o", "gpt-4o-2024-08-06", True),
+        ("gpt-4o", "gpt-4o-mini", False),
+        ("gpt-4o", "gpt-4o-mini-2024-07-18", False),
+        ("claude-3-5-sonnet-latest", "claude-3-5-sonnet-20241022", True),
+        ("gemini-2.5-flash", "models/gemini-2.5-flash", True),
+        ("o3", "o3-2025-04-16", True),
+        ("gpt-4-0613", "gpt-4", False),
+    ],
+)
+def test_longer_dated_names_are_the_same_model(asked: str, served: str, same: bool) -> None:
+    assert chat.same_model(asked, served) is same

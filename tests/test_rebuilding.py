@@ -1,0 +1,228 @@
+"""What is built again after a change, and what is not."""
+
+import itertools
+import os
+import shutil
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from tests.test_provenance import BUILD, ONE, OTHER, SOURCE, THREE, TWO, gone, here, make, older, one, put, why, write
+
+from punchline.paths import record_of
+from punchline.workflow.provenance import (
+    Artifact,
+    Input,
+    Status,
+    dependencies,
+    read_provenance,
+    write_provenance,
+)
+
+__all__ = ["here"]
+
+
+def rebuilt_the_same(step: Artifact) -> None:
+    """Build an artifact of a changed source, which its output does not show."""
+    content = Path(step.outputs[0]).read_bytes()
+    Path(SOURCE).write_text("ABC")
+    inputs = step.inputs()
+    Path(step.outputs[0]).write_bytes(content)
+    write_provenance(step, inputs)
+
+
+def chain(**parameters: Any) -> dict[str, Artifact]:
+    """source → one → two → three; three also takes `other`."""
+    steps: dict[str, Artifact] = {}
+
+    def need(name: str) -> Input:
+        return Input(name, f"data/{name}.txt", steps[name])
+
+    def step(name: str, *needs: Input) -> None:
+        given = {"p": parameters.get(name, 0)}
+        steps[name] = Artifact((f"data/{name}.txt",), needs, BUILD, given, rule=name)
+
+    step("one", Input("source", SOURCE))
+    step("two", need("one"))
+    step("three", need("two"), Input("source", OTHER))
+    return steps
+
+
+def make_chain() -> None:
+    for step in chain().values():
+        make(step)
+
+
+def stale(steps: Mapping[str, Artifact], *again: str) -> list[str]:
+    """Names of the steps that are not current by their own inputs and outputs."""
+    status = Status(again)
+    return [name for name, step in steps.items() if status(step) is not None]
+
+
+def run(steps: Callable[[], Mapping[str, Artifact]]) -> list[str]:
+    """Build what is not current when its turn comes; its names."""
+    made = []
+    for name in steps():
+        if stale({name: steps()[name]}):
+            make(steps()[name])
+            made.append(name)
+    return made
+
+
+@pytest.mark.parametrize(
+    ("spoil", "expected"),
+    [
+        (lambda: None, []),
+        (put(SOURCE, "x"), ["one", "two", "three"]),
+        (put(OTHER, "x"), ["three"]),
+        # a lost or damaged output comes out the same: nothing that depends on it is built
+        (gone(ONE), ["one"]),
+        (gone(ONE, TWO, THREE), ["one", "two", "three"]),
+        (gone(ONE, THREE), ["one", "three"]),
+        (lambda: [older(ONE), older(TWO)], ["one", "two"]),
+        (lambda: [Path(ONE).unlink(), Path(OTHER).write_text("x")], ["one", "three"]),
+        (gone(record_of(ONE)), ["one"]),
+        (gone(ONE, record_of(ONE)), ["one"]),
+        (lambda: [Path(ONE).unlink(), Path(SOURCE).write_text("x")], ["one", "two", "three"]),
+    ],
+)
+def test_a_run_builds_no_more_than_it_must(spoil: Callable[[], object], expected: list[str]) -> None:
+    make_chain()
+    before = {path: Path(path).read_bytes() for path in (ONE, TWO, THREE)}
+    spoil()
+    assert run(chain) == expected
+    assert stale(chain()) == []
+    if Path(SOURCE).read_text() == "abc" and Path(OTHER).read_text() == "xyz":
+        assert {path: Path(path).read_bytes() for path in before} == before
+
+
+@pytest.mark.parametrize(
+    ("changed", "expected"),
+    [("one", ["one", "two", "three"]), ("two", ["two", "three"]), ("three", ["three"]), ("none", [])],
+)
+def test_a_parameter_changes_all_that_depends_on_it(changed: str, expected: list[str]) -> None:
+    make_chain()
+    assert stale(chain(), changed) == [name for name in expected if name == changed]
+    found = chain(**{changed: 1})
+    status = Status()
+    assert [name for name, step in found.items() if status.of_all(step) is not None] == expected
+    if changed == "one":
+        assert status.of_all(found["three"]) == f"{ONE} is not current: p: 0 → 1"
+    assert run(lambda: chain(**{changed: 1})) == expected
+
+
+def test_a_rebuild_with_the_same_content_ends_there() -> None:
+    make_chain()
+    rebuilt_the_same(chain()["one"])
+    assert stale(chain()) == []
+
+
+def test_what_must_be_there_first_decides_nothing() -> None:
+    steps = chain()
+    needs = (Input("source", OTHER), Input("first", ONE, steps["one"], decides=False))
+    last = Artifact(("data/last.txt",), needs, BUILD, rule="last")
+    make(steps["one"])
+    inputs = last.inputs()
+    write(last)
+    Path(ONE).write_text("changed meanwhile")
+    write_provenance(last, inputs)
+    for spoil in (put(SOURCE, "x"), gone(ONE), gone(record_of(ONE))):
+        spoil()
+        assert stale({"one": chain()["one"], "last": last}) == ["one"]
+    assert ONE not in read_provenance(last.record).inputs  # type: ignore[union-attr]
+
+
+def test_what_an_artifact_names_decides_although_it_is_not_read() -> None:
+    """A lineage names the source; the source changes, and what is built from it does not."""
+
+    def steps() -> dict[str, Artifact]:
+        found = chain()
+        return found | {"three": replace(found["three"], names=lambda: dependencies(found["two"]))}
+
+    for step in steps().values():
+        make(step)
+    assert set(read_provenance(record_of(THREE)).inputs) == {SOURCE, ONE, TWO, OTHER}  # type: ignore[union-attr]
+    rebuilt_the_same(steps()["one"])
+    assert stale(steps()) == ["three"] and why(steps()["three"]) == f"{SOURCE} changed"
+    assert run(steps) == ["three"] and stale(steps()) == []
+
+
+@pytest.mark.parametrize(
+    ("spoil", "reason"),
+    [
+        (lambda: None, None),
+        (put(OTHER, "more"), "other answers count"),
+        (gone(ONE), f"{ONE} is gone"),
+        (put(ONE, "x"), f"{ONE} is not what was made"),
+    ],
+)
+def test_intact_outputs_can_be_outdated_all_the_same(spoil: Callable[[], object], reason: str | None) -> None:
+    before = Path(OTHER).read_text()
+    asking = one(verify=lambda: None if Path(OTHER).read_text() == before else "other answers count")
+    make(asking)
+    spoil()
+    assert why(asking) == reason
+
+
+def test_each_source_is_read_once() -> None:
+    looked: list[int] = []
+    needs = (Input("source", SOURCE, content=lambda: looked.append(1)),)
+    steps = {f"n{n}": Artifact((f"data/n{n}",), needs, BUILD, rule=f"n{n}") for n in range(5)}
+    for step in steps.values():
+        make(step)
+    looked.clear()
+    assert stale(steps) == [] and looked == [1]
+
+
+OPERATIONS = st.lists(
+    st.one_of(
+        st.tuples(st.just("write"), st.sampled_from([SOURCE, OTHER]), st.sampled_from(["abc", "abd", "x"])),
+        st.tuples(st.just("lose"), st.sampled_from([ONE, TWO, THREE]), st.just("")),
+        st.tuples(st.just("lose"), st.sampled_from([record_of(ONE), record_of(TWO), record_of(THREE)]), st.just("")),
+        st.tuples(st.just("write"), st.sampled_from([ONE, TWO, THREE]), st.sampled_from(["", "abc", "damaged"])),
+        st.tuples(st.just("older"), st.sampled_from([SOURCE, ONE, TWO, THREE]), st.just("")),
+        st.tuples(st.just("parameter"), st.sampled_from(["one", "two", "three"]), st.sampled_from("01")),
+        st.tuples(st.just("run"), st.just(""), st.just("")),
+    ),
+    max_size=12,
+)
+FOLDERS = itertools.count()
+
+
+@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(OPERATIONS)
+def test_whatever_happens_a_run_gives_what_a_run_from_nothing_gives(
+    tmp_path: Path, operations: list[tuple[str, str, str]]
+) -> None:
+    folder = tmp_path / str(next(FOLDERS))
+    folder.mkdir()
+    os.chdir(folder)  # monkeypatch.chdir of the fixture puts it back
+    parameters: dict[str, str] = {}
+
+    def run_all() -> None:
+        run(lambda: chain(**parameters))
+        assert stale(chain(**parameters)) == []
+
+    for path in (SOURCE, OTHER):
+        Path(path).write_text("abc")
+    run_all()
+    for what, which, value in operations:
+        if what == "write":
+            Path(which).write_text(value)
+        elif what == "lose":
+            Path(which).unlink(missing_ok=True)
+        elif what == "older" and Path(which).is_file():
+            os.utime(which, (1, 1))
+        elif what == "parameter":
+            parameters[which] = value
+        elif what == "run":
+            run_all()
+    run_all()
+    found = {path: Path(path).read_text() for path in (ONE, TWO, THREE)}
+    shutil.rmtree("data")
+    run_all()
+    assert found == {path: Path(path).read_text() for path in found}
