@@ -79,8 +79,8 @@ def passes_of(
     `scorers`: {pass: name of the card}. The judge is `judge`, or RELEASED where verdicts were released with the answers
     and no other judge is asked for, or just the one that gave them.
     """
-    released = engine.format == benchmark.NAME and engine.givers()
-    if released and judge in (None, *_who(engine)):
+    judged = JUDGE in benchmark.JUDGES and engine.format == benchmark.NAME  # else its file need not be read
+    if judged and engine.givers() and judge in (None, *_who(engine)):
         judge = RELEASED
     asked = {JUDGE: judge, **scorers}
     who = {

@@ -70,14 +70,15 @@ class Labels:
     def __init__(self, part: pd.DataFrame) -> None:
         self._part = part
         self._scored = part["scored"].to_numpy()
+        names = ("parsed", "gold")
+        self._words = {name: [*map(_lower, part[name].cat.categories), frozenset[str]()] for name in names}
         gold = part.loc[self._scored, "gold"].dropna().unique()
         self._classes = sorted(frozenset[str]().union(*map(_lower, gold)))
 
     def _each(self, column: str, of: Callable[[frozenset[str]], Any]) -> npt.NDArray[Any]:
         """A function of each row's labels in a column."""
-        cells = self._part[column].cat
-        values = [of(labels) for labels in (*map(_lower, cells.categories), frozenset[str]())]
-        return np.array(values)[cells.codes.to_numpy()]  # the code of a null is -1
+        values = np.array([of(labels) for labels in self._words[column]])
+        return values[self._part[column].cat.codes.to_numpy()]  # the code of a null is -1
 
     def _flags(self, classes: Sequence[str]) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
         """(predicted, gold), [rows, classes] each."""
