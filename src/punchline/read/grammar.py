@@ -81,7 +81,7 @@ _LESS_THAN = re.compile(
 )
 _WITHOUT = re.compile(
     rf"\b(?:without|take away|remove|if not for|were it not for) {_FILL}(?P<g>{MENTION}(?: (?:and"
-    rf"|or) {_FILL}{MENTION})?)(?P<rest>(?:(?!\b(?:so|hence|therefore|thus)\b)[^:;])*+)"
+    rf"|or) {_FILL}{MENTION})?)(?P<rest>(?:(?!\b(?:so|hence|therefore|thus)\b)[^:;])*)"
 )
 _FRONTED = re.compile(r"[ \"'(]*(?:rather than|instead of|unlike|far from)\b[^.;]{1,200}?, (?=(?:the|it|this|i|we)\b)")
 _AS_WELL = re.compile(r"\bso (?:is|are|does|do|would) (?:option )?[(\"']?\||\|[)\"']? (?:just )?as much\b(?! as)")
