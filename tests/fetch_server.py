@@ -152,7 +152,7 @@ def rules(text: str) -> Reply:
 
 
 def got(url: str, manners: Manners = QUICK, **more: Any) -> Fetched:
-    """What is fetched from a URL."""
+    """The content fetched from a URL."""
     return online(lambda web: web.get(Request(url, 10**6, **more)), manners)
 
 

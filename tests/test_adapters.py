@@ -74,7 +74,7 @@ def test_identity_follows_the_weights_and_the_engine_says_what_trains(
 
 
 def why(**overrides: Any) -> str | None:
-    """Why the adapter tiny-hummus is to be trained (again) in a selection; None: it is current."""
+    """The reason to train the adapter tiny-hummus (again) in a selection; None: it is current."""
     selection = {"models": ["random"], "benchmarks": ["hummus"], **overrides}
     step = Project(read_selection(selection)[0]).train("tiny-hummus")
     return Status()(step)

@@ -1,4 +1,4 @@
-"""How runs of the openai engine end: dying servers, Ctrl-C, readers that leave; no key is written."""
+"""Ends of runs of the openai engine: dying servers, Ctrl-C, readers that leave; no key is written."""
 
 import signal
 import sys

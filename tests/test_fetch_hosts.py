@@ -1,4 +1,4 @@
-"""What servers do to a fetch, with the reason recorded; how hosts are treated; files and servers that mean harm."""
+"""Server behavior with the recorded reason; limits per host; harmful files and servers."""
 
 import asyncio
 import gzip

@@ -1,4 +1,4 @@
-"""What is built again after a change, and what is not."""
+"""Artifacts that are rebuilt after a change, and those that are not."""
 
 import itertools
 import os

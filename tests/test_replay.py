@@ -3,6 +3,7 @@
 import hashlib
 import json
 import re
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.records import refused
 
+from punchline.artifacts.passes import passes_of
 from punchline.core import benchmark as benchmarks
 from punchline.core import engine as engines
 from punchline.engines import replay
@@ -170,3 +172,14 @@ def test_good_files_are_read_as_they_stand(value: dict[str, dict[str, str | None
     expected = {comic: {_TASKS[field]: text for field, text in own.items()} for comic, own in value.items()}
     for ascii_only in (True, False):
         assert PIXELHUMOR.read({"f": json.dumps(value, ensure_ascii=ascii_only).encode()}, "f") == expected
+
+
+def test_answers_are_read_for_a_judge_only_where_the_benchmark_has_one(tmp_path: Path) -> None:
+    """Files of other benchmarks are large, and may not be there yet."""
+    asked: dict[str, Any] = {"conditions": ["default"], "extractor": None, "judge": None, "scorers": {}}
+    for name, reads in (("pixelhumor", False), ("humorbench", True)):
+        path = str(tmp_path / "absent")
+        about = {"format": name, "path": path} | ({"annotations": path} if reads else {})
+        card = ModelCard(name="m", engine="replay", options=about)
+        with pytest.raises(PunchlineError) if reads else nullcontext():
+            assert passes_of(benchmarks.load(name), card, replay.engine(card, 0), **asked) == {}

@@ -97,7 +97,7 @@ def asked_anew(*benchmarks: str) -> set[str]:
 
 
 def asked_of(model: str) -> set[str]:
-    """What follows from one model's other answers."""
+    """Changes that follow from one model's other answers."""
     return {f"respond {model} all", *JUDGED} | rescored(*BENCHMARKS, models=(model,))
 
 

@@ -80,7 +80,7 @@ class Answered(Prepared):
         )
 
     def shards_of(self, respondent: str) -> list[Artifact]:
-        """What is built before a respondent's own job where something is to be asked: their number decides nothing."""
+        """Artifacts of the shards, built before a respondent's own job; their number decides nothing."""
         return [self.shard(respondent, shard) for shard in self.shards(respondent)]
 
     @artifact
@@ -128,7 +128,7 @@ class Answered(Prepared):
         return [*self._raw(benchmark, loaded.GOLD_FILES), *self._published(benchmark, values)]
 
     def _own(self, benchmark: str, model: str, *, chained: bool = True) -> list[Input]:
-        """What a model itself was asked, on items and, if `chained`, on its own answers, and what it said."""
+        """A model's requests and responses about items and, if `chained`, about its own answers."""
         needs = [self.requests(benchmark).output(), self._snapshot(benchmark, "", model)]
         chained = chained and CHAINED in self.passes(benchmark, model)
         return needs + (self._pass(benchmark, CHAINED, model) if chained else [])

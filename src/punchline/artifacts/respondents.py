@@ -194,7 +194,7 @@ class Asking:
         return self.cards[model] if pass_ == CHAINED else self.judges[who]
 
     def answerers(self, benchmark: str, model: str, key_of: KeyOf = model_key) -> list[Pass]:
-        """Who answers each pass of a model's answers, with their keys."""
+        """Respondents of each pass of a model's answers, with their keys."""
         found = []
         for name, who in self.passes(benchmark, model).items():
             respondent = self.respondent(benchmark, name, model)

@@ -38,7 +38,7 @@ def differences(benchmark: str, model: tuple[str, str], a: Paths, b: Paths) -> I
 
 
 def asked_otherwise(*files: str) -> Iterator[str]:
-    """Which tasks were asked in other words about the same items in two files, and the first words that changed."""
+    """Tasks asked in other words about the same items in two files, with the first words that changed."""
     if not all(Path(file).is_file() for file in files):
         return
     one, other = (

@@ -53,7 +53,7 @@ class Engine(ABC):
         return []
 
     def givers(self) -> set[str]:
-        """Who gave released verdicts, all of them together; known before the files are there if a card says it."""
+        """Judges of released verdicts; known before the files are there if a card names them."""
         return set()
 
     def close(self) -> None:  # noqa: B027

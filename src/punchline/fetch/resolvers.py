@@ -23,7 +23,7 @@ class NoImage(Exception):
 
 
 class Site(NamedTuple):
-    """Where the pages of a site have their image."""
+    """Places of the image in a site's pages."""
 
     place: str  # pattern of the image's host and path
     names: tuple[str, ...] = ()  # of addresses in `_Page.found`, the best first; () for xkcd's JSON

@@ -223,7 +223,7 @@ _BACK = re.compile(
 
 
 def _taken_back(answer: str, said: Verdict, settle: Settle) -> Verdict:
-    """What an answer commits itself to where it takes back, after it, what it had marked; else that."""
+    """The value after an answer's correction of what it had marked; without a correction, the marked value."""
     turns = list(_BACK.finditer(normalize.lower(answer[said.end : said.end + 4000])))
     turned = settle(normalize.part(answer, said.end + turns[-1].start()), False) if turns else NOTHING
     return turned if turned.decided and turned.value is not None else said

@@ -120,7 +120,7 @@ Reads = Sequence[tuple[str, Read[Any]]]  # what `notes` gathers
 
 
 def located(text: str, reads: Reads) -> Iterator[Read[Any]]:
-    """What was read of a text, the last first, with its place in the whole: a reader may have been given a part."""
+    """Readings of a text, the last first, with their places in the whole: a reader may have been given a part."""
     same = [one for one in reads if one[0] is text]
     for given, found in reversed(same or reads):
         at = text.find(given) if given else -1
