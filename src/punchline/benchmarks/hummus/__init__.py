@@ -26,7 +26,9 @@ from punchline.benchmarks.task import Task
 from punchline.core.benchmark import DEFAULT, facets
 
 NAME = "hummus"
-LIMITS = {  # tokens: RE_TOKENS_* of the released prompts.py
+JOINT, DESCRIPTION = "joint", "description"  # conditions; description is also the field that stands for a cartoon
+# In tokens: RE_TOKENS_* of the released prompts.py
+LIMITS = {
     "classification": 50,
     "naming": 50,
     "image_bbox": 200,
@@ -34,29 +36,21 @@ LIMITS = {  # tokens: RE_TOKENS_* of the released prompts.py
     "caption_hl": 200,
     "explanation": 200,
 }
-JOINT = "joint"
-SHOWN = tuple(Task(name, limit) for name, limit in LIMITS.items())
-DESCRIBED = tuple(  # the released monomodal.py: classification with "No or Yes", no ImageBbox
-    task._replace(
-        condition="description",
-        picture=False,
-        prompt="classification_no_yes" if task.name == "classification" else task.name,
-    )
-    for task in SHOWN
-    if task.name != "image_bbox"
-)
 PROMPT_TASKS = ("classification_glossed", "classification_no_yes", "classification_a_b")
 ASKED = (
-    *SHOWN,
-    *DESCRIBED,
+    *(Task(name, limit) for name, limit in LIMITS.items()),
+    *(  # the released monomodal.py: classification with "No or Yes", no ImageBbox
+        Task(name, limit, DESCRIPTION, "classification_no_yes" if name == "classification" else "", picture=False)
+        for name, limit in LIMITS.items()
+        if name != "image_bbox"
+    ),
     *(Task(name, 50, "prompts") for name in PROMPT_TASKS),
     Task(JOINT, 1024, JOINT),  # the limit is ours: more than the four tasks' own together
 )
 TASKS = (*LIMITS, *PROMPT_TASKS, JOINT)
 METAPHOR_TASKS = tuple(LIMITS)[1:]  # asked about positives only
 JOINT_TASKS = ("classification", "naming", "image_bbox", "caption_hl")  # what one joint answer is scored as
-CONDITIONS = (DEFAULT, "description", "prompts", JOINT)
-DESCRIPTION = "description"  # the text that stands for a cartoon
+CONDITIONS = (DEFAULT, DESCRIPTION, "prompts", JOINT)
 JUDGES = ("cosine",)
 COMPARED = {"cosine": ("table8", "table9")}  # and terms of the annotations (compared.py)
 
@@ -70,10 +64,10 @@ POSITIVE = ("Yes", "WIDLII")
 LABELS = (*POSITIVE, "No", "Discard")
 
 SCORERS = {"labse": "cosine", "minilm": "cosine_minilm"}  # scorer: its value; two embedders never share one
-
-_OVERLAP = ("precision", "recall", "iou", "jaccard", "rouge1", "rouge2")
+SIMILAR = ("naming", "image_label")  # tasks whose answers a scorer compares with gold
 CLOSED = ("classification", *PROMPT_TASKS, "image_bbox")  # answered by a choice or boxes
-METRICS = ("success", "tp", "fp", "fn", "tn", *_OVERLAP, *SCORERS.values())  # of scores
+COUNTS = ("tp", "fp", "fn", "tn")
+METRICS = ("success", *COUNTS, "precision", "recall", "iou", "jaccard", "rouge1", "rouge2", *SCORERS.values())
 LIBRARIES = {"score": ("rouge-score",), "pictures": ("pillow",)}  # whose versions the results of a stage depend on
 
 __getattr__ = facets(__name__)

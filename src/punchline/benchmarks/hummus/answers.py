@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+import functools
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from punchline.benchmarks.hummus import JOINT, JOINT_TASKS, LABELS, LIMITS, POSITIVE, PROMPT_TASKS
+from punchline.benchmarks.hummus import (
+    DESCRIPTION,
+    JOINT,
+    JOINT_TASKS,
+    LABELS,
+    LIMITS,
+    NAME,
+    POSITIVE,
+    PROMPT_TASKS,
+)
 from punchline.benchmarks.hummus.instructions import INSTRUCTIONS, OPTIONS, involves_is_a
-from punchline.benchmarks.hummus.scope import plain
+from punchline.benchmarks.hummus.scope import ANNOTATION, plain
+from punchline.core.benchmark import comparison
 from punchline.read import boxes, highlight, metaphors, names, reasoning, structure, tags, yes_no
-from punchline.schema import Gold, Item, Rule
+from punchline.schema import Gold, Item, Request, Rule
 
 ABOUT, AGAINST = ("metaphor",), ("literal",)  # beginnings of words that affirm and deny what classification asks
 PROMPT = tuple(INSTRUCTIONS.values())
@@ -49,93 +60,67 @@ def parse_choice(answer: str, options: Mapping[str, str]) -> str | None:
     return yes_no.yes_no(answer, ABOUT, letters, options, AGAINST).value
 
 
-def shown_options(item_id: str) -> dict[str, str]:
-    """{letter: text} of the options of classification_a_b as an item's prompt shows them."""
-    return dict(zip("AB", OPTIONS if involves_is_a(item_id) else reversed(OPTIONS), strict=True))
-
-
 NEEDS = {"classification_a_b": "options"}
 
 
-def parse(
-    task: str,
-    text: str,
-    rule: Rule,
-    *,
-    options: Mapping[str, str],
-    size: Size | None = None,
-    known: Sequence[str] = (),
-    shown: Sequence[str] = (),
-    model: str = "",
-    **_: Any,
-) -> Any:
+def parse(task: str, text: str, rule: Rule, **about: Any) -> Any:
     """What an answer says, the same under both rules; None where nothing can be read (punchline.parse).
 
     Labels, a name and an explanation are text, metaphors and marked words tuples of text, boxes a tuple of shares; a
-    joint answer gives {task: value}. `known`: gold metaphors, in lower case: one that is the prompt's example may be
-    repeated. `shown`: the caption and the description that the prompt shows.
+    joint answer gives {task: value}. `about`: options by letter; size of the image; known, the gold metaphors in lower
+    case: one that is the prompt's example may be repeated; shown, the caption and the description that the prompt
+    shows; model, its card's name.
     """
     text = structure.without_markers(reasoning.without(text))
-    about: dict[str, Any] = {"options": options, "size": size, "known": known, "shown": shown, "model": model}
-    if task == JOINT:
-        return _joint(text, rule, about)
-    if task == "naming":
-        return parse_naming(text, known, shown)
-    if task == "image_bbox":
-        return box_list(text, size, model)
-    if task == "caption_hl":
-        return tags.marked_words(text).value
-    if task == "image_label":
-        return object_name(text, shown)
-    if task == "explanation":
-        return metaphors.explanation(text, PROMPT, shown, INSTRUCTIONS["explanation"])
-    if task == "classification_a_b":
-        return parse_choice(text, options)
-    return yes_no.yes_no(text, ABOUT, against=AGAINST).value
+    options, shown = about["options"], about.get("shown", ())
+    readers: dict[str, Callable[[], Any]] = {
+        "naming": lambda: parse_naming(text, about.get("known", ()), shown),
+        "image_bbox": lambda: box_list(text, about.get("size"), about.get("model", "")),
+        "image_label": lambda: object_name(text, shown),
+        "caption_hl": lambda: tags.marked_words(text).value,
+        "explanation": lambda: metaphors.explanation(text, PROMPT, shown, INSTRUCTIONS["explanation"]),
+        "classification_a_b": lambda: parse_choice(text, options),
+        JOINT: lambda: _joint(text, rule, about),
+    }
+    return readers.get(task, lambda: yes_no.yes_no(text, ABOUT, against=AGAINST).value)()
 
 
 def _joint(text: str, rule: Rule, about: Mapping[str, Any]) -> dict[str, Any] | None:
     """{task: value} of a joint answer: all four tasks where it says Yes or WIDLII, as its guidelines end otherwise."""
-    found = structure.fields(text, FIELDS)
-    label = structure.leading(found.get("is_met", ""), LABELS)
-    if label is None or label == "Discard":
+    fields = structure.fields(text, FIELDS)
+    label = structure.leading(fields.get("is_met", ""), LABELS)
+    if label in (None, "Discard"):
         return None
     if label not in POSITIVE:
         return {"classification": "No"}
     others = zip(JOINT_TASKS[1:], FIELDS[1:], strict=True)
-    return {"classification": "Yes"} | {
-        task: parse(task, found.get(field, ""), rule, **about) for task, field in others
-    }
+    parsed = {task: parse(task, fields.get(field, ""), rule, **about) for task, field in others}
+    return {"classification": "Yes", **parsed}
 
 
 def readings(task: str, text: str, gold: Gold, item: Item, model: str = "") -> dict[str, tuple[Any, ...] | None]:
     """{task: values} that are read out of one answer of a model; None where nothing is."""
-    value = parse(
-        task,
-        text,
-        "paper",
-        options=shown_options(item.item_id),
-        size=(item.images[0].width, item.images[0].height) if item.images else None,
-        known=[one.lower() for one in gold.values.get("metaphors", ())],
-        shown=(str(item.fields["caption"]), str(item.fields.get("description") or "")),
-        model=model,
-    )
+    options = dict(zip("AB", OPTIONS if involves_is_a(item.item_id) else OPTIONS[::-1], strict=True))
+    size = next(((image.width, image.height) for image in item.images), None)
+    known = [metaphor.lower() for metaphor in gold.values.get("metaphors", ())]
+    shown = (str(item.fields["caption"]), str(item.fields.get("description") or ""))
+    value = parse(task, text, "paper", options=options, size=size, known=known, shown=shown, model=model)
     by_task = (value or {"classification": None}) if task == JOINT else {task: value}
     if marked := by_task.get("caption_hl"):  # annotations have the parts of hyphenated words
         by_task["caption_hl"] = highlight.words(" ".join(marked))
     return {task: one if one is None or isinstance(one, tuple) else (one,) for task, one in by_task.items()}
 
 
-def text_pairs(task: str, found: Sequence[str], gold: Gold) -> list[list[tuple[str, str]]]:
-    """(candidate, reference) for each text of an answer and each of gold; a list for each text of the answer."""
-    references = gold.values["metaphors" if task == "naming" else "objects"]
-    return [list(dict.fromkeys((plain(one), plain(reference)) for reference in references)) for one in found]
+def comparisons(task: str, found: Sequence[str], item: Item, gold: Gold, condition: str) -> list[list[Request]]:
+    """For each text of an answer to Naming or ImageLabel, requests to compare it with each text of gold."""
+    references = dict.fromkeys(plain(reference) for reference in gold.values[ANNOTATION[task]])
+    compare = functools.partial(comparison, NAME, item.item_id, "cosine", condition)
+    return [[compare(plain(text), reference) for reference in references] for text in found]
 
 
 def graded_tasks(condition: str) -> dict[str, str]:
     """{task that is graded: task that is asked} of a condition."""
     if condition == JOINT:
         return dict.fromkeys(JOINT_TASKS, JOINT)
-    if condition == "prompts":
-        return {task: task for task in PROMPT_TASKS}
-    return {task: task for task in LIMITS if (condition, task) != ("description", "image_bbox")}
+    tasks = PROMPT_TASKS if condition == "prompts" else LIMITS
+    return {task: task for task in tasks if (condition, task) != (DESCRIPTION, "image_bbox")}

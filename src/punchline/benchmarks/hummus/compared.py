@@ -25,10 +25,8 @@ _VERB = re.compile(r"\s(?:is|are|has|have)\s", re.IGNORECASE)
 
 def data_requests(files: Files, printed: Sequence[Printed]) -> list[Request]:
     """Printed pairs, as all texts are compared and as they are printed; each marked part with each term."""
-    made = [one for row in printed for one in of_pair(row).values()]
-    marked = marked_parts(files)
-    made += [compare(*texts) for texts in zip(marked["item_id"], marked["part"], marked["term"], strict=True)]
-    return list({request.request_id: request for request in made}.values())
+    requests = [request for row in printed for request in of_pair(row).values()] + list(marked_parts(files)["request"])
+    return list({request.request_id: request for request in requests}.values())
 
 
 def compare(item_id: str, candidate: str, reference: str) -> Request:
@@ -52,15 +50,15 @@ def keys_of(row: Printed) -> dict[str, str]:
 def marked_parts(files: Files) -> pd.DataFrame:
     """Marked parts of image and caption of the metaphorical pairs, each with each term of their metaphors.
 
-    Columns: item_id, statistic (of DOMAINS), part, domain (target or source), term.
+    Columns: item_id, statistic (of DOMAINS), part, domain (target or source), request to compare part and term.
     """
     rows = []
     for item_id, pair in pairs(files).items():
         if isinstance(pair, Metaphor):
             sides = zip(*(_VERB.split(one, maxsplit=1) for one in metaphors(pair.conceptual_metaphor)), strict=True)
-            target, source = (dict.fromkeys(side) for side in sides)
-            terms = [*(("target", term) for term in target), *(("source", term) for term in source)]
-            parts = pair.objects, highlight.passages(pair.caption_hl)
-            for statistic, texts in zip(DOMAINS, parts, strict=True):
-                rows += [(item_id, statistic, part, *term) for part in dict.fromkeys(texts) for term in terms]
-    return pd.DataFrame(rows, columns=["item_id", "statistic", "part", "domain", "term"])
+            sided = zip(("target", "source"), sides, strict=True)
+            terms = [(domain, term) for domain, side in sided for term in dict.fromkeys(side)]
+            marked = zip(DOMAINS, (pair.objects, highlight.passages(pair.caption_hl)), strict=True)
+            for statistic, part in ((statistic, part) for statistic, parts in marked for part in dict.fromkeys(parts)):
+                rows += [(item_id, statistic, part, domain, compare(item_id, part, term)) for domain, term in terms]
+    return pd.DataFrame(rows, columns=["item_id", "statistic", "part", "domain", "request"])

@@ -91,28 +91,20 @@ class Description(msgspec.Struct, frozen=True):
     image_description: str
 
 
-def _kind(fields: Mapping[str, Any]) -> type[Pair]:
-    return Metaphor if fields.get("met_class") in POSITIVE else Pair
-
-
 def pairs(files: Files) -> dict[str, Pair]:
     """{item id: pair} of hummus_dataset.json, in released order."""
-    return json_rows(content_of(files, DATASET), _kind, file=DATASET)
-
-
-def _test_set(files: Files) -> dict[str, str]:
-    """{item id: label} of test_set.json."""
-    rows = json_rows(content_of(files, TEST_SET), Tested, file=TEST_SET, key="combi_id")
-    return {item_id: row.is_met for item_id, row in rows.items()}
+    return json_rows(
+        content_of(files, DATASET), lambda row: Metaphor if row.get("met_class") in POSITIVE else Pair, file=DATASET
+    )
 
 
 def _labelled(files: Files) -> Iterator[tuple[str, Pair, dict[str, str | None]]]:
     """(item id, pair, {rule: label}) of every pair; None: no label under the rule, or Discard."""
-    dataset, test_set = pairs(files), _test_set(files)
-    if unknown := next((item_id for item_id in test_set if item_id not in dataset), None):
+    dataset, tested = pairs(files), json_rows(content_of(files, TEST_SET), Tested, file=TEST_SET, key="combi_id")
+    if unknown := next((item_id for item_id in tested if item_id not in dataset), None):
         raise PunchlineError(f"the item is not in {DATASET}", file=TEST_SET, record=unknown)
     for item_id, pair in dataset.items():
-        labels = {"released": test_set.get(item_id), "paper": pair.met_class}
+        labels = {"released": tested[item_id].is_met if item_id in tested else None, "paper": pair.met_class}
         yield item_id, pair, {rule: None if label == "Discard" else label for rule, label in labels.items()}
 
 
@@ -138,13 +130,10 @@ def items(files: Files, images: Mapping[str, tuple[ImageRef, ...] | str]) -> lis
     """
     descriptions, rows = _descriptions(files), []
     for item_id, pair, labels in _labelled(files):
-        found = labels.values()
-        fields: dict[str, Scalar] = {
-            "caption": pair.caption,
-            "contest_number": pair.contest_number,
-            "description": descriptions.get(pair.contest_number),
-            "asked": "all" if any(label in POSITIVE for label in found) else "classification" if any(found) else "",
-        }
+        asked = "classification" if any(labels.values()) else ""
+        asked = "all" if any(label in POSITIVE for label in labels.values()) else asked
+        fields: dict[str, Scalar] = {"caption": pair.caption, "contest_number": pair.contest_number}
+        fields |= {"description": descriptions.get(pair.contest_number), "asked": asked}
         rows.append((item_id, "newyorker", str(pair.contest_number), fields))
     return items_of(NAME, rows, images, DATASET)
 

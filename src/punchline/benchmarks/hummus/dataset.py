@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from punchline.benchmarks.hummus import DATASET, LABELS, POSITIVE, SCORERS, TEST_SET
-from punchline.benchmarks.hummus.compared import DOMAINS, compare, keys_of, marked_parts, of_pair
+from punchline.benchmarks.hummus.compared import DOMAINS, keys_of, marked_parts, of_pair
 from punchline.benchmarks.hummus.scope import held_out
 from punchline.benchmarks.score import measured
 from punchline.core.benchmark import Files
@@ -84,6 +84,10 @@ def _count(pairs: pd.DataFrame, flags: npt.ArrayLike) -> Estimate:
     return count(flags, pairs["contest"], EXACT, digests=list(pairs["digest"]))
 
 
+def _percent(pairs: pd.DataFrame, flags: pd.Series[Any]) -> Estimate:
+    return average(100 * flags, pairs["contest"], PERCENT, digests=list(pairs["digest"]))
+
+
 DRAWS = 100  # section 6.1
 
 
@@ -136,8 +140,7 @@ def statistics_rows(files: Files) -> Iterator[Row]:
     for device in ("pun", "exaggeration", "satire", "idiom"):
         hits[device] = figures.map(frozenset([device]).issubset)
     for statistic, hit in hits.items():
-        share = average(100 * hit, samples["contest"], PERCENT, digests=list(samples["digest"]))
-        yield Row(model=DATASET, statistic=statistic, value=share)
+        yield Row(model=DATASET, statistic=statistic, value=_percent(samples, hit))
 
 
 MOST_FREQUENT = 100  # figure 3
@@ -151,8 +154,7 @@ def frequent_metaphors(files: Files) -> Iterator[Row]:
     frequencies = sorted(terms.value_counts().items(), key=lambda entry: (-entry[1], entry[0]))
     for metaphor, _ in frequencies[:MOST_FREQUENT]:
         has = pairs["metaphors"].map(lambda own, wanted=metaphor: wanted in own)
-        percent = average(100 * has, pairs["contest"], PERCENT, digests=list(pairs["digest"]))
-        yield Row(model=DATASET, metaphor=str(metaphor), pairs=_count(pairs, has), percent=percent)
+        yield Row(model=DATASET, metaphor=str(metaphor), pairs=_count(pairs, has), percent=_percent(pairs, has))
 
 
 def _similarity(request: Request, verdicts: Verdicts) -> dict[str, float]:
@@ -179,23 +181,18 @@ def domain_rows(files: Files, printed: Sequence[PublishedRow], verdicts: Verdict
 
     A pair leaves the share where a scorer did not compare one of its parts with either domain.
     """
-    measures = sorted({name for one in verdicts.values() for name in measured(one, SCORERS, -1.001, 1.001)})
     pairs, marked = metaphorical_pairs(files), marked_parts(files)
-    texts = zip(marked["item_id"], marked["part"], marked["term"], strict=True)
-    found = pd.DataFrame([_similarity(compare(*one), verdicts) for one in texts], columns=measures)
-    for statistic, (domain, other) in DOMAINS.items() if measures else ():
+    found = pd.DataFrame([_similarity(request, verdicts) for request in marked["request"]])
+    for statistic, (domain, other) in DOMAINS.items() if len(found.columns) else ():
         columns = {}
-        for name in measures:
+        for name in sorted(map(str, found)):
             own = marked.assign(value=found[name])[marked["statistic"] == statistic]
             best = own.groupby(["item_id", "part", "domain"])["value"].max().unstack("domain")
             best = best.reindex(columns=[domain, other])
             is_near = (best[domain] > best[other]).astype(float).where(best.notna().all(axis=1))
             near = is_near.groupby("item_id").agg(lambda parts: parts.max(skipna=False))
             share = near.reindex(pairs.index, fill_value=0.0).dropna()
-            of = pairs.loc[share.index]
-            columns[name.replace("cosine", "value")] = average(
-                100 * share, of["contest"], PERCENT, digests=list(of["digest"])
-            )
+            columns[name.replace("cosine", "value")] = _percent(pairs.loc[share.index], share)
         yield Row(model=DATASET, statistic=statistic, **columns).set(complete="value" in columns)
 
 

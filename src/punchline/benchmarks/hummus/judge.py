@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 
-from punchline.benchmarks.hummus import NAME
-from punchline.benchmarks.hummus.answers import graded_tasks, readings, text_pairs
+from punchline.benchmarks.hummus import SIMILAR
+from punchline.benchmarks.hummus.answers import comparisons, graded_tasks, readings
 from punchline.benchmarks.hummus.scope import in_scope
-from punchline.core.benchmark import DEFAULT, comparison
+from punchline.core.benchmark import DEFAULT
 from punchline.schema import RULES, Gold, Item, Request, Response
 
 
@@ -15,13 +16,11 @@ def judge_requests(
     item: Item, gold: Gold, responses: Mapping[str, Response], condition: str = DEFAULT
 ) -> list[Request]:
     """Every text of the answers to Naming and ImageLabel with every one of gold: once, the same under both rules."""
-    pairs: dict[tuple[str, str], None] = {}
+    requests: list[Request] = []
     for task, asked in graded_tasks(condition).items():
         response = responses.get(asked)
-        scored = task in ("naming", "image_label") and any(in_scope(task, gold, rule) for rule in RULES)
-        if not scored or response is None or response.state != "ok":
-            continue
-        text = response.text or ""
-        found = readings(asked, text, gold, item).get(task)
-        pairs |= dict.fromkeys(pair for group in text_pairs(task, found or (), gold) for pair in group)
-    return [comparison(NAME, item.item_id, "cosine", condition, *pair) for pair in pairs]
+        compared = task in SIMILAR and any(in_scope(task, gold, rule) for rule in RULES)
+        if compared and response is not None and response.state == "ok":
+            found = readings(asked, response.text or "", gold, item).get(task) or ()
+            requests += itertools.chain.from_iterable(comparisons(task, found, item, gold, condition))
+    return list({request.request_id: request for request in requests}.values())

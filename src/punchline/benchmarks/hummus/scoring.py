@@ -6,65 +6,55 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from punchline.benchmarks.hummus import JOINT, NAME, POSITIVE, SCORERS
-from punchline.benchmarks.hummus.answers import graded_tasks, readings, text_pairs
+from punchline.benchmarks.hummus import COUNTS, JOINT, POSITIVE, SCORERS, SIMILAR
+from punchline.benchmarks.hummus.answers import comparisons, graded_tasks, readings
 from punchline.benchmarks.hummus.scope import in_scope
 from punchline.benchmarks.score import Answered, Mark, measured, scores
-from punchline.core.benchmark import Verdict, comparison
-from punchline.metrics import boxes as box_metrics
-from punchline.metrics import highlight, ngrams
+from punchline.core.benchmark import Verdict
+from punchline.metrics import boxes, highlight, ngrams
 from punchline.schema import Gold, Rule
+
+ROUGE = ("rouge1", "rouge2")
+METHOD = dict.fromkeys(SIMILAR, "cosine:best of gold, lower case:{scorer}")
+METHOD |= {"caption_hl": "words:set, lower case", "explanation": ngrams.signature(ROUGE, stemmer=False) + ":f1"}
 
 
 def signature(task: str, rule: Rule, scorer: str | None = None) -> str:
     """Names all that changes a score's metrics."""
-    parts = [task, f"rule:{rule}"]
-    if task in ("naming", "image_label"):
-        parts.append(f"cosine:best of gold, lower case:{scorer or 'none'}")
-    if task == "caption_hl":
-        parts.append("words:set, lower case")
-    if task == "explanation":
-        parts.append(ngrams.signature(("rouge1", "rouge2"), stemmer=False) + ":f1")
-    return "|".join((*parts, "v:4"))
+    method = METHOD.get(task, "").format(scorer=scorer or "none")
+    return "|".join(filter(None, (task, f"rule:{rule}", method, "v:4")))
 
 
-def _cosine(answered: Answered, task: str, found: Sequence[str]) -> tuple[dict[str, float], list[Verdict]]:
+def _cosine(answered: Answered, task: str, found: Sequence[str]) -> tuple[dict[str, float], list[Verdict | None]]:
     """({column: similarity}, verdicts read): the mean over the answer's texts of the best match among gold's.
 
     Nothing where a verdict is absent, cannot be read, or comes from a scorer without a column.
     """
-    heard: list[Verdict] = []
-    bests: dict[str, list[float]] = {}
-    for pairs in text_pairs(task, found, answered.gold):
-        scores = []
-        for pair in pairs:
-            request = comparison(NAME, answered.item.item_id, "cosine", answered.condition, *pair)
-            verdict = answered.verdict(request)
-            if verdict is None or not (score := measured(verdict, SCORERS, -1.001, 1.001)):
-                return {}, []
-            scores.append(score)
-            heard.append(verdict)
-        column, best = max((next(iter(score.items())) for score in scores), key=lambda one: one[1])
-        bests.setdefault(column, []).append(best)
-    if len({verdict.judge for verdict in heard}) != 1:
+    requests = comparisons(task, found, answered.item, answered.gold, answered.condition)
+    verdicts = [[answered.verdict(request) for request in group] for group in requests]
+    measures = [[measured(verdict, SCORERS, -1.001, 1.001) for verdict in group] for group in verdicts]
+    judges = {verdict.judge for group in verdicts for verdict in group if verdict is not None}
+    if len(judges) != 1 or not all(map(all, measures)):
         return {}, []
-    return {column: sum(scores) / len(scores) for column, scores in bests.items()}, heard
+    column = SCORERS[judges.pop()]
+    bests = [max(measure[column] for measure in group) for group in measures]
+    return {column: sum(bests) / len(bests)}, [verdict for group in verdicts for verdict in group]
 
 
 def _scores(task: str, found: tuple[Any, ...], gold: Gold, rule: Rule) -> dict[str, float]:
     """Scores of what was read, those that need no scorer."""
     if task.startswith("classification"):
         positive, right = found[0] == "Yes", gold.values["labels"][rule] in POSITIVE
-        cell = ("tp" if right else "fp") if positive else ("fn" if right else "tn")
-        return {name: float(name == cell) for name in ("tp", "fp", "fn", "tn")}
+        cell = ("t" if positive == right else "f") + ("p" if positive else "n")
+        return {name: float(name == cell) for name in COUNTS}
     if task == "image_bbox":
-        area = box_metrics.overlap(found, [(b[0], b[1], b[2], b[3]) for b in gold.values["boxes"]])
+        area = boxes.overlap(found, gold.values["boxes"])
         return {} if area is None else area._asdict()
     if task == "caption_hl":
-        shared = highlight.overlap(found, tuple(gold.values["highlight"]))
+        shared = highlight.overlap(found, gold.values["highlight"])
         return {} if shared is None else shared._asdict()
     if task == "explanation":
-        rouge = ngrams.rouge(found[0], gold.values["explanation"], kinds=("rouge1", "rouge2"), stemmer=False)
+        rouge = ngrams.rouge(found[0], gold.values["explanation"], kinds=ROUGE, stemmer=False)
         return {kind: overlap.f1 for kind, overlap in rouge.items()}
     return {}
 
@@ -76,31 +66,28 @@ def marks(answered: Answered) -> Iterator[Mark]:
     for a refusal and where nothing can. Scores are there in the first case only. A task that a joint answer does not
     come to is `ok`, not scored and without metrics.
     """
-    gold, rule, item, model = answered.gold, answered.rule, answered.item, answered.model
+    gold, rule = answered.gold, answered.rule
     parsed: dict[str, dict[str, tuple[Any, ...] | None]] = {}  # by the task that was asked
     for task, asked in graded_tasks(answered.condition).items():
         if not in_scope(task, gold, rule):
             continue
         mark = answered.mark(task, signature(task, rule), asked)
-        if mark.text is None:
-            if mark.state == "refused" and (asked != JOINT or task == "classification"):
-                mark.metrics = {"success": 0.0}
-            yield mark
-            continue
-        if asked not in parsed:
-            parsed[asked] = readings(asked, mark.text, gold, item, model)
-        found = parsed[asked].get(task)
-        if found is not None:
+        if mark.text is not None and asked not in parsed:
+            parsed[asked] = readings(asked, mark.text, gold, answered.item, answered.model)
+        by_task = parsed.get(asked, {})
+        if (found := by_task.get(task)) is not None:
             mark.scored, mark.metrics = True, {"success": 1.0, **_scores(task, found, gold, rule)}
             mark.parsed = tuple(json.dumps(list(one)) if isinstance(one, tuple) else str(one) for one in found)
-            if task in ("naming", "image_label"):
-                similarity, heard = _cosine(answered, task, found)
+            if task in SIMILAR:
+                similarity, verdicts = _cosine(answered, task, found)
                 mark.metrics |= similarity
-                for verdict in heard:
+                for verdict in verdicts:
                     mark.hear(verdict)
                 mark.signature = signature(task, rule, mark.judge)
-        elif task in parsed[asked]:
+        elif task in by_task:
             mark.state, mark.metrics = "unparsable", {"success": 0.0}
+        elif mark.state == "refused" and (asked != JOINT or task == "classification"):
+            mark.metrics = {"success": 0.0}
         yield mark
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from punchline.benchmarks.hummus.scope import ANNOTATION
 from punchline.schema import Gold, Score
 
 NAMES = {
@@ -10,13 +11,7 @@ NAMES = {
     "image_label": "objects in the image",
     "caption_hl": "words of the caption",
 }
-GOLD = {
-    "classification": "labels",
-    "naming": "metaphors",
-    "image_bbox": "boxes",
-    "image_label": "objects",
-    "caption_hl": "highlight",
-}
+GOLD = {"classification": "labels", **ANNOTATION}
 
 
 def right(grade: Score, gold: Gold) -> float | None:
@@ -24,6 +19,5 @@ def right(grade: Score, gold: Gold) -> float | None:
     values = grade.metrics
     if "tp" in values:
         return values["tp"] + values["tn"]
-    return next(
-        (values[name] for name in ("iou", "jaccard", "cosine", "cosine_minilm", "rouge1") if name in values), None
-    )
+    scored_by = ("iou", "jaccard", "cosine", "cosine_minilm", "rouge1")
+    return next((values[name] for name in scored_by if name in values), None)

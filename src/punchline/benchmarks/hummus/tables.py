@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from punchline.benchmarks.hummus import (
+    COUNTS,
     DATASET,
     JOINT_TASKS,
     METRICS,
@@ -37,8 +38,6 @@ ITEMS = {"held_out": lambda item, gold: held_out(item.cluster)}
 
 _Frame = pd.DataFrame
 
-
-COUNTS = ("tp", "fp", "fn", "tn")
 THREE_F1 = {f"classification_{which}": which for which in ("pos", "neg", "avg")}
 
 Columns = dict[str, Estimate]

@@ -6,10 +6,9 @@ all of one, the first object of the other, are ours. Labels are those of the rul
 
 from __future__ import annotations
 
-import functools
+import itertools
 import re
-from collections.abc import Sequence
-from operator import itemgetter
+from collections.abc import Callable, Sequence
 
 from punchline.benchmarks.hummus import JOINT, POSITIVE, scope
 from punchline.benchmarks.hummus.answers import object_name, parse_naming
@@ -40,15 +39,14 @@ def target(request: Request, item: Item, gold: Gold) -> str | None:
         if task == "classification_a_b":
             return "A" if involves_is_a(item.item_id) == positive else "B"
         return "Yes" if positive else "No"
-    if task == "naming":
-        return naming(values["metaphors"])
-    if task == "image_bbox":
-        return boxes(values["objects"], values["boxes"])
-    if task == "image_label":
-        return next((name for name in values["objects"] if object_name(name)), None)
-    if task == "caption_hl":
-        return marked(str(item.fields["caption"]), values["highlight"])
-    return str(values["explanation"]).strip()
+    targets: dict[str, Callable[[], str | None]] = {
+        "naming": lambda: naming(values["metaphors"]),
+        "image_bbox": lambda: boxes(values["objects"], values["boxes"]),
+        "image_label": lambda: next(filter(object_name, values["objects"]), None),
+        "caption_hl": lambda: marked(str(item.fields["caption"]), values["highlight"]),
+        "explanation": lambda: str(values["explanation"]).strip(),
+    }
+    return targets[task]()
 
 
 def naming(metaphors: Sequence[str]) -> str | None:
@@ -77,27 +75,19 @@ def marked(caption: str, words: Sequence[str]) -> str | None:
 
 
 def _marked(caption: str, words: Sequence[str], pattern: re.Pattern[str]) -> str | None:
-    places = list(pattern.finditer(caption))
-    spelt = [highlight.words(place[0]) for place in places]
-
-    @functools.cache
-    def fewest(at: int, number: int, joined: bool) -> tuple[int, tuple[int, ...]]:
-        """(pairs of tags, places) for words[at:] in places[number:]; `joined`: tags of the place before go on."""
-        if at == len(words) or number == len(places):
-            return (0 if at == len(words) else len(words) + 1), ()
-        skip = fewest(at, number + 1, False)
-        if spelt[number] != (words[at],):
-            return skip
-        pairs, rest = fewest(at + 1, number + 1, True)
-        return min((pairs + 1 - joined, (number, *rest)), skip, key=itemgetter(0))
-
-    pairs, chosen = fewest(0, 0, False)
-    if not words or pairs > len(words):
+    spelt = [highlight.words(word) for word in pattern.findall(caption)]
+    best: dict[int, tuple[int, tuple[int, ...]]] = {-2: (0, ())}  # place of the last word: (pairs of tags, all places)
+    for word in words:
+        found = [place for place, spelling in enumerate(spelt) if spelling == (word,)]
+        ends = {place: [best[last] for last in best if last < place] for place in found}
+        best = {
+            place: min((pairs + (place - 1 not in places), (*places, place)) for pairs, places in before)
+            for place, before in ends.items()
+            if before
+        }
+    if not words or not best:
         return None
-    text = caption
-    for number in reversed(chosen):
-        start, end = places[number].span()
-        closing = "" if number + 1 in chosen else "</i>"
-        opening = "" if number - 1 in chosen else "<i>"
-        text = f"{text[:start]}{opening}{text[start:end]}{closing}{text[end:]}"
-    return text
+    _, chosen = min(best.values())
+    places = itertools.count()
+    text = pattern.sub(lambda word: f"<i>{word[0]}</i>" if next(places) in chosen else word[0], caption)
+    return re.sub(r"</i>(\W*)<i>", r"\1", text)
