@@ -28,6 +28,7 @@ ADAPTERS = "data/adapters"
 RUNS = ("data/runs", "results/runs")
 PUBLISHED = "config/published"
 AUDITS = ".punchline/audits"
+LAST_RUN = ".punchline/run"  # name of the run that was made last
 
 RECORD = ".made.json"  # suffix of provenance files (workflow/provenance.py)
 

@@ -107,6 +107,10 @@ def test_a_named_run_lies_beside_the_default_one_and_asks_nothing_anew(small: Pr
     assert (compared["table"], compared["models"]) == ("table8", ["random", "two:random"])
     assert {(*one["n"], one["difference"]) for one in compared["differences"]} == {(2, 2, 0.0)}
     assert "no run 'nobody'" in small.punchline("compare", "random", "nobody:random", fails=True)
+    assert "results/runs/two/table8.csv" in small.punchline("print", "table8"), "the run made last"
+    assert "results/table8.csv" in small.punchline("print", "results/table8.csv")
+    small.snakemake(TABLE, config=SMALL)
+    assert "results/table8.csv" in small.punchline("print", "table8")
     assert "no run 'three'" in small.snakemake("-n", TABLE, config="run=three", fails=True)
     assert "is not a valid run name" in small.snakemake("-n", TABLE, config="run=../x limit=2", fails=True)
 

@@ -18,7 +18,7 @@ from tabulate import tabulate
 
 import punchline
 from punchline.config.cards import stems
-from punchline.config.runs import find_root, named_root, run_of, table_named
+from punchline.config.runs import find_root, last_run, named_root, run_of, table_named
 from punchline.core import benchmark as benchmarks
 from punchline.errors import PunchlineError
 from punchline.paths import DEFAULT_RUN, Paths
@@ -78,7 +78,14 @@ def table_names(incomplete: str) -> list[str]:
     return sorted(name for name in names if name.startswith(incomplete))
 
 
-RUN = Annotated[str, typer.Option(help="Name of the run")]
+def made_last(run: str) -> str:
+    """The run of a command without --run."""
+    if not run and (run := last_run()) != DEFAULT_RUN:
+        typer.echo(f"of the run {run}, which was made last; --run names another", err=True)
+    return run
+
+
+RUN = Annotated[str, typer.Option(callback=made_last, help="Name of the run; default: the one made last")]
 TABLE = "Name or path of a table: table8, yesbut/table2, results/table8.csv"
 SELECTION = Annotated[
     list[str] | None,
@@ -116,7 +123,7 @@ def overrides(selection: Sequence[str] | None, run: str = DEFAULT_RUN) -> dict[s
             found[key] = yaml.safe_load(value)  # as Snakemake reads it
         except yaml.YAMLError:
             raise PunchlineError(f"no value can be read: {value!r}", file=text, hint=f"A list is {key}=[a,b]") from None
-    return found if run == DEFAULT_RUN else found | {"run": run}
+    return found if run == DEFAULT_RUN else {"run": run} | found
 
 
 JSON = Annotated[bool | None, typer.Option("--json/--csv", help="Print JSON, or CSV", show_default=False)]
@@ -164,10 +171,16 @@ def without_empty(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return [{name: row.get(name) for name in names} for row in rows]
 
 
+def run_for(name: str, run: str) -> str:
+    """The run of a table: that of its path, else `run`."""
+    return run_of(name) or (DEFAULT_RUN if name.startswith(f"{Paths().results}/") else run)
+
+
 def find_table(name: str, run: str = DEFAULT_RUN) -> tuple[str, str, Table, str]:
     """(run, benchmark, table, path of its CSV) by path or name, as `table_named`. Raises PunchlineError."""
+    run = run_for(name, run)
     benchmark, table = table_named(name, run, given(name))
-    spec, run = benchmarks.load(benchmark).TABLES[table], run_of(name) or run
+    spec = benchmarks.load(benchmark).TABLES[table]
     return run, benchmark, spec, Paths(run=run).table(spec.file)
 
 
@@ -175,7 +188,7 @@ def overview_path(name: str, run: str = DEFAULT_RUN) -> str | None:
     """The file of an overview, by path or name: `cost`, `yesbut/unread`; None for another name."""
     from punchline.artifacts.project import SHARED, VALIDITY
 
-    results = Paths(run=run_of(name) or run).results
+    results = Paths(run=run_for(name, run)).results
     kinds = ("unread", "ranks", "availability", *VALIDITY)
     stems = {"cost", "discrepancies", *SHARED, *(f"{b}/{kind}" for b in benchmarks.names() for kind in kinds)}
     for path in (Path(name), given(name)):

@@ -11,7 +11,7 @@ from punchline.cli.base import JSON, RUN, app, given, print_rows
 from punchline.config.runs import made_with
 from punchline.errors import PunchlineError, nearest
 from punchline.files import write_text
-from punchline.paths import DEFAULT_RUN, VOTES, Paths
+from punchline.paths import VOTES, Paths
 from punchline.paths import votes as votes_file
 from punchline.text import escape_controls
 
@@ -81,7 +81,7 @@ def new(
     name: Annotated[str, typer.Option(help="Name of the study; default: the name of its kind")] = "",
     host: Host = "127.0.0.1",
     port: Port = 8643,
-    run: RUN = DEFAULT_RUN,
+    run: RUN = "",
 ) -> None:
     """Draw a study from the answers of a run, and print a link per rater.
 

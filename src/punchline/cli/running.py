@@ -122,14 +122,14 @@ def plan(selection: SELECTION = None, run: RUN = DEFAULT_RUN, as_json: JSON = No
 
 
 @app.command(rich_help_panel="Run")
-def retry(selection: SELECTION = None, run: RUN = DEFAULT_RUN) -> None:
+def retry(selection: SELECTION = None, run: RUN = "") -> None:
     """Send failed requests again, and rebuild the tables that use them.
 
     Default: the selection of the last run.
 
     Example: punchline retry --run six
     """
-    chosen = overrides(selection, run) or (chosen.overrides if (chosen := read_chosen(DEFAULT_RUN)) else {})
+    chosen = overrides(selection, run) or (chosen.overrides if (chosen := read_chosen(run)) else {})
     project = Project(read_selection(chosen)[0])
     again, failed = [], 0
     for benchmark, model, pass_, _, index in project.asked():

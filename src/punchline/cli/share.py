@@ -19,7 +19,6 @@ from punchline.config.runs import made_with
 from punchline.errors import PunchlineError
 from punchline.export import FORMATS, export
 from punchline.files import new_folder
-from punchline.paths import DEFAULT_RUN
 from punchline.workflow.processes import MODES
 
 WORKFLOW = Path(punchline.__file__).parent / "template"  # packed by setup.py
@@ -28,7 +27,7 @@ PIN = "requirements.txt"  # in place of src/: DVC reruns its stages for another 
 
 @app.command(rich_help_panel="Look")
 def view(
-    run: RUN = DEFAULT_RUN,
+    run: RUN = "",
     port: Annotated[int | None, typer.Option(help="Port; default: 8642, or a free one if that is in use")] = None,
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the browser")] = True,
 ) -> None:
@@ -51,7 +50,7 @@ def view(
 @app.command("publish", rich_help_panel="Share")
 def publish_command(
     folder: Annotated[str, typer.Argument(metavar="DIR", help="New folder, or one published before")],
-    run: RUN = DEFAULT_RUN,
+    run: RUN = "",
 ) -> None:
     """Write the report, tables and shareable files of a run into one folder for a static web host.
 
@@ -76,7 +75,7 @@ def export_command(
     pictures: Annotated[
         str, typer.Option(help=f"Images to include: {', '.join(MODES)}; open: those whose license allows sharing")
     ] = "open",
-    run: RUN = DEFAULT_RUN,
+    run: RUN = "",
 ) -> None:
     """Export a run for another tool.
 

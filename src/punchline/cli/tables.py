@@ -24,15 +24,18 @@ from punchline.cli.base import (
     app,
     find_table,
     given,
+    made_last,
     overrides,
     overview_path,
     print_json,
     print_rows,
+    run_for,
     table_names,
     without_empty,
 )
 from punchline.config.runs import (
     find_root,
+    last_run,
     made_with,
     making,
     nothing_scored,
@@ -58,7 +61,7 @@ def audit_command(
     json: Annotated[bool, typer.Option("--json", help="Print JSON")] = False,
     expect: Annotated[str | None, typer.Option(help="Root digest to compare with, as published or committed")] = None,
     published: Annotated[str, typer.Option(help="A folder that `publish` wrote: one or all of its tables")] = "",
-    run: RUN = DEFAULT_RUN,
+    run: RUN = "",
 ) -> None:
     """Rebuild a table or overview (cost, yesbut/unread) from the original files and compare; status 1: it differs.
 
@@ -95,7 +98,7 @@ def audit_command(
 
 
 @app.command("print", rich_help_panel="Look")
-def print_command(table: TableName, run: RUN = DEFAULT_RUN, strict: STRICT = False) -> None:
+def print_command(table: TableName, run: RUN = "", strict: STRICT = False) -> None:
     """Print a table, its best model, and what to do next.
 
     Example: punchline print table8
@@ -140,7 +143,9 @@ def compare_command(
         str, typer.Option(help=f"{TABLE}; default: each benchmark's main table", autocompletion=table_names)
     ] = "",
     as_json: JSON = None,
-    run: RUN = DEFAULT_RUN,
+    run: Annotated[
+        str, typer.Option(help="Run of a plain MODEL; default: the one made last, or `default` beside RUN:MODEL")
+    ] = "",
 ) -> None:
     """Compare two models on their common items: differences, intervals, tests, effect sizes.
 
@@ -148,7 +153,8 @@ def compare_command(
     """
     from punchline.audit import compare, compare_text
 
-    named = table_named(table, run, given(table)) if table else None
+    run = run or (DEFAULT_RUN if ":" in f"{a}{b}" else made_last(""))
+    named = table_named(table, run_for(table, run), given(table)) if table else None
     compared, refused = compare.compare_models((a, b), named, run)
     if as_json is not None:
         print_rows(compare.differences_frame(compared).to_dict("records"), as_json=as_json, data=compared)
@@ -166,7 +172,7 @@ def ranks_command(
     table: TableName,
     column: Annotated[str | None, typer.Option(help="Column to rank by; default: the first")] = None,
     as_json: JSON = None,
-    run: RUN = DEFAULT_RUN,
+    run: RUN = "",
 ) -> None:
     """Rank the models of a table, with a 95 % confidence interval of each rank.
 
@@ -192,8 +198,9 @@ def judges_command(
     """
     from punchline.audit import judges
 
-    agreements, orders = judges.judges(run or [DEFAULT_RUN], benchmark)
-    corrected = judges.corrected(run or [DEFAULT_RUN], benchmark)
+    runs = run or [last_run()]
+    agreements, orders = judges.judges(runs, benchmark)
+    corrected = judges.corrected(runs, benchmark)
     data = {"level": 1 - ALPHA, "agreement": agreements, "order": orders}
     data |= {"corrected": corrected} if corrected else {}
     rows = (
@@ -214,9 +221,7 @@ def judges_command(
 
 
 @app.command("tables", rich_help_panel="Look")
-def tables_command(
-    selection: SELECTION = None, run: RUN = DEFAULT_RUN, strict: STRICT = False, as_json: JSON = None
-) -> None:
+def tables_command(selection: SELECTION = None, run: RUN = "", strict: STRICT = False, as_json: JSON = None) -> None:
     """List all tables, their targets, and their state: current, stale (and why), absent.
 
     Default: the selection of the last run.
@@ -304,7 +309,7 @@ def diff_command(
 @app.command(rich_help_panel="Look")
 def show(
     record: Annotated[str, typer.Argument(metavar="ID", help="Item id, or the first characters of a request id")],
-    run: RUN = DEFAULT_RUN,
+    run: RUN = "",
 ) -> None:
     """Print an item or request as JSON, with its answers and scores; highlights the parsed text.
 

@@ -12,7 +12,7 @@ from punchline.config.selection import Chosen, Selection, read_chosen, read_sele
 from punchline.core import benchmark as benchmarks
 from punchline.errors import PunchlineError, nearest
 from punchline.files import parse_csv
-from punchline.paths import DEFAULT_RUN, RUNS, Paths
+from punchline.paths import DEFAULT_RUN, LAST_RUN, RUNS, Paths
 
 
 def changes(before: Selection, after: Selection) -> list[str]:
@@ -56,6 +56,13 @@ def made_with(run: str) -> Selection:
     if chosen is not None:
         return chosen.selection
     return read_selection({} if run == DEFAULT_RUN else {"run": run})[0]
+
+
+def last_run() -> str:
+    """The run that was made last here; the default run if none was, or it is gone."""
+    file = Path(LAST_RUN)
+    name = file.read_text(encoding="utf-8") if file.is_file() else DEFAULT_RUN
+    return name if read_chosen(name) else DEFAULT_RUN
 
 
 def nothing_scored(table: str) -> bool:

@@ -29,7 +29,8 @@ from punchline.config.selection import Execution, Selection, named_run, read_sel
 from punchline.core import benchmark as benchmarks
 from punchline.core.engine import check_files
 from punchline.errors import PunchlineError, did_you_mean, system_error
-from punchline.paths import Paths, demo
+from punchline.files import write_bytes
+from punchline.paths import LAST_RUN, Paths, demo
 from punchline.schema import canonical
 from punchline.snakemake import preflight
 from punchline.snakemake.display import UNCHANGED, install
@@ -141,6 +142,8 @@ class Snakefile:
         for line in changes_in_place(self.selection):
             print(line, file=sys.stderr)
         settings = workflow.execution_settings
+        if settings is not None and not workflow.dryrun:
+            write_bytes(LAST_RUN, self.selection.run.encode())
         if settings is not None and settings.lock and not workflow.dryrun and take_folder():
             for lock in Path(".snakemake/locks").glob("*.lock"):  # of a killed run
                 lock.unlink(missing_ok=True)
