@@ -74,18 +74,21 @@ def _table(scores: Sequence[Score], metrics: Sequence[str], schema: pa.Schema) -
 def read_scores(path: str | Path) -> Iterator[Score]:
     """Scores of a file, each compared with its digest. Raises PunchlineError naming the row that differs."""
     with naming(path), pq.ParquetFile(path, buffer_size=BUFFER) as file:
-        metrics = _metrics_in(file, path)
-        labels = functools.cache(_DECODE.decode)
-        groups = (file.read_row_group(group, use_threads=False) for group in range(file.num_row_groups))
-        for row, cells in enumerate(cells for group in groups for cells in group.to_pylist()):
-            digest = cells.pop("digest")
-            found = {name: value for name in metrics if (value := cells.pop(name)) is not None}
+        metrics, labels = _metrics_in(file, path), functools.cache(_DECODE.decode)
+        for group in range(file.num_row_groups):
+            columns = file.read_row_group(group, use_threads=False).to_pydict()
             for name in ("parsed", "gold"):
-                cells[name] = None if cells[name] is None else labels(cells[name])
-            score = Score(**{**cells, "responses": tuple(cells["responses"])}, metrics=found)
-            if score.digest != digest:
-                raise PunchlineError("the score differs from its digest", file=path, record=f"row {row}", hint=REBUILD)
-            yield score
+                columns[name] = [None if text is None else labels(text) for text in columns[name]]
+            columns["responses"] = [*map(tuple, columns["responses"])]
+            rows = zip(*(columns[name] for name in _FIELDS), strict=True)
+            for row, cells in enumerate(rows):
+                found = {name: columns[name][row] for name in metrics if columns[name][row] is not None}
+                score = Score(**dict(zip(_FIELDS, cells, strict=True)), metrics=found)
+                if score.digest != columns["digest"][row]:
+                    what = "the score differs from its digest"
+                    record = f"row {group * ROW_GROUP + row}"
+                    raise PunchlineError(what, file=path, record=record, hint=REBUILD)
+                yield score
 
 
 def _metrics_in(file: pq.ParquetFile, path: str | Path) -> list[str]:

@@ -155,9 +155,12 @@ def json_rows(
     return rows
 
 
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
+
+
 def _halved(text: str) -> bool:
     """True if it has half a surrogate pair, which no file can hold; JSON's \\u escapes may."""
-    return any("\ud800" <= character <= "\udfff" for character in text)
+    return _SURROGATE.search(text) is not None
 
 
 def _check(value: Any, file: str, record: str, at: str = "") -> None:

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from punchline.stats.estimate import COUNT, SHARE, Array, Estimate, Kind, Sums, Value, ratio
+from punchline.stats.estimate import COUNT, SHARE, Array, Estimate, Kind, Rows, Sums, Value, ratio
 from punchline.stats.estimate import mean as mean_of_sums
 from punchline.stats.estimate import total as total_of_sums
 from punchline.stats.functions import empty, statistic
@@ -61,6 +61,12 @@ def _lower(text: str) -> frozenset[str]:
     return frozenset(label.lower() for label in msgspec.json.decode(text, type=tuple[str, ...]))
 
 
+def _different(column: pd.Series[Any]) -> tuple[list[frozenset[str]], Rows]:
+    """(the different sets of labels in a column, the place of each row's among them)."""
+    place, texts = column.factorize()
+    return [*map(_lower, texts), frozenset()], place  # the place of a null is -1
+
+
 class Labels:
     """Labels of the scored rows of one task, lower-cased: what was parsed, and gold. A null is an answer without any.
 
@@ -68,17 +74,15 @@ class Labels:
     """
 
     def __init__(self, part: pd.DataFrame) -> None:
-        self._part = part
-        self._scored = part["scored"].to_numpy()
-        names = ("parsed", "gold")
-        self._words = {name: [*map(_lower, part[name].cat.categories), frozenset[str]()] for name in names}
-        gold = part.loc[self._scored, "gold"].dropna().unique()
-        self._classes = sorted(frozenset[str]().union(*map(_lower, gold)))
+        self._part, self._scored = part, part["scored"].to_numpy()
+        self._labels = {name: _different(part[name]) for name in ("parsed", "gold")}
+        labels, place = self._labels["gold"]
+        self._classes = sorted(frozenset[str]().union(*(labels[at] for at in np.unique(place[self._scored]))))
 
     def _each(self, column: str, of: Callable[[frozenset[str]], Any]) -> npt.NDArray[Any]:
         """A function of each row's labels in a column."""
-        values = np.array([of(labels) for labels in self._words[column]])
-        return values[self._part[column].cat.codes.to_numpy()]  # the code of a null is -1
+        labels, place = self._labels[column]
+        return np.array([*map(of, labels)])[place]
 
     def _flags(self, classes: Sequence[str]) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
         """(predicted, gold), [rows, classes] each."""

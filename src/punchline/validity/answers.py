@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections.abc import Iterable
 
 import pandas as pd
@@ -43,13 +45,10 @@ def right(benchmark: str, score: Score, gold: Gold) -> float | None:
 
 def answers(project: Project, benchmark: str, model: str, scores: Iterable[Score] | None = None) -> pd.DataFrame:
     """A model's answers by FIELDS, their metric `correct`, and `right`. `scores`: other ones than its file has."""
-    golds = Keyed(project.paths.gold(benchmark), Gold)
+    fields = operator.attrgetter(*FIELDS)
+    gold = functools.lru_cache(Keyed(project.paths.gold(benchmark), Gold).__getitem__)  # an item's scores follow
     rows = [
-        (
-            *(getattr(one, name) for name in FIELDS),
-            one.metrics.get("correct"),
-            right(benchmark, one, golds[one.item_id]),
-        )
+        (*fields(one), one.metrics.get("correct"), right(benchmark, one, gold(one.item_id)))
         for one in scores or read_scores(project.paths.scores(benchmark, model))
     ]
     return pd.DataFrame(rows, columns=[*FIELDS, "correct", "right"]).astype({"correct": float, "right": float})

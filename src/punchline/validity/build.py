@@ -7,10 +7,10 @@ from typing import Any
 
 from punchline.artifacts.project import Project
 from punchline.files import csv_text, write_text
-from punchline.validity import items, judges, links, option_order, people, pictures, repeats, shortcuts
+from punchline.validity import items, judges, option_order, people, pictures, repeats
 
 Rows = Sequence[dict[str, Any]]
-# Columns and rows by file name: artifacts/project.py lists the names (VALIDITY, SHARED).
+# Columns and rows by file name: artifacts/project.py lists the names (VALIDITY).
 OF_BENCHMARK: dict[str, tuple[Sequence[str], Callable[[Project, str], Rows]]] = {
     "items": (items.COLUMNS, items.rows),
     "picture_gain": (pictures.COLUMNS, pictures.rows),
@@ -20,10 +20,6 @@ OF_BENCHMARK: dict[str, tuple[Sequence[str], Callable[[Project, str], Rows]]] = 
     "votes": (people.VOTES, people.votes),
     "repeats": (repeats.COLUMNS, repeats.rows),
     "verdicts": (repeats.VERDICTS, repeats.verdicts),
-}
-OF_RUN: dict[str, tuple[Sequence[str], Callable[[Project], Rows]]] = {
-    "shortcuts": (shortcuts.COLUMNS, shortcuts.rows),
-    "links": (links.COLUMNS, links.rows),
 }
 
 
@@ -35,5 +31,7 @@ def write_validity(project: Project, benchmark: str) -> None:
 
 def write_shared(project: Project) -> None:
     """Write the files over all benchmarks of a run."""
-    for name, (columns, rows) in OF_RUN.items():
-        write_text(project.paths.csv(name), csv_text(columns, rows(project)))
+    from punchline.validity import links, shortcuts  # scikit-learn takes half a second to import
+
+    for name, module in {"shortcuts": shortcuts, "links": links}.items():
+        write_text(project.paths.csv(name), csv_text(module.COLUMNS, module.rows(project)))

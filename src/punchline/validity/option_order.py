@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import pandas as pd
-from scipy.stats import chisquare
 
 from punchline.artifacts.project import Project
 from punchline.core.benchmark import DEFAULT
@@ -61,5 +60,7 @@ def _positions(whole: pd.DataFrame) -> dict[str, float]:
     shares = {f"share_{letter}": n / len(read) for letter, n in zip(letters, chosen, strict=True)}
     if whole["cluster"].nunique() < FEWEST:
         return shares
+    from scipy.stats import chisquare  # takes half a second to import
+
     tested = chisquare(chosen, offered)
     return shares | {"chi2": float(tested.statistic), "p": float(tested.pvalue)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections import Counter
 from collections.abc import Iterator
@@ -32,15 +33,13 @@ COLUMNS = (
 PEOPLE = "annotators"
 
 
-def _ballots(project: Project, benchmark: str, items: pd.DataFrame) -> dict[tuple[str, str], list[str]]:
-    """Labels of each person by item and task; {} where none were released."""
-    module = benchmarks.facet(benchmark, "people")
+@functools.lru_cache(maxsize=1)  # of two files
+def _ballots(project: Project, benchmark: str) -> tuple[pd.DataFrame, dict[tuple[str, str], list[str]]]:
+    """(the items, labels of each person by item and task); none where none were released."""
+    where, module = project.paths, benchmarks.facet(benchmark, "people")
+    items = items_frame(Keyed(where.items(benchmark), Item), Keyed(where.gold(benchmark), Gold))
     found = module.ballots(raw_files(project, benchmark, module.FILES)) if module else ()
-    return {(item, task): given for item, task, given in found if item in items.index}
-
-
-def _items(project: Project, benchmark: str) -> pd.DataFrame:
-    return items_frame(Keyed(project.paths.items(benchmark), Item), Keyed(project.paths.gold(benchmark), Gold))
+    return items, {(item, task): given for item, task, given in found if item in items.index}
 
 
 def agreement(given: list[str]) -> float | None:
@@ -59,7 +58,7 @@ def votes(project: Project, benchmark: str) -> list[dict[str, Any]]:
             "agreement": agreement(given),
             "labels": "; ".join(f"{_words(labels)} {n / len(given):.2f}" for labels, n in Counter(given).most_common()),
         }
-        for (item, task), given in _ballots(project, benchmark, _items(project, benchmark)).items()
+        for (item, task), given in _ballots(project, benchmark)[1].items()
     ]
     return sorted(rows, key=lambda row: (row["agreement"] is None, row["agreement"] or 0))
 
@@ -70,8 +69,7 @@ def _words(labels: str) -> str:
 
 def rows(project: Project, benchmark: str) -> list[dict[str, Any]]:
     """Rows of people.csv: people, then models under both rules, by task."""
-    items = _items(project, benchmark)
-    ballots = _ballots(project, benchmark, items)
+    items, ballots = _ballots(project, benchmark)
     if not ballots:
         return []
     tasks = dict.fromkeys(task for _, task in ballots)

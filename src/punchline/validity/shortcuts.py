@@ -119,16 +119,6 @@ def answer(questions: pd.DataFrame, needs: str, function: Callable[[pd.DataFrame
     return pd.concat(made)[["item_id", "task", "answer"]]
 
 
-def _scores(
-    benchmark: Benchmark, items: Mapping[str, Item], golds: Mapping[str, Gold], rule: Rule, answers: pd.DataFrame
-) -> Iterator[Score]:
-    about: dict[str, Any] = {"request_id": "", "model_key": "", "engine": "", "engine_version": "", "state": "ok"}
-    for item_id, task, text in zip(answers["item_id"], answers["task"], answers["answer"], strict=True):
-        responses = {task: Response(text=text, **about)}  # alone: PixelHumor's Q1 = No changes Q3
-        scores = benchmark.score_item(responses, items[item_id], golds[item_id], "", rule)
-        yield from (score for score in scores if score.task == task)
-
-
 class Measured:
     """The values of shortcuts in the tables of one benchmark."""
 
@@ -138,6 +128,14 @@ class Measured:
         self.published = read_published(paths.published(benchmark.NAME))
         self.of_model = functools.cache(self._of_model)
         self.questions = functools.cache(functools.partial(questions_of, benchmark, items, golds))
+        self.scored = functools.cache(self._scored)  # draws and shortcuts have many answers in common
+
+    def _scored(self, item_id: str, task: str, text: str, rule: Rule) -> list[Score]:
+        """The scores of one answer."""
+        about: dict[str, Any] = {"request_id": "", "model_key": "", "engine": "", "engine_version": "", "state": "ok"}
+        responses = {task: Response(text=text, **about)}  # alone: PixelHumor's Q1 = No changes Q3
+        scores = self.benchmark.score_item(responses, self.items[item_id], self.golds[item_id], "", rule)
+        return [score for score in scores if score.task == task]
 
     def cells(self, needs: str, function: Callable[[pd.DataFrame], pd.Series]) -> Cells:
         """Values of a shortcut: each task in the first row of the first table that shows it."""
@@ -146,17 +144,17 @@ class Measured:
 
         @functools.cache
         def scored(rule: Rule) -> pd.DataFrame:
-            answers = answer(self.questions(rule), needs, function)
-            scores = _scores(self.benchmark, self.items, self.golds, rule, answers)
+            answers = answer(self.questions(rule), needs, function).itertuples(index=False)
+            scores = (score for one in answers for score in self.scored(*one, rule))
             return scores_frame(scores, self.frame, rule, self.benchmark.METRICS)[0]
 
         for table in self.benchmark.TABLES.values():
-            closed = set(self.questions(table.published_rule)["task"])
+            closed = {*self.questions(table.published_rule)["task"].unique()}
             if table.rows is None or not closed.intersection(table.tasks or closed) - first.keys():
                 continue
             frame = scored(table.published_rule)
             for keys, column, estimate in _ordered(table, frame, self.frame):
-                tasks = sorted(set(frame["task"].iloc[estimate.used]))
+                tasks = sorted(frame["task"].iloc[estimate.used].unique())
                 if all(first.setdefault(task, (table.name, keys)) == (table.name, keys) for task in tasks):
                     found[table.name, keys, column] = _PROMPT.sub("", tasks[0]), estimate
         return found

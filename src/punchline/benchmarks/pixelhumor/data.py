@@ -149,9 +149,14 @@ def _literal(text: str) -> Any:
         return ast.literal_eval(text)
 
 
-def by_comic(files: Files, name: str, kind: type[T]) -> dict[str, T]:
+def by_comic(files: Files, name: str, kind: type[T]) -> Mapping[str, T]:
     """The rows of a released file by comic id."""
-    return {comic_id: row for comic_id, _, row in rows(files, name, kind)}
+    return _by_comic(content_of(files, name), name, kind)
+
+
+@lru_cache(maxsize=4)  # of several tables
+def _by_comic(content: bytes, name: str, kind: type[T]) -> Mapping[str, T]:
+    return {comic_id: row for comic_id, _, row in rows({name: content}, name, kind)}
 
 
 def listing(files: Files) -> list[tuple[str, str, str]]:
@@ -199,8 +204,8 @@ def golds(files: Files) -> Iterator[Gold]:
     that is in one file only.
     """
     others: dict[str, dict[str, Any]] = {
-        OBJECTIVE: by_comic(files, OBJECTIVE, Objective),
-        HARM: by_comic(files, HARM, Harm),
+        OBJECTIVE: {**by_comic(files, OBJECTIVE, Objective)},
+        HARM: {**by_comic(files, HARM, Harm)},
     }
     for comic_id, _, labels in rows(files, SUBJECTIVE, Subjective):
         values = msgspec.structs.asdict(labels)
