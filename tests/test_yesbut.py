@@ -61,10 +61,10 @@ def test_bad_annotations(content: str | bytes, message: str) -> None:
     files = corpus() | {ANNOTATIONS: content.encode() if isinstance(content, str) else content}
     for read in (yesbut.listing, yesbut.golds):
         with pytest.raises(PunchlineError, match=ANNOTATIONS) as error:
-            read(files)
+            list(read(files))
         assert message in str(error.value)
         with pytest.raises(PunchlineError, match="not there"):
-            read({})
+            list(read({}))
 
 
 @pytest.mark.parametrize(

@@ -388,4 +388,4 @@ def test_real_strips_are_learnt(root: Path, project: Path, mirror: Path, conditi
     lora = msgspec.structs.replace(read_recipe("tiny-hummus").lora, r=64, alpha=64)
     long = {"shuffles": shuffles, "epochs": 40 * shuffles, "batch": 4 * shuffles, "lr": 0.005}
     recipe = a_recipe(**of, split=split, lora=lora, **long)
-    learns_by_heart(recipe, (stripcipher.items(files, images), stripcipher.golds(files)), project / "made")
+    learns_by_heart(recipe, (stripcipher.items(files, images), [*stripcipher.golds(files)]), project / "made")

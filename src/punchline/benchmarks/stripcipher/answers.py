@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sized
 from typing import Any
 
 from punchline.benchmarks.stripcipher import CHOICES
@@ -26,7 +26,7 @@ NEEDS = {**dict.fromkeys(CHOICES, "options"), "reordering_generation": "labels"}
 
 
 def parse(
-    task: str, text: str, rule: Rule, *, options: Mapping[str, str], labels: Sequence[str], **_: Any
+    task: str, text: str, rule: Rule, *, options: Mapping[str, str], labels: Sized, **_: Any
 ) -> str | tuple[int, ...] | None:
     """The letter, or the frames in order, of an answer (punchline.parse)."""
     if task == "reordering_generation":
@@ -34,16 +34,17 @@ def parse(
     if task != "reordering_choice":
         return choice.choice(text, options, options).value
     letter = choice.choice(text, options).value  # without texts: "1, 3, 1, 2" has that of the option 3, 1, 2 in it
-    if letter is None:  # the sequence itself in place of its letter
-        orders = {tuple(re.findall(r"\d+", option)): letter for letter, option in options.items()}
-        order = parse_sequence(text, len(next(iter(orders))))
-        letter = orders.get(tuple(map(str, order or ())))
-    return letter
+    if letter is not None:
+        return letter
+    orders = {tuple(re.findall(r"\d+", option)): letter for letter, option in options.items()}
+    order = parse_sequence(text, len(next(iter(orders))))  # the sequence itself in place of its letter
+    return orders.get(tuple(map(str, order or ())))
 
 
 def read(task: str, answer: str, item: Item) -> tuple[str, ...] | None:
     """The letter, or the numbers of a sequence, in an answer."""
-    n = int(str(item.fields["frames"]))
-    labels = [str(place + 1) for place in range(n)]
+    labels = range(int(str(item.fields["frames"])))
     parsed = parse(task, answer, "paper", options=options_of(item, task), labels=labels)
-    return None if parsed is None else (parsed,) if isinstance(parsed, str) else tuple(map(str, parsed))
+    if isinstance(parsed, str):
+        return (parsed,)
+    return None if parsed is None else tuple(map(str, parsed))

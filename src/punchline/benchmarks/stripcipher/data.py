@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from punchline.benchmarks.annotations import items as items_of
@@ -29,9 +29,8 @@ def items(files: Files, images: Mapping[str, tuple[ImageRef, ...] | str]) -> lis
     request of the condition `meaning` shows and no other: the paper gives away the comprehension answer there.
     Raises PunchlineError for a strip that is not in the file.
     """
-    return items_of(
-        NAME, ((i, strip.source, i, _fields(strip)) for i, strip in strips_of(files).items()), images, STRIPS
-    )
+    rows = ((item_id, strip.source, item_id, _fields(strip)) for item_id, strip in strips_of(files).items())
+    return items_of(NAME, rows, images, STRIPS)
 
 
 def _fields(strip: Strip) -> dict[str, Scalar]:
@@ -40,31 +39,26 @@ def _fields(strip: Strip) -> dict[str, Scalar]:
         fields |= {f"{task}_{letter}": o for letter, o in zip(LETTERS, _options(strip, task, choice), strict=True)}
         if choice.question:
             fields[f"{task}_question"] = choice.question
-    comprehension = choices(strip).get("comprehension")
+    comprehension = strip.reviewed.comprehension
     meaning = strip.reviewed.meaning or (comprehension and comprehension.answer)  # table 7
     return fields | ({"meaning": meaning} if meaning else {})
 
 
-def golds(files: Files) -> list[Gold]:
+def golds(files: Files) -> Iterator[Gold]:
     """Gold of every strip.
 
     values: reordering_generation, the places of the frames as shown in the order of the story, from 1;
     reordering_choice and, where reviewed, prediction and comprehension: the letter of the right option; frames;
     category, where known.
     """
-    golds = []
     for item_id, strip in strips_of(files).items():
         right = frames.right_sequence(strip.frames, item_id)
         offered = frames.sequences(strip.frames, item_id)
-        values: dict[str, Any] = {
-            "frames": strip.frames,
-            "reordering_generation": [place + 1 for place in right],
-            "reordering_choice": LETTERS[offered.index(right)],
-        }
+        values: dict[str, Any] = {"frames": strip.frames, "reordering_generation": [place + 1 for place in right]}
+        values["reordering_choice"] = LETTERS[offered.index(right)]
         values |= {
             task: LETTERS[_options(strip, task, choice).index(choice.answer)] for task, choice in choices(strip).items()
         }
         if strip.reviewed.category is not None:
             values["category"] = strip.reviewed.category
-        golds.append(Gold(benchmark=NAME, item_id=item_id, values=values))
-    return golds
+        yield Gold(benchmark=NAME, item_id=item_id, values=values)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 import msgspec
 
@@ -17,8 +17,8 @@ from punchline.benchmarks.stripcipher.words import plain
 from punchline.errors import PunchlineError
 from punchline.schema import Record
 
-CATEGORIES = ("Satirical", "Inspiring", "Touching", "Philosophical", "Critical", "Humorous")  # table 9
-Category = Literal["Satirical", "Inspiring", "Touching", "Philosophical", "Critical", "Humorous"]
+Category = Literal["Satirical", "Inspiring", "Touching", "Philosophical", "Critical", "Humorous"]  # table 9
+CATEGORIES: tuple[str, ...] = get_args(Category)
 
 
 def _text(description: str, **more: Any) -> msgspec.Meta:
@@ -75,11 +75,6 @@ class Strip(Record, frozen=True, kw_only=True):
     def reviewed(self) -> Texts:
         """Its texts; empty ones where none are reviewed."""
         return self.texts or Texts()
-
-
-def schema() -> dict[str, Any]:
-    """The JSON schema of strips.json; docs/stripcipher.schema.json holds it."""
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **msgspec.json.schema(list[Strip])}
 
 
 def _check(strip: Strip) -> tuple[str, str] | None:

@@ -28,18 +28,16 @@ LENT = {"text_llava_7b": "descriptions_llava-1.6-7b.json", "text_llava_13b": "de
 # Appendix B.2: default settings or greedy; the cards of the commercial models have the paper's temperature, 1. The
 # limit is ours: the released code gives GPT-4 2048 and Claude-3 1024.
 _IMAGE_ONLY = tuple(Task(f"{kind}_{k}", 1024) for kind in KINDS for k in PROMPTS)
-_DESCRIBED_TASKS = tuple(
-    task._replace(prompt=f"{task.name}_described") for task in _IMAGE_ONLY if not task.name.startswith("description")
-)
 TASKS = tuple(task.name for task in _IMAGE_ONLY)
 # oracle: image and the annotated description; text_…: that, or another model's description, and no image; chained:
 # image and the model's own description.
 CONDITIONS = (DEFAULT, "oracle", "chained", "text_oracle", *LENT)
 CHAINED = ("chained",)
 ASKED = _IMAGE_ONLY + tuple(
-    task._replace(condition=condition, picture=not condition.startswith("text_"))
+    task._replace(condition=condition, prompt=f"{task.name}_described", picture=not condition.startswith("text_"))
     for condition in CONDITIONS[1:]
-    for task in _DESCRIBED_TASKS
+    for task in _IMAGE_ONLY
+    if not task.name.startswith("description")
 )
 JUDGED = Task("judge", 2048, picture=False, temperature=1.0)  # as gpt_eval.py has it
 JUDGES = ("judge", "bertscore")

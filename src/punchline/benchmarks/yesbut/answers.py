@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from punchline.benchmarks.yesbut import CHOSEN, JUDGED, TASKS
+from punchline.benchmarks.yesbut import JUDGED, OPTIONS
 from punchline.read import choice, rating, reasoning
 from punchline.schema import Rule, sha256
 
@@ -22,8 +22,8 @@ def read_released(answer: str, letters: str = "ABCD") -> str | None:
     """
     if "USER" in answer and "\nASSISTANT:" in answer:
         answer = answer.split("\nASSISTANT:")[1]
-    first = next((character for character in answer if character in "ABCDE"), None)
-    return first if first is not None and first in letters else None
+    first = re.search("[ABCDE]", answer)
+    return first[0] if first and first[0] in letters else None
 
 
 def read_paper(answer: str, choices: Mapping[str, str]) -> str | None:
@@ -62,13 +62,13 @@ def written_text(answer: str, rule: Rule) -> str:
     return reasoning.without(answer) if rule == "paper" else answer
 
 
-NEEDS = {task: "options" for task in TASKS if task.rpartition("_")[0] in CHOSEN} | {JUDGED.name: ""}
+NEEDS = {**dict.fromkeys(OPTIONS, "options"), JUDGED.name: ""}
 
 
 def parse(task: str, text: str, rule: Rule, *, options: Mapping[str, str], **_: Any) -> str | float | None:
     """The letter, the written text or, for task `judge`, the score of an answer (punchline.parse)."""
     if task == JUDGED.name:
         return read_score(text, rule)
-    if task.rpartition("_")[0] not in CHOSEN:
+    if task not in OPTIONS:
         return written_text(text, rule)
     return read_released(text, "".join(options)) if rule == "released" else read_paper(text, options)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import msgspec
 
@@ -90,11 +90,9 @@ def items(files: Files, images: Mapping[str, tuple[ImageRef, ...] | str]) -> lis
     return items_of(NAME, rows, images, ANNOTATIONS)
 
 
-def golds(files: Files) -> list[Gold]:
+def golds(files: Files) -> Iterator[Gold]:
     """Reference texts, and the letter of the right option, for every comic."""
-    golds = []
     for image_file, comic in _comics(files).items():
         letters = {kind: getattr(comic, f"{kind}_answer") for kind in CHOSEN}
         values = {"description": comic.caption, "contradiction": comic.contradiction, **letters}
-        golds.append(Gold(benchmark=NAME, item_id=image_file, values=values))
-    return golds
+        yield Gold(benchmark=NAME, item_id=image_file, values=values)

@@ -15,11 +15,9 @@ OPTION = re.compile(r"([A-E])\. (.+)")
 
 def options(question: str) -> dict[str, str]:
     """{letter: text} of a question's options, one a line (`A. …`), letters from A on; {} for anything else."""
-    lines = question.split("\n")
-    matches = [match for line in lines if (match := OPTION.fullmatch(line))]
-    read = {match[1]: match[2].strip() for match in matches}
-    whole = len(matches) == len(lines) >= 2 and "".join(read) == "ABCDE"[: len(lines)]
-    return read if whole else {}
+    matches = [OPTION.fullmatch(line) for line in question.split("\n")]
+    read = {match[1]: match[2].strip() for match in matches if match}
+    return read if len(matches) > 1 and all(matches) and "".join(read) == "ABCDE"[: len(matches)] else {}
 
 
 def rotated(item: Item, values: Mapping[str, Any], by: int) -> tuple[dict[str, Scalar], dict[str, Any]]:
@@ -27,9 +25,8 @@ def rotated(item: Item, values: Mapping[str, Any], by: int) -> tuple[dict[str, S
     fields, right = dict(item.fields), dict(values)
     for kind in CHOSEN:
         read = options(str(fields[kind]))
-        order = turned(list(read), by)
-        letter_of = dict(zip(order, read, strict=True))
-        fields[kind] = "\n".join(f"{letter_of[letter]}. {read[letter]}" for letter in order)
+        letter_of = dict(zip(turned(list(read), by), read, strict=True))
+        fields[kind] = "\n".join(f"{letter}. {read[before]}" for before, letter in letter_of.items())
         if kind in right:
             right[kind] = letter_of[right[kind]]
     return fields, right

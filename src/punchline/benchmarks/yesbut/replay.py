@@ -29,11 +29,8 @@ class Description(msgspec.Struct, frozen=True):
 
 
 def _kind(file: str, fields: Mapping[str, Any]) -> type[ReleasedAnswer | Description]:
-    return (
-        Description
-        if file.startswith("description") and fields.keys() & {"gen_des", "output"} == {"gen_des"}
-        else ReleasedAnswer
-    )
+    renamed = file.startswith("description") and "gen_des" in fields and "output" not in fields
+    return Description if renamed else ReleasedAnswer
 
 
 def read(files: Mapping[str, bytes], path: str, select: Select = None) -> Answers:

@@ -74,11 +74,9 @@ def _text(answered: Answered, task: str, kind: str) -> Mark:
         mark.hear(judged)
         if judged is not None and judged.response.state == "ok":
             score = read_score(judged.response.text or "", rule)
-            if score is not None:
-                mark.parsed, mark.metrics["gpt"] = (f"{score:g}",), score
-            else:
-                mark.read(None)
-                mark.metrics |= {"gpt": -1.0} if rule == "released" else {}
+            mark.read(None if score is None else (f"{score:g}",))
+            if score is not None or rule == "released":
+                mark.metrics["gpt"] = -1.0 if score is None else score
         if compared is not None:
             mark.responses.append(compared.response)
             scorer = compared.judge
