@@ -28,14 +28,13 @@ DEMO = Path(__file__).parent.parent / "data/demo/hummus"
 ANNOTATED = "nyc-combi-9001"
 
 
+def read_files(folder: Path) -> Files:
+    return {name: (folder / name).read_bytes() for name in hummus.ITEM_FILES}
+
+
 @pytest.fixture(scope="module")
 def demo() -> Files:
-    return {name: (DEMO / name).read_bytes() for name in hummus.ITEM_FILES}
-
-
-@pytest.fixture(scope="module")
-def real(mirror: Path) -> Files:
-    return {name: (mirror / "hummus" / name).read_bytes() for name in hummus.ITEM_FILES}
+    return read_files(DEMO)
 
 
 def right(request: Request, gold: Gold, rule: Rule = "released") -> str:
@@ -70,10 +69,6 @@ def but(said: Said = (None, "missing"), **of: str) -> Answer:
 RIGHTLY = but()
 
 
-def only_classification(request: Request, gold: Gold) -> Said:
-    return (right(request, gold), "ok") if request.task == "classification" else (None, "missing")
-
-
 def graded(files: Files, answer: Answer = RIGHTLY, scorer: str | None = "labse") -> list[Score]:
     """Scores under both rules, in all conditions; the scorer says 1 for equal texts, else 0.25."""
     items, golds = read_items(hummus, files), read_golds(hummus, files)
@@ -105,40 +100,35 @@ def row_of(name: str, scores: list[Score], files: Files, **keys: str) -> dict[st
     return row
 
 
-def changed(files: Files, name: str, change: Callable[[Any], None]) -> Files:
-    content = json.loads(files[name])
-    change(content)
-    return files | {name: json.dumps(content).encode()}
-
-
-def one_of(files: Files, task: str, item_id: str = ANNOTATED) -> tuple[Item, Gold, Request]:
+def asked_of(files: Files, task: str, item_id: str = ANNOTATED) -> tuple[Item, Gold, Request]:
     """An item, its gold, and its first request of a task."""
     item = read_items(hummus, files)[item_id]
     return item, read_golds(hummus, files)[item_id], next(r for r in hummus.requests(item) if r.task == task)
 
 
-def test_addresses(demo: Files) -> None:
-    assert contests.address(521) == "https://nextml.github.io/caption-contest-data/cartoons/521.jpg"
-    assert is_image(contests.address(521))
-    assert contests.address(184).endswith("all_contest_images.zip#184.jpeg")
+def test_addresses() -> None:
+    assert is_image(contests.address(521)) and contests.address(521).endswith("cartoons/521.jpg")
     assert not is_image(contests.address(184))  # recorded as missing
 
 
-@pytest.mark.parametrize(("field", "value", "expected"), [*refused("hummus"), (None, "x", "expected an object")])
-def test_bad_dataset(demo: Files, field: str | None, value: Any, expected: str) -> None:
-    def change(content: dict[str, Any]) -> None:
-        content[ANNOTATED] = value if field is None else content[ANNOTATED] | {field: value}
-
-    with pytest.raises(PunchlineError, match=expected) as raised:
-        list(hummus.golds(changed(demo, hummus.DATASET, change)))
-    assert str(raised.value).startswith(f"{hummus.DATASET}, record {ANNOTATED}")
+def annotated(field: str | None, value: Any) -> Callable[[Any], None]:
+    return lambda content: content.update({ANNOTATED: content[ANNOTATED] | {field: value} if field else value})
 
 
-def rename(content: Any, item_id: str) -> None:
-    if isinstance(content, list):
-        content[0]["combi_id"] = item_id
-    else:
-        content[item_id] = content.pop(ANNOTATED)
+def renamed(item_id: str) -> Callable[[Any], None]:
+    def rename(content: Any) -> None:
+        if isinstance(content, list):
+            content[0]["combi_id"] = item_id
+        else:
+            content[item_id] = content.pop(ANNOTATED)
+
+    return rename
+
+
+NO_NAMES = ("../../etc", "a/b", "", ".", "..", ".hidden", "a b", "é", "a\ud800", "x" * 101)
+NO_RECORDS = ((b"", "not JSON"), (b'{"a": {', "not JSON"), (b"1", "expected"), (b"\xff", "not JSON"))
+NO_RECORDS += ((b"[" * 100_000, "not JSON"),)
+DESCRIBED = b"contest_number,image_description\n"
 
 
 @pytest.mark.parametrize(
@@ -148,59 +138,54 @@ def rename(content: Any, item_id: str) -> None:
         (hummus.TEST_SET, lambda content: content[0].update(combi_id="nyc-combi-1"), f"not in {hummus.DATASET}"),
         (hummus.TEST_SET, lambda content: content[0].update(is_met="yes"), "is_met"),
         (hummus.TEST_SET, lambda content: content.__setitem__(0, 1), "expected an object"),
+        *((name, *case) for name in hummus.GOLD_FILES for case in NO_RECORDS),
+        *((name, renamed(one), "file name|surrogate|a text") for name in hummus.GOLD_FILES for one in NO_NAMES),
         *(
-            (name, content, expected)
-            for name in hummus.GOLD_FILES
-            for content, expected in (
-                (b"", "not JSON"),
-                (b'{"a": {', "not JSON"),
-                (b"1", "expected"),
-                (b"\xff", "JSON"),
-            )
+            (hummus.DATASET, annotated(field, value), f"^{hummus.DATASET}, record {ANNOTATED}.*{expected}")
+            for field, value, expected in [*refused("hummus"), (None, "x", "expected an object")]
         ),
-        *(
-            (name, lambda content, item_id=item_id: rename(content, item_id), r"file name|surrogate|expected a text")
-            for name in hummus.GOLD_FILES
-            for item_id in ("../../etc", "a/b", "", ".", "..", ".hidden", "a b", "é", "a\ud800", "x" * 101)
-        ),
-        (hummus.DATASET, b"\xff", "not JSON"),
-        (hummus.DATASET, b"[" * 100_000, "not JSON"),
         (hummus.DATASET, b'{"a": {"met_class": "No"}, "a": {}}', "record a"),
-        (hummus.DESCRIPTIONS, b"contest_number,image_description\n901,a\n901,b\n", "twice"),
-        (hummus.DESCRIPTIONS, b"contest_number,image_description\nx,a\n", "contest_number: Expected"),
+        (hummus.DESCRIPTIONS, DESCRIBED + b"901,a\n901,b\n", "twice"),
+        (hummus.DESCRIPTIONS, DESCRIBED + b"x,a\n", "contest_number: Expected"),
         (hummus.DESCRIPTIONS, b"contest,image_description\n901,a\n", "contest_number"),
     ],
 )
 def test_bad_files(demo: Files, name: str, spoil: Any, expected: str) -> None:
-    files = demo | {name: spoil} if isinstance(spoil, bytes) else changed(demo, name, spoil)
+    if not isinstance(spoil, bytes):
+        spoil(content := json.loads(demo[name]))
+        spoil = json.dumps(content).encode()
     with pytest.raises(PunchlineError, match=expected) as raised:
-        read_items(hummus, files)
+        read_items(hummus, demo | {name: spoil})
     assert name in str(raised.value)
     str(raised.value).encode()  # can be printed
+
+
+def test_an_item_that_is_not_there(demo: Files) -> None:
     with pytest.raises(PunchlineError, match="no such item"):
         hummus.items(demo, {"nyc-combi-1": ""})
+
+
+RIGHT_COLUMNS = {
+    "table2": ("classification_pos", "classification_neg", "classification_avg", "naming", "rouge1", "rouge2"),
+    "table3": ("image_bbox_iou", "image_label", "caption_hl_jaccard", "image_bbox_precision"),
+    "table4": ("positive", "negative", "average"),
+    "table5": ("classification_avg", "naming", "image_bbox_iou", "caption_hl_jaccard"),
+}
 
 
 def test_right_answers(demo: Files) -> None:
     scores = graded(demo)
     assert {score.state for score in scores if score.rule == "released"} == {"ok"}
-    for made, columns in (
-        ("table2", ("classification_pos", "classification_neg", "classification_avg", "naming")),
-        ("table3", ("image_bbox_iou", "image_label", "caption_hl_jaccard", "image_bbox_precision")),
-        ("table4", ("positive", "negative", "average")),
-        ("table5", ("classification_avg", "naming", "image_bbox_iou", "caption_hl_jaccard")),
-    ):
+    for made, columns in RIGHT_COLUMNS.items():
         row = row_of(made, scores, demo)
         assert [row[column] for column in columns] == pytest.approx([1.0] * len(columns))
         assert all(value == 100 for name, value in row.items() if name.endswith("success"))
         assert row["comparable"] == "yes" and not any(row[f"n_{state}"] for state in ("missing", "unparsable"))
         assert row.get("naming_minilm") is None
     good = row_of("good_answers", scores, demo)
-    assert good["image_bbox"] == 100
+    assert good["image_bbox"] == good["explanation"] == 100
     for shown in ("image", "description"):
         assert row_of("figure5", scores, demo, input=shown)["classification"] == 1
-    row = row_of("table2", scores, demo)
-    assert row["rouge1"] == row["rouge2"] == pytest.approx(1) and good["explanation"] == 100
 
 
 def test_two_embedders_never_share_a_column(demo: Files) -> None:
@@ -212,15 +197,14 @@ def test_two_embedders_never_share_a_column(demo: Files) -> None:
 
 
 def naming_of(answer: str, item: Item, gold: Gold, verdicts: Mapping[str, Verdict] | None = None) -> Score:
-    request = next(one for one in hummus.requests(item) if one.task == "naming")
-    scores = hummus.score_item({"naming": response(request, answer)}, item, gold, "m", "paper", verdicts)
+    scores = hummus.score_item({"naming": response("r", answer)}, item, gold, "m", "paper", verdicts)
     return next(score for score in scores if score.task == "naming")
 
 
 def test_best_match_among_gold_needs_every_verdict(demo: Files) -> None:
-    item, gold, request = one_of(demo, "naming", "nyc-combi-9003")
+    item, gold, request = asked_of(demo, "naming", "nyc-combi-9003")
     answer = "HUMANS ARE ANIMALS; WORK IS WAR"
-    asked = hummus.judge_requests(item, gold, {"naming": response(request, answer)}, "default")
+    asked = hummus.judge_requests(item, gold, {"naming": response(request, answer)})
     assert len(asked) == 4 and {one.task for one in asked} == {"cosine"}  # each of the answer's with both directions
     verdicts = {one.request_id: similarity(one, other="0.5") for one in asked}
     naming = naming_of(answer, item, gold, verdicts)
@@ -234,20 +218,18 @@ def test_best_match_among_gold_needs_every_verdict(demo: Files) -> None:
 
 
 def test_captions_and_prompts_are_no_metaphors(demo: Files) -> None:
-    item, gold, _ = one_of(demo, "naming")
+    item, gold, _ = asked_of(demo, "naming")
     item = msgspec.structs.replace(item, fields={**item.fields, "caption": "Time is a sofa."})
-    request = next(one for one in hummus.requests(item) if one.task == "naming")
-    for text, parsed in (
-        ("Time is a sofa.", None),
-        ('"Time is a sofa" relies on OBJECTS ARE PEOPLE', ("OBJECTS ARE PEOPLE",)),
-        (text_of(request), None),
-    ):
+    prompt = next(text_of(request) for request in hummus.requests(item) if request.task == "naming")
+    quoting = '"Time is a sofa" relies on OBJECTS ARE PEOPLE'
+    for text, parsed in (("Time is a sofa.", None), (quoting, ("OBJECTS ARE PEOPLE",)), (prompt, None)):
         assert naming_of(text, item, gold).parsed == parsed
-        assert bool(hummus.judge_requests(item, gold, {"naming": response(request, text)})) == (parsed is not None)
+        assert bool(hummus.judge_requests(item, gold, {"naming": response("r", text)})) == (parsed is not None)
 
 
 def test_only_classification_was_asked(demo: Files) -> None:
-    scores = graded(demo, only_classification)
+    missing: Said = (None, "missing")
+    scores = graded(demo, lambda request, gold: RIGHTLY(request, gold) if request.task == "classification" else missing)
     row = row_of("table2", scores, demo)
     assert row["n_missing"] == 0 and row["comparable"] == "yes" and row.get("naming") is None
     row = row_of("table3", scores, demo)
@@ -265,7 +247,7 @@ def test_a_task_has_scores_only_of_the_pairs_in_its_scope(demo: Files, answer: A
 
 
 def test_joint_ends_where_the_model_says_no(demo: Files) -> None:
-    item, gold, request = one_of(demo, "joint")
+    item, gold, request = asked_of(demo, "joint")
 
     def by_task(text: str) -> dict[str, Score]:
         scores = hummus.score_item({"joint": response(request, text)}, item, gold, "m", "released", {}, "joint")
@@ -367,24 +349,22 @@ def test_fine_tuned_models_are_shown_beside_their_base(demo: Files) -> None:
 
 
 @pytest.mark.real
-def test_released_counts(real: Files) -> None:
-    made = table("statistics", [], real).rows
-    statistics = {(row["model"], row["statistic"]): row.get("value") for row in made}
-    assert [statistics[hummus.DATASET, one] for one in ("yes", "widlii", "no", "discard")] == [332, 236, 372, 60]
-    assert [statistics[hummus.TEST_SET, one] for one in ("yes", "widlii", "no", "discard")] == [329, 229, 382, 0]
+def test_released_counts(mirror: Path) -> None:
+    files = read_files(mirror / "hummus")
+    statistics = {(row["model"], row["statistic"]): row.get("value") for row in table("statistics", [], files).rows}
+    labels = ("yes", "widlii", "no", "discard")
+    assert [statistics[hummus.DATASET, label] for label in labels] == [332, 236, 372, 60]
+    assert [statistics[hummus.TEST_SET, label] for label in labels] == [329, 229, 382, 0]
     assert statistics[hummus.TEST_SET, "labels_that_differ"] == 13
     assert statistics[hummus.DATASET, "conceptual_metaphors"] == 402
-    frequent = table("figure3", [], real).rows
-    pairs = [row["pairs"] for row in frequent]
-    assert (
-        len(frequent) == 100
-        and pairs == sorted(pairs, reverse=True)
-        and pairs[0] / 568 == pytest.approx(0.222, abs=5e-4)
-    )
+    pairs = [row["pairs"] for row in table("figure3", [], files).rows]
+    assert len(pairs) == 100 and pairs == sorted(pairs, reverse=True)
+    assert pairs[0] / 568 == pytest.approx(0.222, abs=5e-4)
 
 
 @pytest.mark.real
-def test_released_metaphors_come_back_in_every_form(real: Files) -> None:
+def test_released_metaphors_come_back_in_every_form(mirror: Path) -> None:
+    real = read_files(mirror / "hummus")
     items = read_items(hummus, real)
     for gold in read_golds(hummus, real).values():
         metaphors = [str(one) for one in gold.values.get("metaphors", ())][: answers.metaphors.PIECES]

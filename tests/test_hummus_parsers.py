@@ -23,33 +23,29 @@ def read(task: str, text: str, involves: str = "A", **about: Any) -> Any:
 
 
 named, is_met = READERS["hummus"]["named"], READERS["hummus"]["is_met"]
+texts = hostile("hummus")
+YES, NO = "yes|yea|yep|yup|true|affirm|correct|indeed|metaphor|figur", "no|nah|false|negativ|incorrect|liter"
 
 
 def named_in_json(text: str) -> str:
     return str(structure.fields(text, FIELDS)["conceptual_metaphor"])
 
 
-texts = hostile("hummus")
+def letters(text: str) -> str:
+    return "".join(filter(str.isalnum, text.lower()))
 
 
 @given(texts, st.sampled_from(TASKS), st.sampled_from("AB"))
-def test_never_raises(text: str, task: str, involves: str) -> None:
+def test_what_is_read_is_said(text: str, task: str, involves: str) -> None:
     found = read(task, text, involves)
     assert found is None or len(found) >= 1
-
-
-@given(texts)
-def test_joint_never_raises(text: str) -> None:
-    found = structure.fields(text, FIELDS)
-    assert set(found) <= {*FIELDS}
-    assert all(value in text for value in found.values()) or text.lstrip().startswith("{")
-
-
-@given(texts)
-def test_yes_or_no_is_said(text: str) -> None:
-    found = read("classification", text)
-    yes, no = "yes|yea|yep|yup|true|affirm|correct|indeed|metaphor|figur", "no|nah|false|negativ|incorrect|liter"
-    assert found is None or re.search({"Yes": yes, "No": no}[found], text.lower())
+    assert (label := read("classification", text)) is None or re.search({"Yes": YES, "No": NO}[label], text.lower())
+    assert all(letters(one) in letters(text) for one in named(text) or ())
+    unmarked = highlight.words(text.replace("<i>", " ").replace("</i>", " "))
+    assert set(highlight.highlighted(text)) <= {*unmarked, *highlight.words(text)}
+    fields = structure.fields(text, FIELDS)
+    assert set(fields) <= {*FIELDS}
+    assert all(value in text for value in fields.values()) or text.lstrip().startswith("{")
 
 
 def test_a_or_b_follows_the_order_of_the_options() -> None:
@@ -74,14 +70,11 @@ def test_the_repeated_prompt_is_not_read(task: str) -> None:
         assert read(task, prompt, known=["love is a journey"], shown=(caption, description)) is None, prompt
 
 
-@pytest.mark.parametrize("example", ["LOVE IS A JOURNEY", '"LOVE IS A JOURNEY"', "TARGET DOMAIN IS SOURCE DOMAIN"])
-def test_repeating_the_prompt_names_nothing(example: str) -> None:
-    found = named(example)
-    assert found is not None and metaphors.repeats_example(found)
-    assert read("naming", example) is None
-    assert read("naming", INSTRUCTIONS["naming"]) is None
-    if "LOVE" in example:
-        assert read("naming", example, known=["love is a journey"]) is not None  # unless it is right
+def test_repeating_the_prompt_names_nothing() -> None:
+    for example in ("LOVE IS A JOURNEY", '"LOVE IS A JOURNEY"', "TARGET DOMAIN IS SOURCE DOMAIN"):
+        assert metaphors.repeats_example(named(example)) and read("naming", example) is None
+        right = read("naming", example, known=["love is a journey"]) is not None
+        assert right == ("LOVE" in example)
     assert not metaphors.repeats_example(("WORK IS WAR", metaphors.EXAMPLES[0]))
 
 
@@ -98,13 +91,6 @@ def test_gold_metaphors_come_back(triples: list[tuple[str, str, str]]) -> None:
     assert named("; ".join(gold)) == gold
 
 
-@given(texts)
-def test_named_is_said(text: str) -> None:
-    plain = "".join(c for c in text.lower() if c.isalnum())
-    for one in named(text) or ():
-        assert "".join(c for c in one.lower() if c.isalnum()) in plain
-
-
 share = st.floats(0.01, 0.5).map(lambda x: round(x, 4))
 
 
@@ -119,12 +105,6 @@ def test_boxes_lie_in_the_image(text: str) -> None:
     for top, left, height, width in box_list(text) or ():
         assert 0 <= top < 1 and 0 <= left < 1 and 0 < height <= 1 and 0 < width <= 1
         assert top + height <= 1 + 1e-9 and left + width <= 1 + 1e-9
-
-
-@given(texts)
-def test_marked_words_are_said(text: str) -> None:
-    unmarked = highlight.words(text.replace("<i>", " ").replace("</i>", " "))
-    assert set(highlight.highlighted(text)) <= {*unmarked, *highlight.words(text)}
 
 
 def test_overlap_of_words() -> None:
@@ -165,17 +145,9 @@ def test_joint_answers(answer: str) -> None:
     }
 
 
-@pytest.mark.parametrize(
-    "answer",
-    [
-        '{"is_met": ' + "[" * 100_000,
-        '{"is_met": ' + "9" * 10_000 + "}",
-        *(f'{{"is_met": {value}}}' for value in ('{"is_met": "Yes"}', "null", "1")),
-    ],
-    ids=lambda text: text[:16],
-)
-def test_joint_objects_that_say_nothing(answer: str) -> None:
-    assert read("joint", answer) is None
+def test_joint_objects_that_say_nothing() -> None:
+    for value in ("[" * 100_000, "9" * 10_000 + "}", '{"is_met": "Yes"}}', "null}", "1}"):
+        assert read("joint", f'{{"is_met": {value}') is None
 
 
 def test_corners_of_qwen25_are_pixels_of_the_picture_it_saw() -> None:
@@ -208,16 +180,8 @@ def test_corners_of_qwen25_are_pixels_of_the_picture_it_saw() -> None:
         ("caption_hl", "<i>cat</i>".rjust(40_001, "."), None),
         (named_in_json, TWO_IN_JSON.rjust(20_000), "A is b; C is d"),
         (named_in_json, TWO_IN_JSON.rjust(20_001), '["A is b", "C is d"]}'),
-        (
-            named_in_json,
-            '{"is_met": "Yes", "conceptual_metaphor": "\\ud800 IS \\udfff \\ud83d\\ude00"}',
-            "\ufffd IS \ufffd \U0001f600",
-        ),
-        (
-            annotated,
-            "As Are Bs / Bs Are As; Work Is Game (A Is B)",
-            ("As Are Bs", "Bs Are As", "Work Is Game", "A Is B"),
-        ),
+        (named_in_json, '{"conceptual_metaphor": "\\ud800 IS \\udfff \\ud83d\\ude00"}', "\ufffd IS \ufffd \U0001f600"),
+        (annotated, "As Are Bs / Bs Are As; Work Is G (A Is B)", ("As Are Bs", "Bs Are As", "Work Is G", "A Is B")),
         *((highlight.balanced, text, True) for text in ("a", "<i>a</i> <i>b</i>")),
         *((highlight.balanced, text, False) for text in ("<i>a", "a</i>", "</i>a<i>", "<i>a<i>b</i>")),
         (highlight.balanced, "<i><i>a</i></i>", False),

@@ -1,14 +1,15 @@
 """YesBut: bad input, items and gold, what is asked in every condition, scores in every state, tables, replay."""
 
+import itertools
 import json
 import random
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from tests.records import asked_in, read_golds, read_items, refused, response, text_of
+from tests.records import asked_in, read_golds, read_items, refused, response, text_of, texts_of
 from tests.tabulated import Scored, tabulate
 
 from punchline.benchmarks import yesbut
@@ -17,7 +18,7 @@ from punchline.benchmarks.yesbut.answers import read_score
 from punchline.core import shortcuts
 from punchline.core.benchmark import Verdict
 from punchline.errors import PunchlineError
-from punchline.schema import RULES, Gold, Image, Item, Response, Rule, Score, State
+from punchline.schema import RULES, Gold, Image, Item, Request, Response, Rule, Score, State
 
 TWICE = "the field is there twice"
 
@@ -47,21 +48,17 @@ def items(files: dict[str, bytes]) -> list[Item]:
     [
         *((json.dumps([comic(**fields)]), said) for fields, said in refused("yesbut")),
         (json.dumps([comic()])[:200], f"{ANNOTATIONS}, line 1: not JSON"),
-        ("", "not JSON"),
         ("{}", "expected a list"),
-        ("3", "expected a list"),
         ("[3]", "record number 1: expected an object"),
-        ("[" * 100_000, "not JSON that can be read"),
-        *((content, "") for content in (b"\xff\xfe[", b"\x00")),
+        ("\0", "not JSON"),
         (json.dumps([comic(1), comic(1)]), "record 00001.jpg, field image_file: the record is there twice"),
         ('[{"image_file": "1.jpg", "title": "a", "title": "b"}]', f"record 1.jpg, field title: {TWICE}"),
     ],
 )
-def test_bad_annotations(content: str | bytes, message: str) -> None:
-    files = corpus() | {ANNOTATIONS: content.encode() if isinstance(content, str) else content}
+def test_bad_annotations(content: str, message: str) -> None:
     for read in (yesbut.listing, yesbut.golds):
         with pytest.raises(PunchlineError, match=ANNOTATIONS) as error:
-            list(read(files))
+            list(read({ANNOTATIONS: content.encode()}))
         assert message in str(error.value)
         with pytest.raises(PunchlineError, match="not there"):
             list(read({}))
@@ -105,8 +102,7 @@ def test_chained_requests() -> None:
 
 @pytest.mark.parametrize("caption", ["Caption.", "A. x\nB. x\nC. x\nD. x\nE. x"])
 def test_options_of_requests(caption: str) -> None:
-    (item,) = items(corpus(comic(caption=caption)))
-    for request in yesbut.requests(item):
+    for request in yesbut.requests(items(corpus(comic(caption=caption)))[0]):
         offered = shortcuts.options(request)
         assert "".join(offered) == ("ABCD" if "mcq" in request.task else "")
         if offered:
@@ -115,21 +111,22 @@ def test_options_of_requests(caption: str) -> None:
             assert draws == set("ABCD")
 
 
-def unit(text: str | None = None, state: State = "ok", **by_task: str) -> tuple[dict[str, Response], Item, Gold]:
-    """One comic's answers in the default condition: `text` to all tasks, or those of `by_task`."""
-    files = corpus()
-    (item,), (gold,) = items(files), yesbut.golds(files)
-    asked = asked_in("default", yesbut.requests(item))
-    if by_task:
-        return {task: response(asked[task], said) for task, said in by_task.items()}, item, gold
-    return {task: response(request, text, state) for task, request in asked.items()}, item, gold
-
-
 Answers = tuple[dict[str, Response], Item, Gold]
+
+
+def unit(text: str | None = None, state: State = "ok", **by_task: str) -> Answers:
+    """One comic's answers in the default condition: `text` to all tasks, or those of `by_task`."""
+    (item,), (gold,) = items(corpus()), yesbut.golds(corpus())
+    said = by_task or dict.fromkeys(TASKS, text)
+    return {task: response(task, one, state) for task, one in said.items()}, item, gold
 
 
 def scored(answers: Answers, rule: Rule, verdicts: Mapping[str, Verdict] | None = None) -> dict[str, Score]:
     return {score.task: score for score in yesbut.score_item(*answers, "m", rule, verdicts)}
+
+
+def judged(answers: Answers) -> list[Request]:
+    return yesbut.judge_requests(answers[1], answers[2], answers[0])
 
 
 def test_gold_in_is_right_under_both_rules() -> None:
@@ -154,14 +151,10 @@ def test_rouge_counts_characters_or_words(text: str, released: float, paper: flo
 
 
 def verdicts_of(answers: Answers, score: str, **recall: str) -> dict[str, Verdict]:
-    responses, item, gold = answers
-    found = {}
-    for request in yesbut.judge_requests(item, gold, responses):
-        if request.task == "judge":
-            found[request.request_id] = Verdict("gpt-3.5-turbo", response(request, score))
-        for scorer, text in recall.items():
-            if request.task == "bertscore":
-                found[request.request_id] = Verdict(scorer, response(request, text))
+    requests = judged(answers)
+    found = {r.request_id: Verdict("gpt-3.5-turbo", response(r, score)) for r in requests if r.task == "judge"}
+    for scorer, text in recall.items():
+        found |= {r.request_id: Verdict(scorer, response(r, text)) for r in requests if r.task == "bertscore"}
     return found
 
 
@@ -169,16 +162,16 @@ NO_NUMBERS = ("nan", "inf", "-inf", "", "high", "1e999", "2.001", "-1.001")
 
 
 def test_what_judges_are_asked() -> None:
-    responses, item, gold = unit(description_1="Mine.", description_2="Mine.", contradiction_3="Other {ref}.")
-    asked = yesbut.judge_requests(item, gold, responses)
+    """About descriptions in two wordings; the same answer to two prompts once. About contradictions in one wording."""
+    asked = judged(unit(description_1="Mine.", description_2="Mine.", contradiction_3="Other {ref}."))
     assert len({request.request_id for request in asked}) == len(asked)
-    # Descriptions: two wordings; the same answer to two prompts is judged once. Contradictions: one wording.
     assert Counter(request.task for request in asked) == {"judge": 3, "bertscore": 2}
-    judged = [text_of(request) for request in asked if request.task == "judge"]
-    assert sum("Mine." in text and "Caption 1." in text for text in judged) == 2
-    assert sum("Other {ref}." in text and "Contradiction 1." in text and "Caption 1." in text for text in judged) == 1
-    compared = {tuple(m.content[0].text for m in r.messages) for r in asked if r.task == "bertscore"}  # type: ignore
+    texts = [text_of(request) for request in asked if request.task == "judge"]
+    assert sum("Mine." in text and "Caption 1." in text for text in texts) == 2
+    assert sum("Other {ref}." in text and "Contradiction 1." in text and "Caption 1." in text for text in texts) == 1
+    compared = {tuple(texts_of(request)) for request in asked if request.task == "bertscore"}
     assert compared == {("Mine.", "Caption 1."), ("Other {ref}.", "Contradiction 1.")}
+    _, item, gold = unit()
     assert yesbut.judge_requests(item, gold, {}) == []
 
 
@@ -224,8 +217,7 @@ def test_bounds_of_a_score(text: str, released: float | None, paper: float | Non
 def test_empty_answers_and_refusals() -> None:
     """A refusal is an empty text under rule `paper` only."""
     answers = unit("")
-    asked = yesbut.judge_requests(answers[1], answers[2], answers[0])
-    assert Counter(request.task for request in asked) == {"judge": 3, "bertscore": 2}  # asked all the same
+    assert Counter(request.task for request in judged(answers)) == {"judge": 3, "bertscore": 2}  # asked all the same
     for rule in RULES:
         score = scored(answers, rule)["description_1"]
         assert score.scored and score.metrics in ({"r2": 0.0}, {})
@@ -236,14 +228,11 @@ def test_empty_answers_and_refusals() -> None:
 
 
 def test_thoughts_are_neither_compared_nor_judged_under_rule_paper() -> None:
-    thought, bare = unit("<think>A dog?</think>\nCaption 1."), unit("Caption 1.")
+    thought, bare, unclosed = map(unit, ("<think>A dog?</think>\nCaption 1.", "Caption 1.", "<think>Caption 1."))
     assert scored(thought, "paper")["description_1"].metrics == scored(bare, "paper")["description_1"].metrics
     assert scored(thought, "released")["description_1"].metrics["r2"] == 1.0  # of the reference, all is in it
-    asked = [
-        {request.request_id for request in yesbut.judge_requests(one[1], one[2], one[0])} for one in (thought, bare)
-    ]
+    asked = [{request.request_id for request in judged(one)} for one in (thought, bare)]
     assert len(asked[0] & asked[1]) == len(asked[1]) - 1  # all but the released judge of descriptions
-    unclosed = unit("<think>Caption 1.")
     score = scored(unclosed, "paper")["description_1"]
     assert (score.state, score.scored, score.metrics["r2"]) == ("unparsable", True, 0.0)
     assert scored(unclosed, "released")["description_1"].state == "ok"
@@ -259,42 +248,29 @@ def every(task: str, text: str, number: int = 4, condition: str = "default") -> 
 
 
 def rows_of(
-    answers: Mapping[Place, str],
-    name: str = "table2",
-    number: int = 4,
-    judged: int = 0,
-    verdict: str = "[[4]]",
-    samples: Sequence[tuple[Mapping[Place, str], Mapping[Place, State]]] = (),
-    states: Mapping[Place, State] | None = None,
-    lent: Mapping[str, str] | None = None,
+    *samples: Mapping[Place, str], name: str = "table2", number: int = 4, judged: int = 0, verdict: str = "[[4]]"
 ) -> list[dict[str, Any]]:
     """A model's rows of a table from answers[condition, task, comic's number]; the first `judged` comics are judged.
 
     Comics without an answer in a condition that others were asked in have missing answers, as in a file of scores.
-    `samples`: (answers, states) of further samples.
+    `!failed` and `!refused` are states of no answer.
     """
-    numbers = range(1, number + 1)
-    own = {LENT[c]: [{"image_file": f"{n:05d}.jpg", "output": t} for n in numbers] for c, t in (lent or {}).items()}
-    files = corpus(*map(comic, numbers), lent=own)
+    files = corpus(*map(comic, range(1, number + 1)))
     golds, by_id = read_golds(yesbut, files), read_items(yesbut, files)
     scores: list[Score] = []
-    for sample, (given, in_state) in enumerate([(answers, states or {}), *samples]):
-        for n, (item_id, item) in enumerate(by_id.items(), start=1):
-            asked = {(r.condition, r.task): r for r in yesbut.requests(item)}
-            for condition in sorted({condition for condition, _, _ in given}):
-                responses = {
-                    task: response(asked["oracle" if condition == "chained" else condition, task], text, state)
-                    for (own_condition, task, m), text in given.items()
-                    if (own_condition, m) == (condition, n)
-                    for state in [in_state.get((condition, task, m), "ok")]
-                }
-                verdicts = {
-                    r.request_id: Verdict("gpt-3.5-turbo", response(r, verdict, "ok" if n <= judged else "failed"))
-                    for r in yesbut.judge_requests(item, golds[item_id], responses, condition)
-                }
-                for rule in RULES:
-                    made = yesbut.score_item(responses, item, golds[item_id], "m", rule, verdicts, condition)
-                    scores += [replace(one, sample=sample) for one in made]
+    for sample, said in enumerate(samples):
+        conditions = sorted({condition for condition, _, _ in said})
+        for n, condition, rule in itertools.product(range(1, number + 1), conditions, RULES):
+            item, gold = by_id[f"{n:05d}.jpg"], golds[f"{n:05d}.jpg"]
+            given = {task: text for (of, task, m), text in said.items() if (of, m) == (condition, n)}
+            states: dict[str, Any] = {task: text[1:] if text[:1] == "!" else "ok" for task, text in given.items()}
+            responses = {task: response(f"{task} {n}", text, states[task]) for task, text in given.items()}
+            verdicts = {
+                r.request_id: Verdict("gpt-3.5-turbo", response(r, verdict, "ok" if n <= judged else "failed"))
+                for r in yesbut.judge_requests(item, gold, responses, condition)
+            }
+            made = yesbut.score_item(responses, item, gold, "m", rule, verdicts, condition)
+            scores += [replace(one, sample=sample) for one in made]
     table = tabulate(TABLES[name], [Scored("m", "measured", "test", scores)], golds, by_id, files)
     return [row for row in table.rows if row["kind"] == "measured"]
 
@@ -312,18 +288,17 @@ def test_table2_is_a_mean_over_the_prompts_that_are_there() -> None:
 
 
 def test_table2_of_a_model_that_reads_text_only() -> None:
-    said = every("moral_mcq_1", "A", condition="text_llava_13b") | every("title_mcq_1", "A", condition="text_llava_13b")
-    (row,) = rows_of(said, lent={"text_llava_13b": "Lent."})
+    (row,) = rows_of({("text_llava_13b", task, n): "A" for task in ("moral_mcq_1", "title_mcq_1") for n in range(1, 5)})
     assert (row["condition"], row["philosophy_acc"], row["n_missing"]) == ("text_llava_13b", 100.0, 0)
 
 
 def test_with_samples_n_and_states_add_up_and_values_stay() -> None:
     """Each sample of a comic counts by itself: n, its counts and its states; the mean and its interval are by comic."""
     first = {("default", f"moral_mcq_{k}", n): "A" if n < 3 else "B" for n in range(1, 5) for k in (1, 2)}
-    (row,) = rows_of(first, samples=[(dict.fromkeys(first, "A"), {("default", "moral_mcq_1", 4): "failed"})])
+    (row,) = rows_of(first, dict.fromkeys(first, "A") | {("default", "moral_mcq_1", 4): "!failed"})
     assert (row["n"], row["n_failed"], row["n_missing"]) == (7, 1, 0)
     assert (row["n_philosophy"], row["philosophy_acc"]) == (8, pytest.approx((100 * 5 / 7 + 100 * 6 / 8) / 2))
-    (once,), (twice,) = rows_of(first), rows_of(first, samples=[(first, {})])
+    (once,), (twice,) = rows_of(first), rows_of(first, first)
     assert (twice["n"], once["n"]) == (8, 4)
     for end in ("", "_lo", "_hi"):
         assert twice[f"philosophy_acc{end}"] == pytest.approx(once[f"philosophy_acc{end}"])
@@ -332,7 +307,7 @@ def test_with_samples_n_and_states_add_up_and_values_stay() -> None:
 @pytest.mark.parametrize(("number", "n_missing", "comparable"), [(3, 1, "no"), (4, 0, "yes")])
 def test_comics_that_were_never_asked_are_missing(number: int, n_missing: int, comparable: str) -> None:
     said = every("moral_mcq_1", "A") | every("moral_mcq_1", "A", number, "chained")
-    default, chained = rows_of(said, "table3")
+    default, chained = rows_of(said, name="table3")
     assert (default["n_missing"], default["comparable"]) == (0, "yes")
     assert (chained["n"], chained["n_missing"], chained["comparable"]) == (number, n_missing, comparable)
 
@@ -356,9 +331,8 @@ def test_scores_and_their_intervals_by_judges_of_two_prompts() -> None:
     assert (row["contradiction_gpt"], row["comparable"]) == (4.0, "yes")
     (row,) = rows_of(said, number=2, judged=1)
     assert (row["n_contradiction_gpt"], row["comparable"]) == (1, "no")
-    refused: dict[Place, State] = dict.fromkeys(every("contradiction_2", "", 2), "refused")
-    (row,) = rows_of(said, number=2, judged=2, states=refused)  # a refused text leaves both denominators
-    assert (row["prompts"], row["comparable"]) == (2, "yes")
+    (row,) = rows_of(said | every("contradiction_2", "!refused", 2), number=2, judged=2)
+    assert (row["prompts"], row["comparable"]) == (2, "yes")  # a refused text leaves both denominators
 
 
 def test_a_prompt_with_few_answers_shows() -> None:
