@@ -21,30 +21,26 @@ from punchline.schema import Gold
 from punchline.tabulate.build import _printed
 from punchline.workflow.code import _read
 
-
-def gold(item_id: str, value: str = "") -> Gold:
-    return Gold(benchmark="b", item_id=item_id, values={"v": value})
+TWICE = r"gold\.csv, record [ab]: the label is there twice. Keep one of them"
 
 
-def made(*golds: Gold, selected: str) -> list[str]:
-    benchmark: Any = SimpleNamespace(GOLD_FILES=("gold.csv",), golds=lambda files: iter(golds))
-    return [one.item_id for one in make_gold(benchmark, {}, list(selected))]
-
-
-def test_gold_is_in_the_order_of_the_selection_whatever_the_files_have() -> None:
-    assert made(gold("c"), gold("x"), gold("a"), gold("b"), selected="abc") == ["a", "b", "c"]
-    assert made(gold("a"), gold("b"), selected="") == []
-
-
-@pytest.mark.parametrize("golds", ["aab", "aba", "abb", "bbaa"])
-def test_a_label_that_is_there_twice(golds: str) -> None:
-    with pytest.raises(PunchlineError, match=r"gold\.csv, record [ab]: the label is there twice. Keep one of them"):
-        made(*map(gold, golds), selected="ab")
-
-
-def test_a_label_that_is_not_there() -> None:
-    with pytest.raises(PunchlineError, match=r"gold\.csv, record z: the item has no label"):
-        made(gold("a"), selected="az")
+@pytest.mark.parametrize(
+    ("golds", "selected", "expected"),
+    [
+        ("cxab", "abc", ["a", "b", "c"]),  # in the order of the selection
+        ("ab", "", []),
+        *((golds, "ab", TWICE) for golds in ("aab", "aba", "abb", "bbaa")),
+        ("a", "az", r"gold\.csv, record z: the item has no label"),
+    ],
+)
+def test_labels_of_the_selection(golds: str, selected: str, expected: Any) -> None:
+    made = [Gold(benchmark="b", item_id=item_id, values={}) for item_id in golds]
+    benchmark: Any = SimpleNamespace(GOLD_FILES=("gold.csv",), golds=lambda files: iter(made))
+    if isinstance(expected, list):
+        assert [gold.item_id for gold in make_gold(benchmark, {}, list(selected))] == expected
+    else:
+        with pytest.raises(PunchlineError, match=expected):
+            list(make_gold(benchmark, {}, list(selected)))
 
 
 @pytest.fixture
@@ -84,18 +80,15 @@ def test_a_prompt_that_is_not_there_or_no_text(package: Path) -> None:
         prompts("odd_benchmark")
 
 
-@pytest.mark.parametrize(
-    ("table", "column", "message"),
-    [
+def test_a_published_value_of_nothing(tmp_path: Path) -> None:
+    file = tmp_path / "p.csv"
+    for table, column, message in (
         ("tabel1", "x", r"p\.csv, record GPT: no such table\. Did you mean 'table1'"),
         ("table2", "acuracy", r"p\.csv, record GPT: table2 has no column 'acuracy'"),
-    ],
-)
-def test_a_published_value_of_nothing(tmp_path: Path, table: str, column: str, message: str) -> None:
-    file = tmp_path / "p.csv"
-    file.write_text(f"paper,table,row,key,column,value,n,note\nyesbut,{table},GPT,,{column},1,,\n")
-    with pytest.raises(PunchlineError, match=message):
-        _printed(TABLES, TABLES["table2"], str(file))
+    ):
+        file.write_text(f"paper,table,row,key,column,value,n,note\nyesbut,{table},GPT,,{column},1,,\n")
+        with pytest.raises(PunchlineError, match=message):
+            _printed(TABLES, TABLES["table2"], str(file))
 
 
 def test_a_place_in_a_prompt_that_nothing_fills() -> None:

@@ -54,27 +54,26 @@ def test_replay_key_depends_on_names_and_contents(tmp_path: Path) -> None:
     assert len(keys) == 3
 
 
+TITLES, DESCRIPTIONS = "title_mcq_prompt3.json", "description_prompt2.json"
+NO_OUTPUT = "record 1.jpg: Object missing required field `output`"
+
+
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        *(
-            ("title_mcq_prompt3.json", content, message)
-            for content, message in (
-                ('[{"image_file": "1.jpg", "output": "A"', "not JSON"),
-                ("{}", "expected a list of records"),
-                ("[null]", "record number 1: expected an object"),
-                ([{"output": "A"}], "record number 1, field image_file"),
-                ([{"image_file": 3, "output": "A"}], "field image_file"),
-                ([{"image_file": "1.jpg"}], "record 1.jpg: Object missing required field `output`"),
-                ('[{"image_file": "1.jpg", "output": "A", "output": "B"}]', f"field output: {TWICE}"),
-                ([{"image_file": "1.jpg", "output": 3}], "Expected `str | null`, got `int`"),
-                ([{"image_file": "1.jpg", "output": "\ud800"}], "half a surrogate pair"),
-                (outputs(c1="A") * 2, "record 1.jpg, field image_file: the record is there twice"),
-                ([{"image_file": "1.jpg", "gen_des": "A"}], "record 1.jpg: Object missing required field `output`"),
-            )
-        ),
-        ("description_prompt2.json", [{"image_file": "1.jpg", "gen_des": 3}], "field gen_des: Expected `str | null`"),
-        ("description_prompt2.json", [{"image_file": "1.jpg", "gen_des": "\ud800"}], "field gen_des: half a surrogate"),
+        (TITLES, '[{"image_file": "1.jpg", "output": "A"', "not JSON"),
+        (TITLES, "{}", "expected a list of records"),
+        (TITLES, "[null]", "record number 1: expected an object"),
+        (TITLES, [{"output": "A"}], "record number 1, field image_file"),
+        (TITLES, [{"image_file": 3, "output": "A"}], "field image_file"),
+        (TITLES, [{"image_file": "1.jpg"}], NO_OUTPUT),
+        (TITLES, [{"image_file": "1.jpg", "gen_des": "A"}], NO_OUTPUT),
+        (TITLES, '[{"image_file": "1.jpg", "output": "A", "output": "B"}]', f"field output: {TWICE}"),
+        (TITLES, [{"image_file": "1.jpg", "output": 3}], "Expected `str | null`, got `int`"),
+        (TITLES, outputs(c1="\ud800"), "half a surrogate pair"),
+        (TITLES, outputs(c1="A") * 2, "record 1.jpg, field image_file: the record is there twice"),
+        (DESCRIPTIONS, [{"image_file": "1.jpg", "gen_des": 3}], "field gen_des: Expected `str | null`"),
+        (DESCRIPTIONS, [{"image_file": "1.jpg", "gen_des": "\ud800"}], "field gen_des: half a surrogate"),
     ],
 )
 def test_bad_replay(tmp_path: Path, name: str, content: Any, message: str) -> None:
