@@ -1,6 +1,6 @@
 # One job a benchmark, over all of its tables. The paths of tables do not name the benchmark, so each job is a rule.
 for name in PROJECT.selection.benchmarks:
-    made = PROJECT.tables(name)
+    made = [path for step in PROJECT.built_by("tables", name) for path in step.outputs]
 
     rule:
         name:
@@ -10,10 +10,10 @@ for name in PROJECT.selection.benchmarks:
         output:
             [
                 report(update(path), **SNAKEFILE.page(path))
-                for path in (*made.outputs, *PROJECT.validity(name).outputs)
+                for path in made
                 if path.endswith(".csv")
             ],
-            [update(path) for path in made.outputs if not path.endswith(".csv")],
+            [update(path) for path in made if not path.endswith(".csv")],
         log:
             f"{PATHS.logs}/tables/{name}.log",
         localrule: True

@@ -124,7 +124,10 @@ def test_a_folder_named_as_one_in_raw_has_its_own_pictures() -> None:
 def test_every_table_of_every_benchmark_has_its_own_place() -> None:
     files = [Paths().table(spec.file) for name in benchmarks.names() for spec in benchmarks.load(name).TABLES.values()]
     made = [file.removesuffix(".csv") + suffix for file in files for suffix in (".csv", ".md", ".tex", ".lineage.json")]
-    own, names = ("unread", "ranks", "availability", *VALIDITY), ("cost", "plan", "discrepancies", "metrics", *SHARED)
+    own, names = (
+        ("unread", "ranks", "availability", "shortcuts", *VALIDITY),
+        ("cost", "plan", "discrepancies", "metrics", *SHARED),
+    )
     others = [Paths().csv(name, benchmark) for name in own for benchmark in benchmarks.names()]
     others += [Paths().csv(name) for name in names]
     arguments = ARGUMENTS | {"benchmark": benchmarks.names(), "name": []}

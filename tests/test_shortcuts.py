@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from tests.records import read_golds, read_items
 
+from punchline.artifacts.contents import behind_shortcuts
 from punchline.config.cards import read_card
 from punchline.core import benchmark as benchmarks
 from punchline.core import engine as engines
@@ -64,6 +65,22 @@ def test_rows(root: Path) -> None:
     rows = list(Measured(loaded, few, golds).rows({}))
     assert rows and {(row["lo"], row["hi"]) for row in rows} == {(None, None)}
     assert "options-only" not in {row["shortcut"] for row in rows}
+
+
+def test_tables_note_models_that_are_not_above_the_best_shortcut(tmp_path: Path) -> None:
+    lines = [
+        "table,row,metric,shortcut,value,not_above",
+        "table8,subset=all,panel_acc,always-majority,0.31,a; b",
+        "table8,subset=all,panel_acc,last-panel,0.4567,a; b; c",
+        "table8,subset=all,text_acc,last-panel,0.1,d",
+        "table8,subset=multi-panel,panel_acc,last-panel,0.2,",
+        "table2,,f1,last-panel,0.2,e",
+    ]
+    (tmp_path / "shortcuts.csv").write_text("\n".join(lines))
+    table = benchmarks.load("pixelhumor").TABLES["table8"]
+    assert behind_shortcuts(str(tmp_path / "shortcuts.csv"), table) == [
+        "Not above the shortcut last-panel (panel_acc 0.457, subset=all) by the paired interval: a; b; c."
+    ]
 
 
 @pytest.mark.parametrize("name", ["pixelhumor", "yesbut", "hummus", "stripcipher", "satire"])

@@ -175,7 +175,7 @@ def test_a_table_sorts_filters_and_is_copied_as_it_is_shown(reported: Project, p
 @pytest.mark.parametrize(("a", "b"), [("random", "reading-order"), ("invented-a", "invented-b")])
 def test_compare_says_what_the_command_says(reported: Project, page: Page, a: str, b: str) -> None:
     open_page(page, reported, f"compare.html#b=pixelhumor&a={a}&c={b}&q=Q7@default&g=all")
-    (told,) = json.loads(reported.punchline("compare", a, b, "--table", "table8", "--json"))
+    (told,) = json.loads(reported.punchline("compare", a, b, "--table", "table8", "--run", "default", "--json"))
     one = next(one for one in told["differences"] if (one["row"], one["column"]) == ("subset=all", "panel_acc"))
 
     def shown(name: str) -> list[float]:
@@ -246,7 +246,7 @@ def test_flagged_items_and_shortcut_lines(reported: Project, page: Page) -> None
     flagged = [bool(card.locator(".flag").count()) for card in page.locator(".wall > li").all()]
     assert flagged == sorted(flagged, reverse=True) and sum(flagged) == len(rows) > 0
     open_page(page, reported, f"{root}/tables/pixelhumor/table2.html")
-    assert "not above the shortcut" in page.locator("section[aria-labelledby=notes]").inner_text()
+    assert "Not above the shortcut" in page.locator("section[aria-labelledby=notes]").inner_text()
     open_page(page, reported, f"{root}/tables/yesbut/table2.html")
     assert page.locator(".rank line.shortcut").count() >= 2
     assert "best shortcut, " in page.locator(".panel .key").inner_text()

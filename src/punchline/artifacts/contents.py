@@ -30,6 +30,28 @@ def _printed(content: bytes, file: str) -> list[dict[str, str]]:
     return [cells for _, cells in parse_csv(content, ("table",), file=file)]
 
 
+def best_shortcuts(file: str, table: Any) -> list[dict[str, str]]:
+    """The best shortcut of each row and column of a table; `file`: the shortcuts.csv of its benchmark."""
+    best: dict[tuple[str, str], dict[str, str]] = {}
+    for _, line in parse_csv(Path(file).read_bytes(), ("table", "row", "metric", "value"), file=file):
+        if line["table"] == table.name:
+            sign = -1 if table.better(line["metric"]) == "lower" else 1
+            place = line["row"], line["metric"]
+            best[place] = max(best.get(place, line), line, key=lambda one: sign * float(one["value"]))
+    return list(best.values())
+
+
+def behind_shortcuts(file: str, table: Any) -> list[str]:
+    """Notes on models that are not above the best shortcut of a row, by the first column that has one."""
+    first = {line["row"]: line for line in reversed(best_shortcuts(file, table))}
+    return [
+        f"Not above the shortcut {line['shortcut']} ({line['metric']} {float(line['value']):.3f}"
+        f"{', ' + row if row else ''}) by the paired interval: {line['not_above']}."
+        for row, line in reversed(first.items())
+        if line["not_above"]
+    ]
+
+
 def answers_in(path: str | Path) -> str:
     """One digest of all records of a table."""
     return str(digests.cached("answers", path, lambda: digest_of_all(digests_in(path))))

@@ -13,7 +13,7 @@ import msgspec
 
 from punchline import paths
 from punchline.artifacts.answers import Answered
-from punchline.artifacts.contents import files_beside, listed_files, printed
+from punchline.artifacts.contents import behind_shortcuts, files_beside, listed_files, printed
 from punchline.artifacts.data import artifact
 from punchline.artifacts.lineage import digests_of_cells, lineage_path
 from punchline.artifacts.passes import ALL, CHAINED, DATA, JUDGE
@@ -27,7 +27,7 @@ TABULATE, SITE = "punchline.tabulate.build", "punchline.report.site"
 # Files on the validity of scores, per benchmark and over all (validity/build.py).
 VALIDITY = ("items", "picture_gain", "option_order", "corrected", "people", "votes", "repeats", "verdicts")
 SHARED = ("shortcuts", "links")
-SHORTCUTS = ("tables", "scoring", "ask", "baselines")  # modules of a benchmark that they use
+SHORTCUTS = ("tables", "scoring", "ask", "baselines")  # modules of a benchmark that its shortcuts use
 
 # The rules of Snakemake: the wildcards of each, and the kinds of artifact that one job builds, in order.
 WILDCARDS: dict[str, tuple[str, ...]] = {
@@ -44,7 +44,7 @@ WILDCARDS: dict[str, tuple[str, ...]] = {
 KINDS = {
     "fetch": ("raw", "select_items", "images"),
     "prepare": ("pictures", "items", "gold", "requests"),
-    "tables": ("tables", "validity"),
+    "tables": ("shortcuts", "tables", "validity"),
     "overview": ("overview", "shared"),
     "report": ("report_items", "report_answers", "report"),
 }
@@ -136,6 +136,9 @@ class Project(Answered):
         if spec.of_models:
             needs += [*self._raw(benchmark, loaded.ITEM_FILES), *self._labels(benchmark)]
             needs += [*self._labelled(benchmark), self._selected(benchmark)]
+            file = self.paths.csv("shortcuts", benchmark)
+            content = functools.partial(behind_shortcuts, file, spec)
+            needs.append(Input("shortcuts", file, self.shortcuts(benchmark), content))
             for model in self.selection.models:
                 needs += self._scored(benchmark, model)
                 cards.append((self.cards[model], "model card"))
@@ -208,6 +211,18 @@ class Project(Answered):
             job=self.tables(benchmark).job,
         )
 
+    @artifact
+    def shortcuts(self, benchmark: str) -> Artifact:
+        """Shortcuts through a benchmark's closed questions, which its tables name."""
+        return Artifact(
+            (self.paths.csv("shortcuts", benchmark),),
+            self._all_scores(benchmark),
+            "punchline.validity.build:write_shortcuts",
+            code=self._code(benchmark, *SHORTCUTS),
+            libraries=("scikit-learn",),
+            job=self.paths.table(next(iter(self.benchmark(benchmark).TABLES.values())).file),
+        )
+
     def _all_scores(self, benchmark: str) -> list[Input]:
         """Scores of all models, with items, gold and published values."""
         scores = [self._scores(benchmark, model) for model in self.selection.models]
@@ -222,10 +237,9 @@ class Project(Answered):
         selected = self.selection.benchmarks
         return Artifact(
             tuple(self.paths.csv(name) for name in SHARED),
-            [need for name in selected for need in self._all_scores(name)],
+            [need for name in selected for need in (*self._all_scores(name), self.shortcuts(name).output())],
             "punchline.validity.build:write_shared",
-            code=tuple(module for name in selected for module in self._code(name, *SHORTCUTS)),
-            libraries=("scikit-learn",),
+            code=tuple(module for name in selected for module in self._code(name, "tables", "scoring")),
             job=self.overview().job,
         )
 
@@ -323,6 +337,7 @@ class Project(Answered):
             needs += [
                 Input("unparsed answers", where.csv("unread", name), tables),
                 Input("ranks", where.csv("ranks", name), tables),
+                self.shortcuts(name).output(),
             ]
             needs += [self.items(name).output(), self.requests(name).output(), self.report_items(name).output("pages")]
             needs += [Input("validity", path, validity) for path in validity.outputs]

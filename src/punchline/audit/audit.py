@@ -15,7 +15,7 @@ from typing import Any
 
 from punchline import paths
 from punchline.artifacts.lineage import Lineage, document, lineage_path, read_lineage, root_of, shown_cells
-from punchline.artifacts.project import SHARED, Project
+from punchline.artifacts.project import Project
 from punchline.audit import sources
 from punchline.audit.rebuild import Finding, kind_of, rebuild, scratch
 from punchline.config.runs import making, run_of, selection_text
@@ -118,8 +118,8 @@ def audit_overview(path: str, project: Project, expect: str | None = None) -> Au
     Raises PunchlineError for one that the selection has not or that was never made, and while a run is at work.
     """
     found, names = Audit(path), project.selection.benchmarks
-    steps = [project.overview(), *map(project.tables, names), *map(project.validity, names)]
-    steps += [project.shared()] if SHARED else []
+    steps = [project.overview(), project.shared(), *map(project.tables, names), *map(project.validity, names)]
+    steps += map(project.shortcuts, names)
     step = next((step for step in steps if path in step.outputs), None)
     if step is None or not Path(path).is_file():
         hint = f"Make it first: {making(project.selection.run, path)}"

@@ -189,7 +189,7 @@ def overview_path(name: str, run: str = DEFAULT_RUN) -> str | None:
     from punchline.artifacts.project import SHARED, VALIDITY
 
     results = Paths(run=run_for(name, run)).results
-    kinds = ("unread", "ranks", "availability", *VALIDITY)
+    kinds = ("unread", "ranks", "availability", "shortcuts", *VALIDITY)
     stems = {"cost", "discrepancies", *SHARED, *(f"{b}/{kind}" for b in benchmarks.names() for kind in kinds)}
     for path in (Path(name), given(name)):
         stem = path.as_posix().removeprefix(f"{results}/").removesuffix(".csv")

@@ -14,6 +14,7 @@ import pandas as pd
 import vl_convert
 
 from punchline import __version__
+from punchline.artifacts.contents import best_shortcuts
 from punchline.artifacts.lineage import kind_of
 from punchline.artifacts.project import Project
 from punchline.audit.compare import main_table
@@ -96,7 +97,8 @@ class Site:
 
     def shortcuts(self, sheet: Sheet) -> validity.Lines:
         """The best shortcut of each row and column of a table."""
-        return validity.best_shortcuts(self.lines_of("", "shortcuts"), sheet)
+        file = self.project.paths.csv("shortcuts", sheet.benchmark)
+        return best_shortcuts(file, sheet.table) if sheet.scored_as_published else []
 
     @cached_property
     def states(self) -> pd.DataFrame:
@@ -199,7 +201,6 @@ class Site:
             standing=self.standing(sheet) if table.of_models else None,
             chart=figures.svg(figures.figure(sheet, table.chart)) if table.chart else "",
             disagree=disagree,
-            weak=validity.not_above(self.shortcuts(sheet)),
             kinds=[kind for kind in KINDS if any(row.kind == kind for row in sheet.rows)],
         )
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from punchline.artifacts.project import SHARED, VALIDITY, Project
 from punchline.files import parse_csv, records_in
-from punchline.report.tables import Sheet, head, parse_number, shown_number
+from punchline.report.tables import parse_number, shown_number
 from punchline.schema import Item
 from punchline.text import escape_controls
 
@@ -52,33 +52,11 @@ def flags(project: Project, file: File) -> dict[str, dict[str, str]]:
     return {rule: {name: "".join(own) for name, own in of.items()} for rule, of in found.items()}
 
 
-def best_shortcuts(lines: Lines, sheet: Sheet) -> list[dict[str, str]]:
-    """The best shortcut of each row and column of a table; [] if the table is not scored by the rule of shortcuts."""
-    best: dict[tuple[str, str], dict[str, str]] = {}
-    for line in lines if sheet.scored_as_published else ():
-        if (line["benchmark"], line["table"]) == (sheet.benchmark, sheet.name):
-            sign = -1 if sheet.table.better(line["metric"]) == "lower" else 1
-            before = best.setdefault((line["row"], line["metric"]), line)
-            if sign * float(line["value"]) > sign * float(before["value"]):
-                best[line["row"], line["metric"]] = line
-    return list(best.values())
-
-
 def in_row(line: Mapping[str, str], values: Mapping[str, str]) -> bool:
     """True if a shortcut's value is of the row of a table with these values."""
     return all(
         values.get(key) == own for key, _, own in (part.partition("=") for part in line["row"].split(";") if part)
     )
-
-
-def not_above(best: Sequence[Mapping[str, str]]) -> list[str]:
-    """Sentences on models that are not above the best shortcut of a row and column."""
-    return [
-        f"{head(line['metric'])}{line['row'] and ' (' + line['row'] + ')'}: not above the shortcut {line['shortcut']}, "
-        f"{shown_number(line['value'])}, by the interval of the paired difference: {line['not_above']}."
-        for line in best
-        if line["not_above"]
-    ]
 
 
 def corrections(lines: Lines, rule: str) -> str:

@@ -16,6 +16,7 @@ from typing import Any
 import pandas as pd
 
 from punchline import __version__, paths
+from punchline.artifacts.contents import behind_shortcuts
 from punchline.artifacts.lineage import FORMAT, Asked, Lineage, Model, document, kind_of, lineage_path, root_of
 from punchline.artifacts.passes import CHAINED, DATA, JUDGE, Pass
 from punchline.artifacts.project import Project
@@ -126,6 +127,8 @@ def _table(whole_project: Project, benchmark: str, table: Table, items: pd.DataF
     rule = selection.scoring or table.published_rule
     measured, told = _measured(table, items, rows, files, models, rule)
     scores = {name: project.paths.scores(benchmark, name) for name in selection.models}
+    if table.of_models and rule == table.published_rule:
+        notes += behind_shortcuts(project.paths.csv("shortcuts", benchmark), table)
     notes += separating(table, measured[rule], scores, Across([], items, files), rule)
     measured[rule] += compared
     subset, of_items = chosen(project, benchmark) if table.of_models else (None, [])

@@ -23,6 +23,14 @@ OF_BENCHMARK: dict[str, tuple[Sequence[str], Callable[[Project, str], Rows]]] = 
 }
 
 
+def write_shortcuts(project: Project, benchmark: str) -> None:
+    """Write the values of shortcuts through one benchmark's closed questions."""
+    from punchline.validity import shortcuts  # scikit-learn takes half a second to import
+
+    rows = shortcuts.rows(project, benchmark)
+    write_text(project.paths.csv("shortcuts", benchmark), csv_text(shortcuts.COLUMNS, rows))
+
+
 def write_validity(project: Project, benchmark: str) -> None:
     """Write the files on the validity of one benchmark's scores, each with a header if it has no rows."""
     for name, (columns, rows) in OF_BENCHMARK.items():
@@ -31,7 +39,7 @@ def write_validity(project: Project, benchmark: str) -> None:
 
 def write_shared(project: Project) -> None:
     """Write the files over all benchmarks of a run."""
-    from punchline.validity import links, shortcuts  # scikit-learn takes half a second to import
+    from punchline.validity import links, shortcuts
 
-    for name, module in {"shortcuts": shortcuts, "links": links}.items():
-        write_text(project.paths.csv(name), csv_text(module.COLUMNS, module.rows(project)))
+    write_text(project.paths.csv("shortcuts"), csv_text(shortcuts.COLUMNS, shortcuts.of_all(project)))
+    write_text(project.paths.csv("links"), csv_text(links.COLUMNS, links.rows(project)))

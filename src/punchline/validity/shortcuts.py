@@ -10,6 +10,7 @@ import random
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -22,7 +23,7 @@ from punchline import paths
 from punchline.artifacts.project import Project
 from punchline.core import shortcuts as by_options
 from punchline.core.benchmark import DEFAULT, Benchmark, facet
-from punchline.files import Keyed
+from punchline.files import Keyed, parse_csv
 from punchline.schema import RULES, Gold, Item, Response, Rule, Score, Text
 from punchline.scores import items_frame, scores_frame
 from punchline.stats.estimate import ALPHA, NO_ROWS, Estimate
@@ -210,11 +211,14 @@ def _ordered(table: Table, frame: pd.DataFrame, items: pd.DataFrame) -> Iterator
                 yield ";".join(f"{name}={value}" for name, value in row.keys.items()), column, estimate
 
 
-def rows(project: Project) -> list[dict[str, Any]]:
-    """Rows of shortcuts.csv: every shortcut that applies to a closed task of a selected benchmark."""
-    made: list[dict[str, Any]] = []
-    for name in project.selection.benchmarks:
-        items, golds = Keyed(project.paths.items(name), Item), Keyed(project.paths.gold(name), Gold)
-        scores = {card.name: project.paths.scores(name, card.name) for card in measured(project)}
-        made += Measured(project.benchmark(name), items, golds).rows(scores)
-    return made
+def rows(project: Project, benchmark: str) -> Iterator[dict[str, Any]]:
+    """Rows of a benchmark's shortcuts.csv: every shortcut that applies to one of its closed tasks."""
+    items, golds = Keyed(project.paths.items(benchmark), Item), Keyed(project.paths.gold(benchmark), Gold)
+    scores = {card.name: project.paths.scores(benchmark, card.name) for card in measured(project)}
+    return Measured(project.benchmark(benchmark), items, golds).rows(scores)
+
+
+def of_all(project: Project) -> list[dict[str, str]]:
+    """Rows of the selected benchmarks' shortcuts.csv."""
+    files = [project.paths.csv("shortcuts", name) for name in project.selection.benchmarks]
+    return [row for file in files for _, row in parse_csv(Path(file).read_bytes(), COLUMNS, file=file)]
