@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from punchline.read import words
 from punchline.read.sentences import (
@@ -18,36 +17,16 @@ from punchline.read.sentences import (
     LONGEST,
     MENTION,
     NEAR,
-    REST,
+    Claim,
     Mention,
     judgement,
     masked,
+    moved,
     sentences,
+    within,
 )
 
-
-class Claim(NamedTuple):
-    """What is claimed of one value, or of several at once (value ""): sign 1 affirmed, -1 denied, 0 neither.
-
-    tier: 4 the last words of an answer, by themselves; 3 by itself or leading the answer; 2 committed to; 1 asserted;
-    0 mentioned; -1 mentioned in doubt, a question, a condition; -2 as what was thought before, or tempts.
-    """
-
-    start: int
-    end: int
-    value: str
-    sign: int
-    tier: int
-
-
-class Group(NamedTuple):
-    """Values mentioned together: "A, B and D"."""
-
-    start: int
-    end: int
-    mentions: tuple[Mention, ...]
-    joined: str  # what joins them
-
+Group = tuple[Mention, ...]  # values mentioned together: "A, B and D"
 
 _FILL = (
     r"(?:(?:the|an?|options?|choices?|answers?|letters?|titles?|statements?|panels?|styles?|humou?r|candidates?|maybe"
@@ -138,8 +117,7 @@ class Sentence:
     """One sentence of a masked text; its claims."""
 
     text: str
-    at: int
-    mentions: dict[int, Mention]
+    mentions: dict[int, Mention]  # by where they begin
     given: frozenset[str]
     first: bool
     judged: bool
@@ -152,28 +130,26 @@ class Sentence:
         said = self.text[: tag.start()].ljust(len(self.text)) if tag else self.text
         self.text = _parted(words.blanked(words.FREE, said))
 
-    def groups(self, text: str, start: int = 0, end: int = LONGEST) -> Iterator[Group]:  # no sentence is longer
-        for match in _GROUP.finditer(text, start, end):
-            starts = (start for start in range(*match.span()) if text[start] == FIRST)
-            mentions = tuple(self.mentions[self.at + start] for start in starts)
-            yield Group(*match.span(), mentions, re.sub(MENTION, " ", match[0]))
+    def groups(self, start: int = 0, end: int = LONGEST) -> Iterator[Group]:  # no sentence is longer
+        for match in _GROUP.finditer(self.text, start, end):
+            yield tuple(self.mentions[at] for at in range(*match.span()) if self.text[at] == FIRST)
 
     def claim(self, group: Group, sign: int, tier: int) -> list[Claim]:
         """Claims of a group. All values that there are: a menu, no claim; several affirmed: no single one is."""
-        start, end = self.at + group.start, self.at + group.end
-        values = {mention.value for mention in group.mentions}
+        start, end = group[0].start, group[-1].end
+        values = {mention.value for mention in group}
         if self.single and len(values) > 1:
             if values >= self.given:  # a menu, or none of them
                 return [Claim(start, end, "", 0, -1) if sign >= 0 else Claim(start, end, "", 1, 2)]
             if sign > 0:
                 return [Claim(start, end, "", sign, tier)]
-        return [Claim(m.start, m.end, m.value, sign, tier) for m in group.mentions]
+        return [Claim(m.start, m.end, m.value, sign, tier) for m in group]
 
     def contrasts(self) -> list[Claim]:
         """Claims of what is contrasted; blanks it, so that what is left reads without it."""
         claims: list[Claim] = []
         if fronted := _FRONTED.match(self.text):
-            claims += [one for group in self.groups(self.text, 0, fronted.end()) for one in self.claim(group, -1, 1)]
+            claims += [one for group in self.groups(0, fronted.end()) for one in self.claim(group, -1, 1)]
             self.text = _blank(self.text, 0, fronted.end())
         for pattern in (_WITHOUT, _LESS_THAN, _EXCEPT, _NOT, _RATHER, _THAN):
             text = self.text
@@ -200,67 +176,68 @@ class Sentence:
                     if unsure or (match["but"] is None and _VERDICT.match(after)):
                         continue
                 elif pattern is _LESS_THAN:
-                    claims += self.claim(next(self.groups(text, *match.span("more"))), 1, 2)
+                    claims += self.claim(next(self.groups(*match.span("more"))), 1, 2)
                 end = match.end()
-                for group in self.groups(text, *match.span("g")):
-                    kept = self.fronted(group) if pattern is _RATHER and not before.strip(" (\"'") else group
-                    end = kept.end if kept is not group else end
-                    claims += self.claim(kept, sign, tier)
+                for group in self.groups(*match.span("g")):
+                    if pattern is _RATHER and not before.strip(" (\"'") and self.ends_in_subject(group):
+                        group = group[:-1]
+                        end = group[-1].end
+                    claims += self.claim(group, sign, tier)
                 self.text = _blank(self.text, match.start(), end)
         return claims
 
-    def fronted(self, group: Group) -> Group:
-        """Of "rather than B, D …" what belongs to the contrast: the last value behind a mere comma is the subject."""
-        last = group.mentions[-1].start - self.at
-        between = re.search(rf"{MENTION}([^{FIRST}{REST}]*)$", self.text[group.start : last])
-        if len(group.mentions) < 2 or between is None or re.search(r"\b(?:and|n?or)\b", between[1]):
-            return group
-        return Group(group.start, group.start + between.start(1), group.mentions[:-1], "")
+    def ends_in_subject(self, group: Group) -> bool:
+        """Of "rather than B, D …" the last value, behind a mere comma, is the subject and no part of the contrast."""
+        return len(group) > 1 and not re.search(r"\b(?:and|n?or)\b", self.text[group[-2].end : group[-1].start])
 
-    def left(self, group: Group, floor: int) -> str:
-        """What stands before a group in its clause; of one that begins with it, the one before too."""
-        before = self.text[max(floor, group.start - NEAR) : group.start]
+    def left(self, start: int, floor: int) -> str:
+        """What stands before a value in its clause; of one that begins with it, the one before too."""
+        before = self.text[max(floor, start - NEAR) : start]
         for cut in reversed(list(_BOUNDARY.finditer(before))):
             clause = before[cut.start() :]
             if clause.strip(" ,;:()-\"'[") or cut[0] in ",;":
                 return clause
         return before
 
-    def right(self, group: Group, ceiling: int) -> str:
-        """What is said of a group behind it."""
-        after = self.text[group.end : min(ceiling, group.end + NEAR)]
-        if ceiling <= group.end + NEAR and ceiling < len(self.text):
+    def right(self, end: int, ceiling: int) -> str:
+        """What is said of a value behind it."""
+        after = self.text[end : min(ceiling, end + NEAR)]
+        if ceiling <= end + NEAR and ceiling < len(self.text):
             after = (_NOT_OF_NEXT if self.single else _NO_OF_NEXT).sub("", after)
         if not self.judged and re.match(r"[)\]\"']{0,3} ?[.,:;!-]", after):
             return ""
-        after = re.sub(r"^[(){}\]\"'.:,| -]{0,8}+", " ", after)
-        after = words.CONCESSION.sub(" ", after)
+        after = words.CONCESSION.sub(" ", re.sub(r"^[(){}\]\"'.:,| -]{0,8}+", " ", after))
         if words.SUBJECT.match(after):
             return ""
         return after[: stop.start()] if (stop := words.STOP.search(after)) else after
 
+    def supposed(self, left: str, right: str, start: int, end: int) -> bool:
+        """True if a value is only mentioned in a question, a condition, in doubt."""
+        if self.question or words.DEPENDS.search(self.text) or _OR_MAYBE.match(self.text):
+            return True
+        if words.UNSURE.search(left) or words.CONDITION.search(left) or words.HYPOTHETICAL.search(right):
+            return True
+        may = re.match(r" ?(?:would|might|could|may)\b", right) or re.search(r"\b(?:would|might|could) be\b", left)
+        return bool(may and words.CONDITION.search(self.text, max(0, start - NEAR), start))
+
     def weigh(self, group: Group, floor: int, ceiling: int, alone: bool) -> tuple[int, int]:
         """(sign, tier) of a group that is not contrasted with any."""
-        left, right = self.left(group, floor), self.right(group, ceiling)
-        if group.mentions[-1].text and _AND_NOT.match(self.text, group.end):
+        text, start, end = self.text, group[0].start, group[-1].end
+        left, right = self.left(start, floor), self.right(end, ceiling)
+        if group[-1].text and _AND_NOT.match(text, end):
             right = ""
         said = judgement(right)
         head, _, own = left.rpartition(":")
-        letter = self.single and group.end - group.start == 1  # "no B"; but "no words"
+        letter = self.single and end - start == 1  # "no B"; but "no words"
         said_no = r"\bno(?:pe)?\b ?(?=[,:;-]|$)" if letter else r"\bno(?:pe)?\b ?(?=[,:;-])"
         denials = words.NEGATION.findall(re.sub(said_no, " ", own)) + words.EXCLUSION.findall(own)
         denied = len(denials) % 2 == 1 or _REJECTED.search(head) is not None
-        lead = (not self.text[: group.start][:40].strip(" (\"'[") and group.start < 40) or (
-            LEAD.match(self.text[: group.end][:80]) is not None and group.end < 80
-        )
-        supposed = re.match(r" ?(?:would|might|could|may)\b", right) or re.search(r"\b(?:would|might|could) be\b", left)
-        conditional = supposed and words.CONDITION.search(self.text, max(0, group.start - NEAR), group.start)
-        if conditional or words.ONLY_IF.search(self.text, 0, group.start) or _PROVIDED.match(self.text, group.end):
+        lead = (start < 40 and not text[:start].strip(" (\"'[")) or (end < 80 and LEAD.match(text[:end]) is not None)
+        if words.ONLY_IF.search(text, 0, start) or _PROVIDED.match(text, end):
             return 0, -1
         if words.LURE.search(right) and not said.best:
             return (-1, 1) if said.sign < 0 else (0, -2)
-        doubted = words.UNSURE.search(left) or words.CONDITION.search(left) or words.HYPOTHETICAL.search(right)
-        if self.question or doubted or words.DEPENDS.search(self.text) or _OR_MAYBE.match(self.text):
+        if self.supposed(left, right, start, end):
             return 0, -1
         past = words.PAST.search(left)
         if past and not words.THOUGHT_BETTER.search(left, past.end()) and not (said.sign < 0 and not denied):
@@ -277,30 +254,31 @@ class Sentence:
         if alone:
             return 1, 3
         if lead:
-            return (1, 2 if self.first else 1) if _MARKED.match(self.text[group.end :]) else (0, 0)
+            return (1, 2 if self.first else 1) if _MARKED.match(text, end) else (0, 0)
         if words.COMMITMENT.search(left):
             return 1, 2
-        return (1, 1) if re.match(r"[)\]\"']{0,2} ?(?:[.,;:!]|$|\n)", self.text[group.end :]) else (0, 0)
+        return (1, 1) if re.match(r"[)\]\"']{0,2} ?(?:[.,;:!]|$|\n)", text[end:]) else (0, 0)
 
     def claims(self) -> list[Claim]:
         claims = self.contrasts()
-        groups = list(self.split(self.groups(self.text)))
-        alone = not words.FILLERS.sub("", re.sub(MENTION, " ", self.text))
-        floors = [0, *(group.end for group in groups)]
-        ceilings = [*(group.start for group in groups[1:]), len(self.text)]
+        groups = list(self.split(self.groups()))
+        alone = len(groups) == 1 and not words.FILLERS.sub("", re.sub(MENTION, " ", self.text))
+        floors = [0, *(group[-1].end for group in groups)]
+        ceilings = [*(group[0].start for group in groups[1:]), len(self.text)]
         for number, (group, floor, ceiling) in enumerate(zip(groups, floors, ceilings, strict=False)):
-            sign, tier = self.weigh(group, floor, ceiling, alone and len(groups) == 1)
+            start, end = group[0].start, group[-1].end
+            sign, tier = self.weigh(group, floor, ceiling, alone)
             before = claims[-1].sign if claims else -1
-            also = number and before < 0 and _ALSO.fullmatch(self.text, floor, group.start)
+            also = number and before < 0 and _ALSO.fullmatch(self.text, floor, start)
             if also and (sign, tier) in ((1, 1), (0, 0)):
                 sign = -1  # "not about phones (A) or effort (D)"
-            gap = self.text[floor : group.start] if number else ""
-            around = f"{self.text[max(0, group.start - 20) : group.start]}|{self.text[group.end :]}"
+            gap = self.text[floor:start] if number else ""
+            around = f"{self.text[max(0, start - 20) : start]}|{self.text[end:]}"
             either = min(sign, before, tier) >= 0 and re.search(r"\bor\b(?! rather)(?!.*[;])", gap)
             both = _AS_WELL.search(around) if claims else None
             claims += self.claim(group, sign, tier)
             if either or both:  # "it is A or it is B", "so is C"
-                claims.append(Claim(self.at + floor, self.at + group.end, "", 1, 2))
+                claims.append(Claim(floor, end, "", 1, 2))
         return self.last_of(claims)
 
     def last_of(self, claims: list[Claim]) -> list[Claim]:
@@ -309,24 +287,22 @@ class Sentence:
         if len(committed) < 2 or committed[-1].value == committed[-2].value:
             return claims
         first, last = committed[-2:]
-        between = self.text[first.end - self.at : last.start - self.at]
-        turn = re.search(r"[,;]? (?:but|however|yet)\b", between)
-        if turn is None or words.HEDGED.search(between, turn.end()):
+        turn = re.compile(r"[,;]? (?:but|however|yet)\b").search(self.text, first.end, last.start)
+        if turn is None or words.HEDGED.search(self.text, turn.end(), last.start):
             return claims
         return [claim._replace(sign=0, tier=-2) if claim.value == first.value else claim for claim in claims]
 
     def split(self, groups: Iterable[Group]) -> Iterator[Group]:
         """Of "B, C is wrong" and "B, and C is wrong" only the last is the subject; "between A and B, B" is two."""
         for group in groups:
-            between = self.text[max(0, group.start - 12) : group.start].rstrip("([\"' ").endswith("between")
-            repeats = between and group.mentions[-1].value in {one.value for one in group.mentions[:-1]}
-            several = len(group.mentions) > 1 and not re.search(r"\b(?:n?or|both|either)\b", group.joined)
-            judged = _SINGULAR.match(self.text, group.end) and judgement(self.text[group.end : group.end + NEAR]).sign
+            start, end = group[0].start, group[-1].end
+            between = self.text[max(0, start - 12) : start].rstrip("([\"' ").endswith("between")
+            repeats = between and group[-1].value in {one.value for one in group[:-1]}
+            several = len(group) > 1 and not re.search(r"\b(?:n?or|both|either)\b", self.text[start:end])
+            judged = _SINGULAR.match(self.text, end) and judgement(self.text[end : end + NEAR]).sign
             if repeats or (several and judged):
-                cut = group.mentions[-1].start - self.at
-                first = re.sub(r"[^\ufffc\ufffb]+$", "", self.text[group.start : cut])
-                yield Group(group.start, group.start + len(first), group.mentions[:-1], group.joined)
-                group = Group(cut, group.end, group.mentions[-1:], "")
+                yield group[:-1]
+                group = group[-1:]
             yield group
 
 
@@ -337,7 +313,6 @@ def claims(
     comma or colon is said of it ("A: too broad"), not of the matter ("No, it is not"). `single`: one value is right, so
     that two affirmed at once are none."""
     text = masked(low, mentions)
-    places = {mention.start: mention for mention in mentions}
     found: list[Claim] = []
     spans = sentences(text)
     for number, (start, end) in enumerate(spans):
@@ -345,7 +320,8 @@ def claims(
         if FIRST not in sentence:
             found += _none_fits(sentence, start)
             continue
-        of_sentence = Sentence(sentence, start, places, given, number == 0, judged, single).claims()
+        places = {one.start: one for one in moved(within(mentions, start, end), -start)}
+        of_sentence = moved(Sentence(sentence, places, given, number == 0, judged, single).claims(), start)
         alone = len(of_sentence) == 1 and of_sentence[0].tier == 3
         if alone and 0 < number == len(spans) - 1 and not _lists(found, of_sentence):
             of_sentence = [of_sentence[0]._replace(tier=4)]

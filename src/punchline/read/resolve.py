@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import bisect
 import itertools
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from punchline.read import final, normalize, words
-from punchline.read.grammar import Claim, claims
+from punchline.read.grammar import claims
 from punchline.read.refusal import asks_back, refuses
 from punchline.read.result import Read
-from punchline.read.sentences import Mention, sentences
+from punchline.read.sentences import Claim, Mention, moved, sentences, within
 
 # Mentions in a plain text; the flag says that it is a marked answer, where a small letter is an option too.
 Lexer = Callable[[normalize.Plain, bool], Sequence[Mention]]
@@ -77,16 +76,12 @@ def corrected(low: str, found: Sequence[Claim]) -> list[Claim]:
 
 def by_sentence(low: str, mentions: Sequence[Mention]) -> Iterator[tuple[int, int, list[Mention], list[Mention]]]:
     """(start, end, mentions, those that are not denied) of each sentence that has mentions."""
-    starts = [one.start for one in mentions]
     for start, end in sentences(low):
-        own = mentions[bisect.bisect_left(starts, start) : bisect.bisect_left(starts, end)]
-        own = [one._replace(end=min(one.end, end)) for one in own]
-        placed = [one._replace(start=one.start - start, end=one.end - start) for one in own]
-        claimed = {one.start + start: one for one in claims(low[start:end], placed, frozenset(), single=False)}
-        # None of what "without X, …" takes along.
-        kept = [one for one in own if (c := claimed.get(one.start)) and (c.sign > 0 or (c.sign, c.tier) == (0, 0))]
-        if own:
-            yield start, end, own, kept
+        if own := within(mentions, start, end):
+            claimed = claims(low[start:end], moved(own, -start), frozenset(), single=False)
+            # None of what "without X, …" takes along.
+            said = {one.start + start for one in claimed if one.sign > 0 or (one.sign, one.tier) == (0, 0)}
+            yield start, end, own, [one for one in own if one.start in said]
 
 
 def affirmed(low: str, mentions: Sequence[Mention]) -> list[Mention]:

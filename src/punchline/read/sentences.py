@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import bisect
 import itertools
 import re
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple, TypeVar
 
 from punchline.read import words
 
@@ -29,6 +30,23 @@ class Mention(NamedTuple):
     text: bool = False
 
 
+class Claim(NamedTuple):
+    """What is claimed of one value, or of several at once (value ""): sign 1 affirmed, -1 denied, 0 neither.
+
+    tier: 4 the last words of an answer, by themselves; 3 by itself or leading the answer; 2 committed to; 1 asserted;
+    0 mentioned; -1 mentioned in doubt, a question, a condition; -2 as what was thought before, or tempts.
+    """
+
+    start: int
+    end: int
+    value: str
+    sign: int
+    tier: int
+
+
+S = TypeVar("S", Mention, Claim)
+
+
 def masked(low: str, mentions: Sequence[Mention]) -> str:
     """A text with each mention as one FIRST and as many REST as it is long, but for the first."""
     pieces, at = [], 0
@@ -36,6 +54,17 @@ def masked(low: str, mentions: Sequence[Mention]) -> str:
         pieces += [low[at : mention.start], FIRST, REST * (mention.end - mention.start - 1)]
         at = mention.end
     return "".join((*pieces, low[at:]))
+
+
+def within(mentions: Sequence[Mention], start: int, end: int) -> list[Mention]:
+    """Of mentions in order those that begin in a span, up to its end."""
+    own = mentions[bisect.bisect_left(mentions, (start,)) : bisect.bisect_left(mentions, (end,))]
+    return [one._replace(end=min(one.end, end)) for one in own]
+
+
+def moved(spans: Iterable[S], by: int) -> list[S]:
+    """Mentions or claims, so many characters further on."""
+    return [one._replace(start=one.start + by, end=one.end + by) for one in spans]
 
 
 def sentences(text: str) -> list[tuple[int, int]]:
