@@ -12,8 +12,6 @@ from punchline.read.resolve import decider, highest, resolve
 from punchline.read.result import Read, reader
 from punchline.read.sentences import Mention
 
-KEYS = ("option_id", "option", "choice", "letter")
-
 # Words before which an A is no article, nor before a bracket; and words after which a letter is a name's.
 _VERBAL = (
     r"is|isn't|was|wasn't|does|doesn't|has|hasn't|can|can't|cannot|could|would|wouldn't|may|might|must|should|will"
@@ -177,5 +175,5 @@ def choice(answer: str, letters: Collection[str], options: Mapping[str, str] | N
     texts = {letter: text for letter, text in (options or {}).items() if letter in given}
     if (alone := _alone(answer, texts)) is not None:
         return Read(alone, len(answer) - len(answer.lstrip()), len(answer.rstrip()))
-    said = resolve(answer, decider(lambda text, marked: mentions(text, texts, marked, given), given), KEYS)
+    said = resolve(answer, decider(lambda text, marked: mentions(text, texts, marked, given), given))
     return said if said.value is not None else highest(answer, r"(?:option )?", "[a-z]", given)

@@ -30,10 +30,12 @@ _TAG = re.compile(
     r"|<\|begin_of_(box|solution|answer)\|>|\[(ANSWER|FINAL_ANSWER)\]",
     re.IGNORECASE,
 )
-_KEY = re.compile(
-    r"[\"']((?:(?:final|correct|my|your|chosen|selected|best|predicted)[_ -]?)?"
-    r"(?:answer|choice|option|selection|response|result|prediction|label|output|verdict|letter)"
-    r"(?:[_ -]?(?:id|letter|label|option|choice))?)[\"']\s{0,9}:\s{0,9}",
+_KEY = re.compile(  # of a JSON object's member that holds an answer: named so, or by what is asked for
+    r"[\"'](?:(?:(?:final|correct|my|your|chosen|selected|best|predicted)[_ -]?)?(?:answer|choice|option|selection"
+    r"|response|result|prediction|label|output|verdict|letter)(?:[_ -]?(?:id|letter|label|option|choice))?"
+    r"|(?:correct_|reading_|panel_|frame_)?order|(?:correct_)?sequence|panel(?:s|_number|_id)?|frames?|number|modality"
+    r"|labels|answers|categories|(?:humor_)?styles?|sound_effects?|object|name|word|item|element|judge?ment)[\"']"
+    r"\s{0,9}:\s{0,9}",
     re.IGNORECASE,
 )
 _VALUE = re.compile(
@@ -75,13 +77,9 @@ def _tags(text: str, at: int) -> Iterator[Zone]:
         yield Zone(at + match.end(), at + (end if end >= 0 else limit), FIRM)
 
 
-def _members(text: str, at: int, keys: tuple[str, ...]) -> Iterator[Zone]:
-    """Values of a JSON object's members that are named like an answer, or as in `keys`."""
-    found = list(_KEY.finditer(text))[-MOST:]
-    if keys:
-        named = "|".join(re.escape(key) for key in keys)
-        found += list(re.finditer(rf"[\"']({named})[\"']\s{{0,9}}:\s{{0,9}}", text, re.IGNORECASE))[-MOST:]
-    for match in found:
+def _members(text: str, at: int) -> Iterator[Zone]:
+    """Values of a JSON object's members that hold an answer."""
+    for match in list(_KEY.finditer(text))[-MOST:]:
         if (value := _VALUE.match(text, match.end())) and value[0].strip():
             yield Zone(at + value.start(), at + value.end(), FIRM)
 
@@ -105,9 +103,9 @@ def without_courtesy(answer: str) -> str:
     return answer
 
 
-def zones(answer: str, text: normalize.Plain, keys: tuple[str, ...] = ()) -> list[Zone]:
-    """The marked answers of an answer, in its order. `text`: it in plain; `keys`: further names of JSON members."""
+def zones(answer: str, text: normalize.Plain) -> list[Zone]:
+    """The marked answers of an answer, in its order. `text`: it in plain."""
     found = set(_lines(text))
     for at, piece in normalize.ends(answer, EDGE, EDGE):
-        found.update(_boxes(piece, at), _tags(piece, at), _members(piece, at, keys))
+        found.update(_boxes(piece, at), _tags(piece, at), _members(piece, at))
     return sorted(found)

@@ -21,8 +21,6 @@ _NONE = re.compile(
 
 Labels = Mapping[str, Sequence[str]] | Collection[str]  # {label: further forms of it}, or labels alone
 Forms = tuple[tuple[str, tuple[str, ...]], ...]
-_STYLES = ("styles", "style", "humor_styles", "humor_style")
-KEYS = ("modality", "labels", *_STYLES, "answers", "categories", "sound_effects", "sound_effect")
 
 
 @lru_cache(maxsize=256)
@@ -109,7 +107,7 @@ def label(answer: str, labels: Labels, both: tuple[str, str, str] | None = None,
     scored = highest(answer, "", "|".join(names).lower(), names)
     if scored.value is not None and not (both and both[2].lower() in answer.lower()):
         return scored._replace(value=names[scored.value])
-    return resolve(answer, decider(lex, names.values(), eliminates=both is None), KEYS)
+    return resolve(answer, decider(lex, names.values(), eliminates=both is None))
 
 
 # --------------------------------------------------------------------------------------------------- several of them
@@ -158,7 +156,7 @@ def several(answer: str, labels: Labels) -> Read[tuple[str, ...]]:
     text = normalize.plain(answer)
     if _NONE.fullmatch(text.low):
         return Read((NOT_APPLICABLE,), 0, len(answer))
-    for zone in sorted(final.zones(answer, text, KEYS), key=lambda one: (one.rank, one.start, one.end), reverse=True):
+    for zone in sorted(final.zones(answer, text), key=lambda one: (one.rank, one.start, one.end), reverse=True):
         block = _BLOCK.match(answer, zone.end)
         part = normalize.part(answer, zone.start, block.end() if block else zone.end)
         if found := _several(part.low, forms):
@@ -259,6 +257,6 @@ def presence(answer: str, labels: tuple[str, str, str], letters: str = "ABC") ->
         found = _presence(part.low)
         return Verdict(labels[found[0]], *part.span(*found[1:])) if found else NOTHING
 
-    if (said_so := resolve(answer, settle, KEYS)).value is not None:
+    if (said_so := resolve(answer, settle)).value is not None:
         return said_so
     return Read(alone, *text.span(start, end)) if alone else Read(None)

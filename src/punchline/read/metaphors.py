@@ -7,25 +7,13 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Literal
 
-from punchline.read import structure
+from punchline.read import normalize, structure
+from punchline.read.refusal import refuses
 from punchline.read.resolve import affirmed
 from punchline.read.sentences import Mention
 
+OPENING = 40  # characters in which an explanation refuses, if it does: "I cannot believe" is none
 MARKUP = re.compile(r"[*_`#\"“”]")
-
-# What a model says that does not answer.
-_REFUSAL = re.compile(
-    r"\bI(?:['’]m| am)? (?:sorry|unable|not able|not sure|afraid)\b|\bsorry\b[,.]|\bunable to\b|\bnot possible\b"
-    r"|\b(?:I|we) (?:cannot|can['’]t|can not|could not|couldn['’]t|do not|don['’]t|am not|won['’]t)\b"
-    r"|\bcannot be (?:determined|identified|answered|named)\b|\bno (?:conceptual )?metaphors?\b",
-    re.IGNORECASE,
-)
-_REFUSES = re.compile(  # as an explanation's beginning: "I cannot believe" is none
-    r"\W{0,5}(?:(?:I['’]m|I am) sorry\b|sorry,|(?:unfortunately, )?I(?: am|['’]m)? ?"
-    r"(?:cannot|can['’]t|can not|unable to|not able to) "
-    r"(?:see|view|determine|provide|answer|assist|help|tell|explain|identify|access|process|analy[sz]e)\b)",
-    re.IGNORECASE,
-)
 
 
 @lru_cache(maxsize=8)
@@ -157,7 +145,7 @@ def metaphors(answer: str, instructions: tuple[str, ...] = (), shown: Sequence[s
     quoted = [one for text in _QUOTED.findall(answer) for one in _clauses(text, "quoted")]
     candidates.append([one for one in quoted if not repeated(one)])
     unquoted = _QUOTED.sub(lambda m: " " if m[1].count(" ") > 1 and repeated(m[1].strip(" .,")) else m[0], answer)
-    for line in MARKUP.sub("", unquoted).splitlines() if not _REFUSAL.search(answer) else ():
+    for line in MARKUP.sub("", unquoted).splitlines() if not refuses(normalize.plain(answer).low) else ():
         line = _INTRODUCTION.sub("", _LIST_MARK.sub("", line))
         found = next(filter(None, (_clauses(sentence, "plain") for sentence in _ENDS.split(line))), [])
         others = len(line.split()) - sum(len(one.split()) for one in found)
@@ -188,4 +176,4 @@ def explanation(
     a word of its own, for a piece of the `question`, and for a refusal."""
     text = without_prompt(answer, instructions, shown).strip()
     repeated = " ".join(text.lower().split()).strip(" .,;:!?") in question.lower()
-    return None if repeated or not re.search(r"\w", text) or _REFUSES.match(text) else text
+    return None if repeated or not re.search(r"\w", text) or refuses(normalize.plain(text[:OPENING]).low) else text

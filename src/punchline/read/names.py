@@ -11,7 +11,6 @@ from punchline.read.result import Read, reader
 
 MOST_WORDS = 10  # of a name that stands by itself
 _OF_SENTENCE = 4  # of a name that a sentence gives
-KEYS = ("object", "name", "word", "item", "element")
 
 _MARK = re.compile(
     r"^\W{0,8}(?:(?:the |my )?(?:final |correct |single[- ]word )?(?:label|object|answer|item|element|word|name"
@@ -92,4 +91,4 @@ def object_name(answer: str, shown: Sequence[str] = ()) -> Read[str]:
         name = text.text[slice(*sentence.span(kind))].strip(" '\"")
         return Verdict(name or None, *text.span(*sentence.span(kind)), marked)
 
-    return resolve(answer, settle, KEYS)
+    return resolve(answer, settle)

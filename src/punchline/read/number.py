@@ -11,7 +11,6 @@ from punchline.read.result import Read, reader
 from punchline.read.sentences import Mention
 
 NOT_APPLICABLE = "NA"
-KEYS = ("panel", "panel_number", "panel_id", "number", "frame")
 
 _CARDINALS = re.findall(r"\w+", "one two three four five six seven eight nine ten eleven twelve")
 _ORDINALS = re.findall(r"\w+", "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth")
@@ -85,5 +84,5 @@ def number(answer: str, labels: Collection[str]) -> Read[str]:
     if len(answer) < 100 and _NONE.fullmatch(normalize.plain(answer).text):
         return Read(NOT_APPLICABLE, 0, len(answer))
     given = {str(label) for label in labels}
-    said = resolve(answer, decider(_mentions, given), KEYS)
+    said = resolve(answer, decider(_mentions, given))
     return said if said.value is not None else highest(answer, rf"{PICTURE}[ _]?#?", r"\d{1,3}", given)

@@ -194,15 +194,12 @@ def _of_zones(answer: str, zones: Iterable[final.Zone], settle: Settle) -> Verdi
     return verdicts[-1] if verdicts[-1].value is not None and turned else Verdict(None, decided=True)
 
 
-def resolve(answer: str, settle: Settle, keys: tuple[str, ...] = ()) -> Read[Any]:
-    """The one value that an answer commits itself to, marked or in its words; nothing for none and for several.
-
-    `keys`: further names of JSON members that hold an answer.
-    """
+def resolve(answer: str, settle: Settle) -> Read[Any]:
+    """The one value that an answer commits itself to, marked or in its words; nothing for none and for several."""
     text = normalize.plain(answer)
     if asks_back(text.low):
         return Read(None)
-    zones = final.zones(answer, text, keys)
+    zones = final.zones(answer, text)
     for rank in (final.FIRM, final.SAID):
         verdict = _of_zones(answer, [zone for zone in zones if zone.rank == rank], settle)
         if verdict.decided:
@@ -211,15 +208,9 @@ def resolve(answer: str, settle: Settle, keys: tuple[str, ...] = ()) -> Read[Any
     return _read(verdict) if verdict.decided or not refuses(text.low) else Read(None)
 
 
-_BACK = re.compile(
-    r"(?<![\w\"'])(?:wait|scratch that|hold on|strike that|my mistake|i was wrong|i made a mistake|i misread"
-    r"|let me (?:reconsider|correct|revise))\b"
-)
-
-
 def _taken_back(answer: str, said: Verdict, settle: Settle) -> Verdict:
     """The value after an answer's correction of what it had marked; without a correction, the marked value."""
-    turns = list(_BACK.finditer(normalize.lower(answer[said.end : said.end + 4000])))
+    turns = list(words.CORRECTION.finditer(normalize.lower(answer[said.end : said.end + 4000])))
     turned = settle(normalize.part(answer, said.end + turns[-1].start()), False) if turns else NOTHING
     return turned if turned.decided and turned.value is not None else said
 

@@ -12,9 +12,6 @@ from punchline.read.number import CARDINALS, ORDINALS
 from punchline.read.resolve import NOTHING, Verdict, resolve
 from punchline.read.result import Read, reader
 
-_KINDS = ("correct", "reading", "panel", "frame")
-KEYS = ("order", "sequence", *(f"{kind}_order" for kind in _KINDS), "panels", "frames", "correct_sequence")
-
 _NOUN = r"(?:frame|panel|image|picture|comic strip|comic|strip|scene|label)s?"
 _PLACES = dict(ORDINALS.items()) | {f"{n}{s}": n for n in range(1, 21) for s in ("st", "nd", "rd", "th")}
 _ORDINAL = "|".join(sorted(_PLACES, key=len, reverse=True))
@@ -275,4 +272,4 @@ def sequence(answer: str, labels: Collection[str]) -> Read[tuple[str, ...]]:
     has another, for two orders, for the order given.
     """
     known = frozenset(str(int(label)) if label.isdecimal() and len(label) < 9 else label for label in labels)
-    return resolve(answer, lambda text, _: _settled(text, known), KEYS) if known else Read(None)
+    return resolve(answer, lambda text, _: _settled(text, known)) if known else Read(None)

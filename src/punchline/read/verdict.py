@@ -37,7 +37,7 @@ def verdict(answer: str) -> Read[str]:
             return Read(None)
     notes = tags.inside(own.text, "reasoning")
     at = own.text.find(">", notes[1]) + 1 if notes else 0
-    said = resolve(own.text[at:], decider(_mentions, ("PASS", "FAIL")), ("judgement", "judgment"))
+    said = resolve(own.text[at:], decider(_mentions, ("PASS", "FAIL")))
     if said.value is None:
         return Read(None)
     return Read(said.value, own.offset + at + said.start, own.offset + at + said.end)

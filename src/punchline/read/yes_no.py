@@ -46,9 +46,6 @@ _CLAUSE = re.compile(
     r"[,;:()]| - |\b(?:but|so|because(?! of)|since|while|whereas|although|though|therefore|thus|hence|which"
     r"|however|yet)\b"
 )
-_CONCLUSION = re.compile(
-    r"\W*(?:so|therefore|thus|hence|overall|in (?:conclusion|summary|short)|to conclude|consequently|accordingly)\b"
-)
 _OF_WHAT = re.compile(
     r"\b(?:for|that|which|who|whose|where|about|of|rather|instead|as opposed|unlike)\b"
 )  # what follows is not said of the matter
@@ -119,7 +116,7 @@ def _stated(low: str, stems: Sequence[str], against: Sequence[str]) -> tuple[str
                 denied ^= re.search(r"\b(?:is|would be) (?:false|wrong|incorrect|untrue)\W*$", sentence) is not None
                 # "It is literal, not metaphorical": both say the same.
                 no = denied != turned if not (turned and about.search(clause)) else True
-                (concluded if _CONCLUSION.match(sentence) else stated).append(("No" if no else "Yes", start, end))
+                stated.append(("No" if no else "Yes", start, end))
     pool = concluded[-1:] or stated
     values = {value for value, _, _ in pool}
     return pool[-1] if len(values) == 1 else (None, 0, 0)
