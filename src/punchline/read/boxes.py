@@ -27,9 +27,9 @@ MOST = 50  # different boxes of one answer: more are no answer to what was asked
 _EDGE = 30_000  # characters of an answer's beginning and end that are read
 
 _GROUP = re.compile(
-    r"(?:(?P<key>bbox_2d|box_2d|<box>|<\|box_start\|>)[\"']?\s{0,3}:?\s{0,3}\[?)?\s{0,3}"
-    r"(?:\((?P<d>[^\[\](){}]{3,40})\),\s{0,3}\((?P<e>[^\[\](){}]{3,40})\)"
-    r"|\[(?P<a>[^\[\](){}]{7,400})\]|\((?P<b>[^\[\](){}]{7,400})\)|\{(?P<c>[^\[\](){}]{7,400})\})"
+    r"(?:(?P<key>bbox_2d|box_2d|<box>|<\|box_start\|>)[\"']?\s{0,3}:?\s{0,3}\[?)?\s{0,3}(?:\("
+    r"(?P<d>[^\[\](){}]{3,40})\),\s{0,3}\((?P<e>[^\[\](){}]{3,40})\)|\[(?P<a>[^\[\](){}]{7,400})\]"
+    r"|\((?P<b>[^\[\](){}]{7,400})\)|\{(?P<c>[^\[\](){}]{7,400})\})"
 )
 _NUMBER = re.compile(r"[-+]?(?:[0-9]{1,9}(?:\.[0-9]{0,20})?|\.[0-9]{1,20})(?:\s?(?P<unit>%|px))?", re.ASCII)
 _NAMES = "|".join(sorted(_SIDE, key=len, reverse=True))

@@ -21,8 +21,8 @@ _VERBAL = (
     r"|out|then|if|vs|versus|in my"
 )
 _ARTICLE = re.compile(
-    rf"[ \t](?!(?:{_VERBAL})\b|(?:\w{{2,20}}ly )?(?!(?:series|lens|gas|species|bus|news|yes|his|its|process"
-    rf"|princess|canvas|christmas|chaos|always)\b)[a-z]{{2,20}}(?<![usi])s\b)[\"']{{0,2}}[a-z]"
+    rf"[ \t](?!(?:{_VERBAL})\b|(?:\w{{2,20}}ly )?(?!(?:series|lens|gas|species|bus|news|yes|his|its|process|princess"
+    rf"|canvas|christmas|chaos|always)\b)[a-z]{{2,20}}(?<![usi])s\b)[\"']{{0,2}}[a-z]"
 )
 _NAMED = re.compile(  # "Plan B", "vitamin A"; not "option B"
     r"\b(?:plan|vitamin|type|grade|exhibit|hepatitis|point|side|team|part|section|act|class|group|category|person"
@@ -34,9 +34,9 @@ _SCORED = re.compile(r"\)?: ?(?:\d*\.\d|\d+ ?%|\d{1,3}(?:[,;\n]\s*\(?[A-Z]\)?: ?
 _SHARE = r" ?\(\d{1,3}(?:\.\d+)? ?%\)"  # "A (10%), B (90%)"; one alone tells how sure an answer is
 _SHARES = re.compile(rf"{_SHARE}\W+[A-Z]{_SHARE}"), re.compile(rf"[A-Z]{_SHARE}\W+$"), re.compile(_SHARE)
 _CHOSEN = re.compile(
-    r"\b(?:option|choice|answer(?: is| would be| must be)?|letter|select(?:ed)?|choose|pick|go with|opt for|chosen"
-    r"|not|or|and|nor|than|(?:it|that|this)(?:'s| is)|so|therefore|hence|thus"
-    r"|say)[:,]? ?[(\"']{0,2}$|[(\"':]$|(?:->|=>|→|=|:) ?$"
+    r"\b(?:option|choice|answer(?: is| would be| must be)?|letter|select(?:ed)?|choose|pick|go with|opt for|chosen|not"
+    r"|or|and|nor|than|(?:it|that|this)(?:'s| is)|so|therefore|hence|thus|say)[:,]? ?[(\"']{0,2}$|[(\"':]$|(?:->|=>|→|="
+    r"|:) ?$"
 )
 _STANDING = re.compile(r"(?<![\w'’.@&])(?<![\w'’]{2}[-/])[A-Za-z](?![\w@&])(?!['’]\w|[-/][A-Za-z]{2}|\.[A-Za-z])")
 
@@ -93,15 +93,15 @@ def _texts(text: normalize.Plain, options: Mapping[str, str]) -> list[Mention]:
 
 _NTH = {f"{n}{end}": n for n in range(1, 10) for end in ("", "st", "nd", "rd", "th")} | CARDINALS | ORDINALS
 _PLACE = re.compile(  # "the second option", "option two", "of the four options, the last"
-    rf"(?<!\bmy )(?<!\w)(?:the )?({'|'.join(ORDINALS)}|[1-9](?:st|nd|rd|th)|last) (?:option|alternative)\b"
-    rf"(?! (?:is|,)? ?[\"'(]?[a-z]\b)|\b(?:option|alternative) (?:number |#)?({'|'.join(CARDINALS)}|[1-9])\b"
-    rf"|\boptions(?: (?:given|provided|listed|above|here))?, (?:i (?:would )?(?:choose|pick|select) )?the"
-    rf" ({'|'.join(ORDINALS)}|last)(?: one)?\b(?! (?:two|three|few|\d))"
-    rf"|\b(?:answer|pick|choice)(?: is| would be|:) the ({'|'.join(ORDINALS)}|last) (?:choice|title|statement|one)\b"
-    rf"|\b(?:go (?:for|with)|choose|pick|select|opt for) the ({'|'.join(ORDINALS)}|last) (?:title|statement|one)\b"
-    rf"|(?<![^\n])the ({'|'.join(ORDINALS)}|last) (?:title|statement|one) (?=fits|works|is the (?:best|right|correct))"
-    rf"|\A\W*(?:the )?({'|'.join(ORDINALS)}|[1-9](?:st|nd|rd|th)|last)(?: (?:one|title|statement|choice))?\W*\Z"
-    rf"|\A\W*(?:number |#|(?=#))({'|'.join(CARDINALS)}|[1-9])\W*\Z"
+    rf"(?<!\bmy )(?<!\w)(?:the )?({'|'.join(ORDINALS)}|[1-9](?:st|nd|rd|th)|last) (?:option|alternative)\b(?! (?:is"
+    rf"|,)? ?[\"'(]?[a-z]\b)|\b(?:option|alternative) (?:number |#)?({'|'.join(CARDINALS)}|[1-9])\b"
+    rf"|\boptions(?: (?:given|provided|listed|above|here))?, (?:i (?:would )?(?:choose|pick"
+    rf"|select) )?the ({'|'.join(ORDINALS)}|last)(?: one)?\b(?! (?:two|three|few|\d))|\b(?:answer|pick|choice)(?: is"
+    rf"| would be|:) the ({'|'.join(ORDINALS)}|last) (?:choice|title|statement|one)\b|\b(?:go (?:for|with)|choose|pick"
+    rf"|select|opt for) the ({'|'.join(ORDINALS)}|last) (?:title|statement|one)\b|(?<![^\n])the ({'|'.join(ORDINALS)}"
+    rf"|last) (?:title|statement|one) (?=fits|works|is the (?:best|right|correct))|\A\W*(?:the )?({'|'.join(ORDINALS)}"
+    rf"|[1-9](?:st|nd|rd|th)|last)(?: (?:one|title|statement|choice))?\W*\Z|\A\W*(?:number |#"
+    rf"|(?=#))({'|'.join(CARDINALS)}|[1-9])\W*\Z"
 )
 
 

@@ -32,10 +32,10 @@ _TAG = re.compile(
 )
 _KEY = re.compile(  # of a JSON object's member that holds an answer: named so, or by what is asked for
     r"[\"'](?:(?:(?:final|correct|my|your|chosen|selected|best|predicted)[_ -]?)?(?:answer|choice|option|selection"
-    r"|response|result|prediction|label|output|verdict|letter)(?:[_ -]?(?:id|letter|label|option|choice))?"
-    r"|(?:correct_|reading_|panel_|frame_)?order|(?:correct_)?sequence|panel(?:s|_number|_id)?|frames?|number|modality"
-    r"|labels|answers|categories|(?:humor_)?styles?|sound_effects?|object|name|word|item|element|judge?ment)[\"']"
-    r"\s{0,9}:\s{0,9}",
+    r"|response|result|prediction|label|output|verdict|letter)(?:[_ -]?(?:id|letter|label|option|choice))?|(?:correct_"
+    r"|reading_|panel_|frame_)?order|(?:correct_)?sequence|panel(?:s|_number|_id)?|frames?|number|modality|labels"
+    r"|answers|categories|(?:humor_)?styles?|sound_effects?|object|name|word|item|element"
+    r"|judge?ment)[\"']\s{0,9}:\s{0,9}",
     re.IGNORECASE,
 )
 _VALUE = re.compile(
@@ -49,8 +49,8 @@ _CUE = re.compile(
 )
 _COURTESY = re.compile(
     r"(?:(?<=[.!?:;)\]}\n*`\"'>])|^)[ \t\n]{0,9}(?:(?:i |we )?hope (?:this|that|it) (?:helps|is helpful|clarifies"
-    r"|answers)|(?:please )?let me know\b|(?:please )?feel free\b|do(?:n't| not) hesitate"
-    r"|i(?:'m| am) happy to|thank(?:s| you)\b|is there anything (?:else|more)\b|if you (?:have|need|would like|want)\b"
+    r"|answers)|(?:please )?let me know\b|(?:please )?feel free\b|do(?:n't| not) hesitate|i(?:'m| am) happy to"
+    r"|thank(?:s| you)\b|is there anything (?:else|more)\b|if you (?:have|need|would like|want)\b"
     r"|would you like (?:me )?to\b|happy to (?:explain|elaborate))[^.!?\n]{0,140}[.!?]{0,3}\s{0,20}$",
     re.IGNORECASE,
 )

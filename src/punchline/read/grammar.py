@@ -33,9 +33,8 @@ _FILL = (
     r"|perhaps|possibly|even|also|either|probably|both|of|just|another) ){0,4}"
 )
 _JOIN = (
-    rf"[)\]\"'.]{{0,3}}+(?: \((?=i\.e|e\.g|that is|meaning|viz)[^()]{{1,60}}+\))?(?: ?(?:[,/&+|=]|-(?!>)) ?"
-    rf"| )?(?:(?:or|and|nor|and/or|as well as|but also|plus|along with|together with|through|to|&) )?{_FILL}"
-    r"[(\"'\[]{0,2}+"
+    rf"[)\]\"'.]{{0,3}}+(?: \((?=i\.e|e\.g|that is|meaning|viz)[^()]{{1,60}}+\))?(?: ?(?:[,/&+|=]|-(?!>)) ?| )?(?:(?:or"
+    rf"|and|nor|and/or|as well as|but also|plus|along with|together with|through|to|&) )?{_FILL}[(\"'\[]{{0,2}}+"
 )
 _GROUP = re.compile(rf"{MENTION}(?:{_JOIN}{MENTION}){{0,11}}")
 _G = rf"[(\"'\[]?{MENTION}(?:{_JOIN}{MENTION}){{0,7}}[)\"'\]]?"

@@ -13,12 +13,6 @@ from punchline.read.resolve import NOTHING, Verdict, answered, by_sentence, deci
 from punchline.read.result import Read, reader
 from punchline.read.sentences import Mention
 
-_NONE = re.compile(
-    r"\W*(?:(?:the )?answer(?: is|:) )?(?:n/?a|not applicable|none"
-    r"(?: of (?:the|these|those|them)(?: \w+){0,3}?(?: (?:apply|applies|fits?|is applicable|are applicable))?)?)\W*"
-    r"(?:(?<=\W)(?:since|because|as) [^?]{0,100})?"
-)
-
 Labels = Mapping[str, Sequence[str]] | Collection[str]  # {label: further forms of it}, or labels alone
 Forms = tuple[tuple[str, tuple[str, ...]], ...]
 
@@ -50,15 +44,15 @@ _WITH = r"(?:and|as well as|plus|along with|together with|combined with|in tande
 _AND = re.compile(rf"[\"')]{{0,2}}(?: ?(?:,|&|\+) ?(?:and )?| {_WITH} )(?:the |its |their |both )?[\"'(]{{0,2}}")
 _MIX = "interplay|interaction|combination|mixture|mix|blend|fusion|synergy"
 _INTERPLAY = re.compile(
-    rf"\b(?:{_MIX}|contrast|juxtaposition|relationship|tension|pairing|connection|mismatch|incongruity|disconnect)"
-    r" (?:of|between) (?:both )?(?:the )?[\"'(]{0,2}$"
+    rf"\b(?:{_MIX}|contrast|juxtaposition|relationship|tension|pairing|connection|mismatch|incongruity"
+    rf"|disconnect) (?:of|between) (?:both )?(?:the )?[\"'(]{{0,2}}$"
 )
 _NOT_JUST = re.compile(r"\bnot (?:just|only|merely|simply) (?:the )?\w+,?(?= but (?:rather )?both\b|[:;.] both\b)")
 _OF_THE_TWO = re.compile(rf"\b(?:{_MIX}) (?:of|between) the two\b")
 _BOTH_WORD = re.compile(
-    r"(?= ?[)\"']{0,2} ?(?:[.,;:!)\"'-]|$|\n|(?:text|visual|modalit|element|aspect|component|are|is|were"
-    r"|contribute|play|matter|of these|of them|the|equally"
-    r"|together|work|need|carry|make|because|since|as|in|to|here|from|modes?|channels?|words|image|for|seem)))"
+    r"(?= ?[)\"']{0,2} ?(?:[.,;:!)\"'-]|$|\n|(?:text|visual|modalit|element|aspect|component|are|is|were|contribute"
+    r"|play|matter|of these|of them|the|equally|together|work|need|carry|make|because|since|as|in|to|here|from|modes?"
+    r"|channels?|words|image|for|seem)))"
 )
 
 
@@ -101,7 +95,7 @@ def label(answer: str, labels: Labels, both: tuple[str, str, str] | None = None,
             return [Mention(*tie.span(), both[2])]
         return _with_both(found, text.low, frozenset(both[:2]), both[2])
 
-    if none and _NONE.fullmatch(normalize.plain(answer).low):
+    if none and words.NOT_APPLICABLE.fullmatch(normalize.plain(answer).low):
         return Read(NOT_APPLICABLE, 0, len(answer))
     names = {name.upper(): name for name, _ in forms}
     scored = highest(answer, "", "|".join(names).lower(), names)
@@ -116,8 +110,8 @@ _PAIR_ENDS = re.compile(r"(?<=: yes)[,;]|(?<=: no)[,;]")  # "Pun: yes, Dark: no"
 _HEAD = re.compile(r"\W{0,4}(?:\d{1,2}[.)] ?)?\W{0,3}$")
 _HEAD_ENDS = re.compile(r"[)\"']{0,2}(?: humou?r)? ?(?::|-|\(|\.|✓|✗|=|\|)")
 _LIST_REST = re.compile(
-    r"\b(?:and|humou?r|styles?|the|of|is|are|this|comic|a|with|plus|as well as|also|both|answer|answers"
-    r"|selected|but|no|not|n?or)\b|[\W\d_]"
+    r"\b(?:and|humou?r|styles?|the|of|is|are|this|comic|a|with|plus|as well as|also|both|answer|answers|selected|but|no"
+    r"|not|n?or)\b|[\W\d_]"
 )
 
 
@@ -154,14 +148,14 @@ def several(answer: str, labels: Labels) -> Read[tuple[str, ...]]:
     """
     forms = _forms(labels)
     text = normalize.plain(answer)
-    if _NONE.fullmatch(text.low):
+    if words.NOT_APPLICABLE.fullmatch(text.low):
         return Read((NOT_APPLICABLE,), 0, len(answer))
     for zone in sorted(final.zones(answer, text), key=lambda one: (one.rank, one.start, one.end), reverse=True):
         block = _BLOCK.match(answer, zone.end)
         part = normalize.part(answer, zone.start, block.end() if block else zone.end)
         if found := _several(part.low, forms):
             return _together(found, part)
-        if _NONE.fullmatch(part.low):
+        if words.NOT_APPLICABLE.fullmatch(part.low):
             return Read((NOT_APPLICABLE,), zone.start, zone.end)
     found = [] if refuses(text.low) else _several(text.low, forms)
     return _together(found, text) if found else Read(None)
@@ -178,19 +172,17 @@ _ABSENT = re.compile(
     r"\babsent\b|\babsence of\b|\b(?:present|effects?) ?: ?no\b|\b(?:no|zero) (?:\w+[- ]){0,5}?(?:sound[- ]?effects?"
     r"|onomatopoei\w+|sfx)\b|\bno such (?:sound )?effects?\b|^\W*none\W*$|\b(?:can't|cannot|could not|couldn't|do not"
     r"|don't|did not|didn't) (?:\w+ )?(?:find|see|spot|detect|identify|notice)(?: \w+[- ]?){0,4} (?:sound|effects?"
-    r"|onomatop\w*|sfx)\b|\bnone (?:of|are|is|in|present|found)\b"
-    r"|\b(?:there (?:are|were)|(?:it|comic) has|effects? ?:) none\b"
-    r"|\b(?:is|are|was|were|does|do|did)(?:n't| not) (?:any"
-    r"|(?:contain|include|have|feature|use|show|present|display|seem to (?:have|contain|include))\b)"
-    r"|\b(?:sound[- ]?effects?|onomatopoei\w+) (?:are|is|were)(?:n't| not) (?:present|used|there|shown|visible"
-    r"|included)|\b(?:lacks?|without|devoid of|free of)\b[^.;,]{0,20}(?:sound|effect|onomatop)|\bnot (?:present"
-    r"|there)\b|\bcontains? no\b"
+    r"|onomatop\w*|sfx)\b|\bnone (?:of|are|is|in|present|found)\b|\b(?:there (?:are|were)|(?:it|comic) has"
+    r"|effects? ?:) none\b|\b(?:is|are|was|were|does|do|did)(?:n't| not) (?:any|(?:contain|include|have|feature|use"
+    r"|show|present|display|seem to (?:have|contain|include))\b)|\b(?:sound[- ]?effects?|onomatopoei\w+) (?:are|is"
+    r"|were)(?:n't| not) (?:present|used|there|shown|visible|included)|\b(?:lacks?|without|devoid of"
+    r"|free of)\b[^.;,]{0,20}(?:sound|effect|onomatop)|\bnot (?:present|there)\b|\bcontains? no\b"
 )
 _PRESENT = re.compile(
     r"\bpresent\b|\bpresence\b|\b(?:is|are) (?:shown|seen|heard|written|drawn)\b|\bthere(?:'s| is| are| were)(?! no\b"
-    r"| not\b|n't)|\b(?:contains?|includes?|features?|uses?|has|appears?|shows?)\b(?! no)"
-    r"|\bsound[- ]?effects?(?: \w+){0,6}? (?:is|are|do|does|but)\b|\bexists?\b|\bnot absent\b|\b(?:can be seen|visible"
-    r"|used)\b|\bis an? (?:\w+ )?(?:sound[- ]?effect|onomatopoeia)"
+    r"| not\b|n't)|\b(?:contains?|includes?|features?|uses?|has|appears?|shows?)\b(?! no)|\bsound[- ]?effects?"
+    r"(?: \w+){0,6}? (?:is|are|do|does|but)\b|\bexists?\b|\bnot absent\b|\b(?:can be seen|visible|used)\b"
+    r"|\bis an? (?:\w+ )?(?:sound[- ]?effect|onomatopoeia)"
 )
 _CONTRIBUTE = re.compile(
     r"\bcontribut\w+|\badd(?:s|ing)? (?:\w+ )?(?:to|humou?r|comedy|anything|much|nothing)\b|(?<!\bit )\bdepends? on\b"

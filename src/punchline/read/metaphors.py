@@ -60,8 +60,8 @@ NEGATIONS = frozenset(
     ("not", "cannot", "unable", "sorry", "impossible", "metaphor", "metaphors", "metaphorical", "metaphorically")
 )
 _ABOUT = re.compile(  # the plain form's subject is what was shown, not a domain
-    r"(?:(?:the|this|that|an?|given|provided|whole|entire) ){0,3}(?:image|picture|cartoon|caption|joke|humou?r|"
-    r"question|answer|text|prompt|combination|response)s?(?: (?:of|in|from|here|itself)\b.{0,100})?",
+    r"(?:(?:the|this|that|an?|given|provided|whole|entire) ){0,3}(?:image|picture|cartoon|caption|joke|humou?r|question"
+    r"|answer|text|prompt|combination|response)s?(?: (?:of|in|from|here|itself)\b.{0,100})?",
     re.IGNORECASE,
 )
 _ARTICLES = ("a", "an", "the")

@@ -20,8 +20,8 @@ _MARK = re.compile(
 _REMARK = re.compile(r"\W{0,8}(?:reasoning|explanation|analysis|rationale|thoughts?|note) ?:", re.IGNORECASE)
 _NOT_BUT = re.compile(r"^not (?:the |an? )?[\w' -]{2,40}?,? but (?:rather )?", re.IGNORECASE)
 _NO_NAME = re.compile(
-    r"(?:none|n/?a|nothing|unknown|unclear|no object|not applicable|unable|impossible|undetermined)(?: .*)?"
-    r"|(?:i|sorry|answer (?:the|with|in)|there|(?:it|that|this)(?:'s|’s| is| isn't| would| must| was| could))\b.*",
+    r"(?:none|n/?a|nothing|unknown|unclear|no object|not applicable|unable|impossible|undetermined)(?: .*)?|(?:i|sorry"
+    r"|answer (?:the|with|in)|there|(?:it|that|this)(?:'s|’s| is| isn't| would| must| was| could))\b.*",
     re.IGNORECASE,
 )
 _ABOUT = r"(?:object|item|element|thing|label|answer|word|part|figure|image element)"
@@ -30,14 +30,14 @@ _SENTENCE = re.compile(
     rf"| clearly)?|:) (?:the |an? )?[\"'(]{{0,2}}(?P<name>(?!(?:not|no|the|an?|that|to|in|on|unclear|related|used|shown"
     rf"|what|it|one|n't|never)\b)[\w'-]+(?: (?!(?:which|that|who|because|since|as|and|in|on|at|with|is|are|of"
     rf"|representing|symboli[sz]ing|used|here|being|for|,)\b)[\w'-]+){{0,{_OF_SENTENCE - 1}}})|(?:^|(?<=\n)"
-    rf"|(?<=[.!?] ))[\"'(]{{0,2}}(?:the |an? )?(?P<subject>[\w'-]+(?: (?!(?:is|are"
-    rf"|of)\b)[\w'-]+){{0,2}})[\"')]{{0,2}} (?:is|would be) (?:the )?(?:main |key |metaphorical |related )?{_ABOUT}\b"
-    rf"|\b(?:i would say|i'd say|i choose|i would choose|it is|it's|that would be|it would be|it must be|therefore,?"
-    rf"|so,?|definitely|metaphor (?:is )?(?:involves|relates to|related to|centers on|centres on)) (?:the "
-    rf"|an? )?[\"'(]{{0,2}}(?P<said>(?!(?:not|no|the|an?|that|to|in|on|unclear|possible|impossible|hard|difficult|what"
-    rf"|one|which|it|this|there|clear|likely|probably|all|about|because|just|like)\b)[\w'-]+(?: (?!(?:which|that|who"
-    rf"|because|since|as|and|in|on|at|with|is|are|of|representing|for)\b)[\w'-]+){{0,2}})(?=[\"')]{{0,2}}(?:[.,;!\n]|$"
-    rf"| (?:in|on|which|that|because|since|as|at|with)\b))"
+    rf"|(?<=[.!?] ))[\"'(]{{0,2}}(?:the |an? )?(?P<subject>[\w'-]+(?: (?!(?:is|are|of)\b)[\w'-]+){{0,2}})[\"')]{{0,2}} "
+    rf"(?:is|would be) (?:the )?(?:main |key |metaphorical |related )?{_ABOUT}\b|\b(?:i would say|i'd say|i choose"
+    rf"|i would choose|it is|it's|that would be|it would be|it must be|therefore,?|so,?|definitely"
+    rf"|metaphor (?:is )?(?:involves|relates to|related to|centers on|centres on)) (?:the |an? )?[\"'(]{{0,2}}(?P<said>"
+    rf"(?!(?:not|no|the|an?|that|to|in|on|unclear|possible|impossible|hard|difficult|what|one|which|it|this|there|clear"
+    rf"|likely|probably|all|about|because|just|like)\b)[\w'-]+(?: (?!(?:which|that|who|because|since|as|and|in|on|at"
+    rf"|with|is|are|of|representing|for)\b)[\w'-]+){{0,2}})(?=[\"')]{{0,2}}(?:[.,;!\n]|$| (?:in|on|which|that|because"
+    rf"|since|as|at|with)\b))"
 )
 _VERB = re.compile(
     r"\b(?:is|are|was|were|has|have|would|relates|represents|shows|depicts|because|involves|can|cannot|can't)\b",

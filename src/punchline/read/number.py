@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
-from punchline.read import normalize
+from punchline.read import normalize, words
 from punchline.read.resolve import decider, highest, resolve
 from punchline.read.result import Read, reader
 from punchline.read.sentences import Mention
@@ -20,17 +20,17 @@ PICTURE = r"(?:panel|frame|picture|image|box|cell|strip|scene)"
 _CARDINAL, _ORDINAL = "|".join(CARDINALS), "|".join(ORDINALS)
 _NAMED = re.compile(
     rf"\b{PICTURE}s?(?: (?:number(?:ed)?|no\.?|label(?:l?ed)?|marked|with (?:the )?(?:number"
-    rf"|label)))?[ -]?[#\"'(]{{0,2}}(?:(\d{{1,4}})|({_CARDINAL}))(?![\w%]|\.\d)"
-    rf"|\b(?:({_ORDINAL})|(\d{{1,2}})(?:st|nd|rd|th))(?: (?:and (?:final|last)|labelled|numbered))? {PICTURE}\b"
+    rf"|label)))?[ -]?[#\"'(]{{0,2}}(?:(\d{{1,4}})|({_CARDINAL}))(?![\w%]|\.\d)|\b(?:({_ORDINAL})|(\d{{1,2}})(?:st|nd"
+    rf"|rd|th))(?: (?:and (?:final|last)|labelled|numbered))? {PICTURE}\b"
 )
 _BARE = re.compile(
-    r"(?<![\w.,/%$#-])(?<!\d[-/:] )#?(\d{1,4})(?![\w%/])(?!\.\d|,\d{3}|:\d|-\w|['’]s\b)"
-    r"(?! ?(?:out )?of\b.{0,9}\d.{0,9}\?)"
+    r"(?<![\w.,/%$#-])(?<!\d[-/:] )#?(\d{1,4})(?![\w%/])(?!\.\d|,\d{3}|:\d|-\w|['’]s\b)(?! ?"
+    r"(?:out )?of\b.{0,9}\d.{0,9}\?)"
 )
 _BEFORE = re.compile(
     r"(?:^|\n|[(:#\"'>=✓✗]|\b(?:is|be|number|label(?:l?ed)?|answer|and|or|not|than|choose|chose|pick|say|select|with"
-    r"|for|from|it's|so|therefore|thus|hence|definitely|certainly|probably|no\.?|but|while|whereas|though|since|because|either|neither|both|through"
-    r"|without|to)|[,/&+\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]|nor|->|→)[ \"'(]{0,3}$"
+    r"|for|from|it's|so|therefore|thus|hence|definitely|certainly|probably|no\.?|but|while|whereas|though|since|because"
+    r"|either|neither|both|through|without|to)|[,/&+\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]|nor|->|→)[ \"'(]{0,3}$"
 )
 _AFTER = re.compile(
     r"[)\]\"']{0,3} ?(?:[.,;:!?()/&+\u4e00-\u9fff-]|$|\n|->|(?:and|or|nor|is|because|since|as|of|out of|but|not"
@@ -43,10 +43,9 @@ _TOTAL = re.compile(
     r"|\d ?[-–] ?$"
 )
 _WORD = re.compile(
-    rf"\W*(?:(?:it is|it's|i'd say|i would say) )?(?:({_CARDINAL})|(?:the )?({_ORDINAL})(?: one)?"
-    rf"|p\.? ?(\d{{1,2}})|(?:the )?(\d{{1,2}})(?:st|nd|rd|th)(?: one)?)\W*"
+    rf"\W*(?:(?:it is|it's|i'd say|i would say) )?(?:({_CARDINAL})|(?:the )?({_ORDINAL})(?: one)?|p\.? ?(\d{{1,2}})"
+    rf"|(?:the )?(\d{{1,2}})(?:st|nd|rd|th)(?: one)?)\W*"
 )
-_NONE = re.compile(r"\W*(?:n/?a|not applicable|none)\W*(?:\b(?:since|because|as) [^?\d]{0,80})?", re.IGNORECASE)
 
 
 def _value(match: re.Match[str]) -> str:
@@ -81,7 +80,7 @@ def number(answer: str, labels: Collection[str]) -> Read[str]:
     applies. "The third panel" is 3. Nothing for a panel that is not there, for several, for "the last one": which label
     that one bears the answer does not say. How many panels the comic has is no answer.
     """
-    if len(answer) < 100 and _NONE.fullmatch(normalize.plain(answer).text):
+    if len(answer) < 100 and words.NOT_APPLICABLE.fullmatch(normalize.plain(answer).low):
         return Read(NOT_APPLICABLE, 0, len(answer))
     given = {str(label) for label in labels}
     said = resolve(answer, decider(_mentions, given))

@@ -15,15 +15,15 @@ _KEY = re.compile(
     re.IGNORECASE,
 )
 _HEADING = re.compile(  # "## Panel 2" above its text, "2. TEXT"
-    r"^[ \t]{0,8}(?:[#*_>-]{1,6}+[ \t]{0,3})?panel\s{1,3}(?:\#"
-    r"|number\s)?([0-9]{1,3}+)[*_.)\]]{0,4}+(?:[ \t]\([^()\n]{1,60}\))?[ \t]{0,3}[*_]{0,2}(?:[-–—][ \t]{0,3}|(?=\n|\Z))"
-    r"|^[ \t]{0,8}[*_]{0,2}([0-9]{1,3}+)[.)][*_]{0,2}[ \t]{1,3}",
+    r"^[ \t]{0,8}(?:[#*_>-]{1,6}+[ \t]{0,3})?panel\s{1,3}(?:\#|number\s)?([0-9]{1,3}+)[*_.)\]]{0,4}+"
+    r"(?:[ \t]\([^()\n]{1,60}\))?[ \t]{0,3}[*_]{0,2}(?:[-–—][ \t]{0,3}|(?=\n|\Z))|^[ \t]{0,8}[*_]{0,2}"
+    r"([0-9]{1,3}+)[.)][*_]{0,2}[ \t]{1,3}",
     re.IGNORECASE | re.MULTILINE,
 )
 _NO_TEXT = re.compile(
-    r"[\[({*_\"'-]{0,4}\s?(?:(?:there is |has |contains )?no (?:visible |readable |written |spoken )?(?:text"
-    r"|dialogue|words|speech)(?: (?:in|inside|within|on) (?:this|the) panel)?"
-    r"(?: is)?(?: present| visible)?|none|n/a|empty|blank|silent|wordless|textless|without text)\s?[\])}*_\"'.]{0,5}",
+    r"[\[({*_\"'-]{0,4}\s?(?:(?:there is |has |contains )?no (?:visible |readable |written |spoken )?(?:text|dialogue"
+    r"|words|speech)(?: (?:in|inside|within|on) (?:this|the) panel)?(?: is)?(?: present| visible)?|none|n/a|empty|blank"
+    r"|silent|wordless|textless|without text)\s?[\])}*_\"'.]{0,5}",
     re.IGNORECASE,
 )
 _NESTED = re.compile(

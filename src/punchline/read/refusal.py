@@ -8,8 +8,8 @@ from punchline.read import normalize
 from punchline.read.result import Read, reader
 
 _NOT_ABLE = (
-    r"(?:cannot|can't|can not|could not|couldn't|am unable to|'m unable to|am not able to|'m not able to|won't"
-    r"|will not|unable to|am not going to|must decline to|have to decline to)"
+    r"(?:cannot|can't|can not|could not|couldn't|am unable to|'m unable to|am not able to|'m not able to|won't|will not"
+    r"|unable to|am not going to|must decline to|have to decline to)"
 )
 _ACTS = (
     r"(?:see|view|access|open|load|display|assist|help|provide|comply|answer|determine|identify|analy[sz]e|process"
@@ -31,10 +31,9 @@ _REFUSAL = re.compile(
     rf"|didn't|cannot|can't) (?:see|have|find|receive|get|detect) (?:access to )?(?:any|an|the|your"
     rf"|a) (?:\w+ )?{_PICTURE}\b|\b(?:please|could you|can you|you could) (?:\w+ )?(?:provide|upload|attach|share"
     rf"|re-?upload|resend|send)\b|\bno (?:\w+ )?{_PICTURE}\b(?! (?:style|humou?r|modality|pun))|\bi (?:must |have to "
-    rf"|would )?(?:decline|refuse|prefer not)\b|\b(?:it is|it's) (?:not possible"
-    rf"|impossible) (?:for me )?to (?:determine|answer|say|tell|identify)|\b(?:cannot|can't) be (?:determined"
-    rf"|identified|answered|seen|named|read)\b|\b(?:not|n't) enough (?:information|context)\b"
-    rf"|\binsufficient (?:information|context)\b"
+    rf"|would )?(?:decline|refuse|prefer not)\b|\b(?:it is|it's) (?:not possible|impossible) (?:for me )?to "
+    rf"(?:determine|answer|say|tell|identify)|\b(?:cannot|can't) be (?:determined|identified|answered|seen|named"
+    rf"|read)\b|\b(?:not|n't) enough (?:information|context)\b|\binsufficient (?:information|context)\b"
 )
 _BEGINNING = 1_500  # characters in which a refusal is looked for
 

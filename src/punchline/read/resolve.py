@@ -119,8 +119,8 @@ def answered(low: str) -> str:
 
 
 _RANKS = re.compile(
-    r"\b(?:(?:best|strongest|highest|most(?: \w+)?) to (?:the )?(?:worst|weakest|lowest|least(?: \w+)?)"
-    r"|rank(?:ing|ed|s)?\b|(?:best|most \w+|highest) first)\b"
+    r"\b(?:(?:best|strongest|highest|most(?: \w+)?) to (?:the )?(?:worst|weakest|lowest|least(?: \w+)?)|rank(?:ing|ed"
+    r"|s)?\b|(?:best|most \w+|highest) first)\b"
 )
 _ASCENDING = re.compile(r"\b(?:worst|weakest|least(?: \w+)?|lowest) (?:to|first)\b")
 _RANKED = re.compile(
@@ -148,9 +148,8 @@ def highest(answer: str, before: str, value: str, given: Iterable[str]) -> Read[
     given = set(given)
     text = normalize.plain(answer)
     pattern = (
-        rf"(?<![\w'.]){before}[(\"']{{0,2}}({value})[)\"']{{0,2}} ?[:=(-]{{0,2}} ?"
-        r"(?:(score|rating|probability|likelihood|points)[:= ]{1,3})?"
-        r"(\d{1,3}(?:\.\d{1,4})?)(?![\w.]) ?(%|/ ?\d{1,3}|out of \d{1,3})?"
+        rf"(?<![\w'.]){before}[(\"']{{0,2}}({value})[)\"']{{0,2}} ?[:=(-]{{0,2}} ?(?:(score|rating|probability"
+        rf"|likelihood|points)[:= ]{{1,3}})?(\d{{1,3}}(?:\.\d{{1,4}})?)(?![\w.]) ?(%|/ ?\d{{1,3}}|out of \d{{1,3}})?"
     )
     every = {match[1].upper(): match for match in re.finditer(pattern, text.low)}
     scores = {one: match for one, match in every.items() if match[2] or match[4] or "." in match[3]}

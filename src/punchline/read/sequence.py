@@ -31,8 +31,8 @@ _LINKS = re.compile(
 )
 _JOINS = frozenset(",;|/>→⇒➔➡=-[](){}\"'#&<•+")
 _NTH = re.compile(  # "the third frame", but for "the third frame is frame 2"
-    rf"\b(?:the )?({_ORDINAL}) ({_NOUN})\b(?! ?(?::|=|->|→|-|is|should be|would be"
-    rf"|must be)? ?(?:the )?[\[(\"]?(?:{_NOUN} ?#?)?\d)"
+    rf"\b(?:the )?({_ORDINAL}) ({_NOUN})\b(?! ?(?::|=|->|→|-|is|should be|would be|must be)? ?(?:the )?[\[(\"]?"
+    rf"(?:{_NOUN} ?#?)?\d)"
 )
 _ROW = re.compile(
     r"\b(?:(?:top|upper|middle|bottom|lower|first|second|third|last) (?:row|line|tier)|(?:row|line|tier) \d):"
@@ -44,17 +44,16 @@ _COMMENT = re.compile(r"\([^()\d]{2,300}\)")
 _RANK = re.compile(
     rf"\b{_NOUN} ?#?\(?({_NUMBER})\)?\"?(?P<link>(?: ?(?::|=|->|→|-|\||is\b|as\b|should be\b|should come\b|comes?\b"
     rf"|goes\b|belongs\b|must be\b|moves? to\b|in\b|takes?\b|occupies\b|would be\b)){{1,2}})? ?\"?(?:in |at "
-    rf"|as )?(?:the )?(?:(?P<said>position|number|place|slot|spot|step|order|rank|no\.?"
-    rf"|#) ?#?)?(?P<place>\d{{1,2}}(?!\w|\.\d)|{_ORDINAL}|last)\b(?! (?:(?!and\b|then\b|but\b)\w+ )?(?:{_NOUN})\b)"
+    rf"|as )?(?:the )?(?:(?P<said>position|number|place|slot|spot|step|order|rank|no\.?|#) ?#?)?(?P<place>\d{{1,2}}"
+    rf"(?!\w|\.\d)|{_ORDINAL}|last)\b(?! (?:(?!and\b|then\b|but\b)\w+ )?(?:{_NOUN})\b)"
 )
 _ITEM = re.compile(  # "1. Frame 3", "First: 3", "2nd - panel 1"
     rf"(?:^|(?<=\n)|(?<=[ ,;(]))(?:the |and )?(?:(?P<unit>step|position|place|slot|order|rank|number|no\.|#"
-    rf"|{_NOUN} in position) ?#?)?"
-    rf"(?P<place>\d{{1,2}}|{_ORDINAL}|{_NEXTS}|last)(?P<own> {_NOUN})?(?: (?:position|place|slot"
-    rf"|in order))?(?:(?P<mark>[.):=]|\||,| -| ->| ?→| is| comes| should be| would be"
-    rf"| goes){{1,2}}|(?<=[a-z])(?= (?:the )?(?:{_NOUN} ?#?)?\d)) ?"
-    rf"[\[(\"]?(?P<noun>(?:the )?{_NOUN} ?(?:labell?ed |number )?#?)?[\[(\"]?(?:(?P<label>{_NUMBER})\b(?![.:)]\d"
-    rf"|[.)] ?(?:{_NOUN})|\.\d)|(?:the )?(?P<nth>{_ORDINAL}) {_NOUN}\b)"
+    rf"|{_NOUN} in position) ?#?)?(?P<place>\d{{1,2}}|{_ORDINAL}|{_NEXTS}|last)(?P<own> {_NOUN})?(?: (?:position|place"
+    rf"|slot|in order))?(?:(?P<mark>[.):=]|\||,| -| ->| ?→| is| comes| should be| would be| goes){{1,2}}"
+    rf"|(?<=[a-z])(?= (?:the )?(?:{_NOUN} ?#?)?\d)) ?[\[(\"]?(?P<noun>(?:the )?{_NOUN} ?(?:labell?ed "
+    rf"|number )?#?)?[\[(\"]?(?:(?P<label>{_NUMBER})\b(?![.:)]\d|[.)] ?(?:{_NOUN})|\.\d)|(?:the )?"
+    rf"(?P<nth>{_ORDINAL}) {_NOUN}\b)"
 )
 _MENTION = re.compile(rf"\b{_NOUN} ?(?:number |labell?ed |#)?\"?\(?({_NUMBER})\b(?!%)")
 _OWN_LINE = re.compile(rf"{_NOUN} ?#?\d{{1,3}} ?[:(-]|\s*$")
@@ -67,29 +66,28 @@ _TOLD = re.compile(
 )
 _NOT_TOLD = re.compile(r"\b(?:before|preced\w+|prior to|not|n't|earlier than|or)\b")
 _CUE = re.compile(
-    r"\b(?:answer|corrected|correct (?:order|sequence|arrangement)|(?:right|proper|chronological|logical|reading"
-    r"|final|new|actual|reordered|rearranged|true) (?:order|sequence|arrangement)"
-    r"|(?:order|sequence|arrangement)(?: of \w+(?: \w+)?)? (?:is|should be|would be|must be|becomes)"
-    r"|should be (?:read|arranged|ordered|in)|final|therefore|thus|hence|so)\b"
+    r"\b(?:answer|corrected|correct (?:order|sequence|arrangement)|(?:right|proper|chronological|logical|reading|final"
+    r"|new|actual|reordered|rearranged|true) (?:order|sequence|arrangement)|(?:order|sequence"
+    r"|arrangement)(?: of \w+(?: \w+)?)? (?:is|should be|would be|must be|becomes)|should be (?:read|arranged|ordered"
+    r"|in)|final|therefore|thus|hence|so)\b"
 )
 _CUED = re.compile(_CUE.pattern + r"[^.\n]{0,60}$")
 _GIVEN = re.compile(
-    r"\b(?:not|isn't|wasn't|cannot|can't|couldn't|won't|never|rather than|instead of|given|shown|presented"
-    r"|provided|current|currently|original|originally|as labell?ed|shuffled|scrambled|incorrect|wrong|input|example"
-    r"|thought|might|could|initial|initially|tempting|unlike|displayed|listed)\b[^.;\n]{0,40}$"
+    r"\b(?:not|isn't|wasn't|cannot|can't|couldn't|won't|never|rather than|instead of|given|shown|presented|provided"
+    r"|current|currently|original|originally|as labell?ed|shuffled|scrambled|incorrect|wrong|input|example|thought"
+    r"|might|could|initial|initially|tempting|unlike|displayed|listed)\b[^.;\n]{0,40}$"
 )
 _COUNTED = re.compile(r"\b(?:there (?:are|is)|consists? of|contains?|has|have|labell?ed|numbered|named)\b[^.\n]{0,40}$")
 _GIVEN_AFTER = re.compile(
     r"[)\]\"']{0,3}\? ?(?:no\b|wait|actually|rather|hm|not )|[)\]\"']{0,3}(?: (?:is|was|does|would be"
-    r"|seems?)(?: \w+ly)?(?: not|n't)?|n't|,)? ?(?:wrong|incorrect|not(?! [\[(]?\d)|impossible"
-    r"|as (?:given|shown|presented)|shuffled"
-    r"|scrambled|doesn't|does not|isn't|makes no)\b|,? (?:all |each |together )?(?:show|depict|feature|contain"
-    r"|tell|portray|illustrate|describe|form|belong|make)s?\b|,? (?:all |each )?(?:are|were)\b"
-    r"(?! (?:the |in the |in )?(?:correct|right|proper|logical|final|best))"
+    r"|seems?)(?: \w+ly)?(?: not|n't)?|n't|,)? ?(?:wrong|incorrect|not(?! [\[(]?\d)|impossible|as (?:given|shown"
+    r"|presented)|shuffled|scrambled|doesn't|does not|isn't|makes no)\b|,? (?:all |each |together )?(?:show|depict"
+    r"|feature|contain|tell|portray|illustrate|describe|form|belong|make)s?\b|,? (?:all |each )?(?:are"
+    r"|were)\b(?! (?:the |in the |in )?(?:correct|right|proper|logical|final|best))"
 )
 _ALREADY = re.compile(
-    r"\balready in (?:the |its |their )?(?:correct|right|proper|chronological|logical)(?: \w+)? ?(?:order"
-    r"|sequence)|\b(?:order|sequence) (?:as )?(?:shown|given|presented|provided) is (?:already )?(?:correct|right)"
+    r"\balready in (?:the |its |their )?(?:correct|right|proper|chronological|logical)(?: \w+)? ?(?:order|sequence)"
+    r"|\b(?:order|sequence) (?:as )?(?:shown|given|presented|provided) is (?:already )?(?:correct|right)"
 )
 
 

@@ -13,8 +13,8 @@ _REVISED = re.compile(
     r"\b(?:correct(?:ed)?|final|revised|updated) (?:caption|answer|version)\b[^:\n]{0,20}:", re.IGNORECASE
 )
 _PLACEHOLDER = re.compile(
-    r"\W*(?:\w+ ){0,3}(?:goes|go|comes|belongs) here\W*"
-    r"|\W*(?:your|the) (?:\w+ )?(?:explanation|answer|judge?ment|text)\W*|[\W_]*",
+    r"\W*(?:\w+ ){0,3}(?:goes|go|comes|belongs) here\W*|\W*(?:your|the) (?:\w+ )?(?:explanation|answer|judge?ment"
+    r"|text)\W*|[\W_]*",
     re.IGNORECASE,
 )
 

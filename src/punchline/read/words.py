@@ -24,8 +24,8 @@ FREE = re.compile(
 )
 NEGATION = re.compile(
     r"\b(?:not|never|neither|nor|cannot|hardly|scarcely|nothing|nobody|none|anything but|far from|without|lacks?"
-    r"|lacking"
-    r"|(?:do|does|did|is|are|was|were|wo|would|could|should|ca|has|have)nt)\b|n't\b|\bno\b(?! ?[,.:;!?)-]| one\b)"
+    r"|lacking|(?:do|does|did|is|are|was|were|wo|would|could|should|ca|has|have)nt)\b|n't\b|\bno\b(?! ?[,.:;!?)-]"
+    r"| one\b)"
 )
 EXCLUSION = re.compile(
     r"\b(?:rul(?:e[sd]?|ing)(?: \w+)? out|eliminat\w+|exclud\w+|discard\w*|reject\w*|dismiss\w*|discount\w*|avoid\w*"
@@ -35,43 +35,40 @@ EXCLUSION = re.compile(
     r"|least (?!one)\w+)(?: \w+){0,2}? ?(?:is|are|be|:|→|->|=>|=)|不|非|排除|错"
 )
 BAD = (
-    r"adds? (?:little|nothing)"
-    r"|off[- ]topic|(?:only |just )?half[- ](?:right|true|correct|way)|wrong\w*|incorrect\w*|false|untrue|inaccurate\w*"
-    r"|irrelevant|unlikely|implausible|unrelated|unsuitable|inappropriate|misleading|mis(?:s|ses|sing|matche?s?"
-    r"|represents?|reads?|interprets?|states?|characteri[sz]es?)|fails?|failing|falls? (?:short|flat)|contradicts?"
-    r"|contrary|ignor(?:es?|ing)|overlooks?|neglects?|omits?|weak(?:er|est)?|less|worse|worst|poor(?:ly)?|too(?= \w)"
-    r"|merely|nothing more than|just an?(?= )|overly|only partially|partially|mistaken|invalid|secondary|incidental"
-    r"|minor|nonsens\w+|superficial(?:ly)?|tangential(?:ly)?|distractors?|(?:a )?stretch|generic|vague|unnecessary"
-    r"|decorative|negligible|red herring|ruled out|eliminated|excluded|rejected|discarded|dismissed|out of the question"
-    r"|(?:is|are) out\b|crossed (?:off|out)|off the (?:mark|table)|(?:is|are|seems?|feels?) off|beside the point"
-    r"|opposite|impossible|inadequate|partial|insufficient|unsupported|unconvincing|broad|narrow|literal|simplistic"
-    r"|trivial|absent|missing|unfitting|reductive|exaggerates|overstates|overreach\w*|overgenerali[sz]\w+|distracts?"
-    r"|strays?|sidesteps|flawed|n/?a\b|✗"
+    r"adds? (?:little|nothing)|off[- ]topic|(?:only |just )?half[- ](?:right|true|correct|way)|wrong\w*|incorrect\w*"
+    r"|false|untrue|inaccurate\w*|irrelevant|unlikely|implausible|unrelated|unsuitable|inappropriate|misleading|mis(?:s"
+    r"|ses|sing|matche?s?|represents?|reads?|interprets?|states?|characteri[sz]es?)|fails?|failing|falls? (?:short"
+    r"|flat)|contradicts?|contrary|ignor(?:es?|ing)|overlooks?|neglects?|omits?|weak(?:er|est)?|less|worse|worst"
+    r"|poor(?:ly)?|too(?= \w)|merely|nothing more than|just an?(?= )|overly|only partially|partially|mistaken|invalid"
+    r"|secondary|incidental|minor|nonsens\w+|superficial(?:ly)?|tangential(?:ly)?|distractors?|(?:a )?stretch|generic"
+    r"|vague|unnecessary|decorative|negligible|red herring|ruled out|eliminated|excluded|rejected|discarded|dismissed"
+    r"|out of the question|(?:is|are) out\b|crossed (?:off|out)|off the (?:mark|table)|(?:is|are|seems?|feels?) off"
+    r"|beside the point|opposite|impossible|inadequate|partial|insufficient|unsupported|unconvincing|broad|narrow"
+    r"|literal|simplistic|trivial|absent|missing|unfitting|reductive|exaggerates|overstates|overreach\w*"
+    r"|overgenerali[sz]\w+|distracts?|strays?|sidesteps|flawed|n/?a\b|✗"
 )
 BEST = (
-    r"best|better|funnier|funniest|nearer"
-    r"|nearest|closer|(?:is|says?|means?) (?:what|how|where|the idea|the message)|right|correct\w*"
-    r"|closest|clearest|strongest|winn(?:er|ing)|wins?|the answer|my (?:answer|choice|pick|vote)|ideal|perfect(?:ly)?"
-    r"|the one|stands? out|superior|prefer\w*|remain(?:s|ing)?|(?:is )?left\b|only (?:one|option|choice|title"
-    r"|statement)|dominant|dominates?|primary|primarily|mainly|main|key|crucial|more important|most|matters more"
+    r"best|better|funnier|funniest|nearer|nearest|closer|(?:is|says?|means?) (?:what|how|where|the idea|the message)"
+    r"|right|correct\w*|closest|clearest|strongest|winn(?:er|ing)|wins?|the answer|my (?:answer|choice|pick|vote)|ideal"
+    r"|perfect(?:ly)?|the one|stands? out|superior|prefer\w*|remain(?:s|ing)?|(?:is )?left\b|only (?:one|option|choice"
+    r"|title|statement)|dominant|dominates?|primary|primarily|mainly|main|key|crucial|more important|most|matters more"
     r"|carr(?:y|ies)|outweighs?|beats?|trumps?|overshadows?|edges out|hits the nail|nails?|spot[- ]on|exactly|precisely"
     r"|it is\b|bingo|takes it|more (?:apt|fitting|accurate|suitable|appropriate|relevant|central|essential|precise)"
     r"|essential|decisive|top|punch ?line|pay-?off|pivotal|clima\w+|delivers?|lands?"
 )
 GOOD = (
     r"true|fit(?:s|ting)?|captur\w+|match(?:es|ing)?|reflects?|express\w*|conveys?|describ\w*|summari[sz]\w+|sums?"
-    r"|aligns?|(?<!of )(?<!about )works?"
-    r"|accurate(?:ly)?|suitable|suits?|appropriate|apt(?:ly)?|plausible|valid|represents?"
-    r"|encapsulat\w*|embod\w*|makes? (?:the most )?sense|good|strong(?:ly)?|great|resonates?|illustrat\w*|highlights?"
-    r"|distils?|distills?|holds?|supported|consistent|contributes?|important|relevant|central|yes|agrees?|correspond\w*"
-    r"|applies|apply|sound|drives?|articulat\w+|communicat\w+|emphasi[sz]es?|speaks? to|gets? (?:at|it)|points? to|pick"
-    r"|✓|present|helps?|needed|necessary|covers|applicable"
+    r"|aligns?|(?<!of )(?<!about )works?|accurate(?:ly)?|suitable|suits?|appropriate|apt(?:ly)?|plausible|valid"
+    r"|represents?|encapsulat\w*|embod\w*|makes? (?:the most )?sense|good|strong(?:ly)?|great|resonates?|illustrat\w*"
+    r"|highlights?|distils?|distills?|holds?|supported|consistent|contributes?|important|relevant|central|yes|agrees?"
+    r"|correspond\w*|applies|apply|sound|drives?|articulat\w+|communicat\w+|emphasi[sz]es?|speaks? to|gets? (?:at|it)"
+    r"|points? to|pick|✓|present|helps?|needed|necessary|covers|applicable"
 )
 NO = r"no(?= ?[,.:;!)-]| ?$)"  # as a verdict
 JUDGED = re.compile(
     rf"(?P<but>\b(?:but|however|yet)\b)|(?P<though>\b(?:(?:even )?though|although|while|whereas|despite)\b)"
-    rf"|(?P<neg>{NEGATION.pattern})"
-    rf"|(?P<bad>(?:\b(?:{BAD})(?!\w)|✗|\b{NO}))|(?P<best>\b(?:{BEST})(?!\w))|(?P<good>\b(?:{GOOD})(?!\w)|✓)"
+    rf"|(?P<neg>{NEGATION.pattern})|(?P<bad>(?:\b(?:{BAD})(?!\w)|✗|\b{NO}))|(?P<best>\b(?:{BEST})(?!\w))"
+    rf"|(?P<good>\b(?:{GOOD})(?!\w)|✓)"
 )
 COMMITMENT = re.compile(
     r"\b(?:answer(?:ed|s)?|cho(?:ose|oses|osing|se|sen|ice)|pick(?:s|ed|ing)?|select(?:s|ed|ing|ion)?|go(?:ing"
@@ -86,9 +83,8 @@ COMMITMENT = re.compile(
     r"|encapsulat|classifi|categori[sz])ed(?: up)? (?:by|in|as)|submit|respond(?:ing)? with|response|lock(?:ing)? in"
     r"|mark|come[s]? from|(?:driven|carried|delivered|created) by|(?:relies|rely|depends?|hinges|rests) (?:on|upon)"
     r"|ended? (?:up )?(?:on|with)|took|taking|indicat(?:es?|ing)|suggest(?:s|ing)?|falls? (?:on|under)|lies? (?:in"
-    r"|with)|namely|(?:com|keep)\w* (?:\w+ )?back to"
-    r"|drawn to|convinced (?:by|of)|only(?= ?\W*$))\b|=>|->|→|✓|\b(?:is|are"
-    r"|be)(?: (?:the|an?|actually|option|letter|clearly|still|really|probably|just|simply|indeed|panel|title"
+    r"|with)|namely|(?:com|keep)\w* (?:\w+ )?back to|drawn to|convinced (?:by|of)|only(?= ?\W*$))\b|=>|->|→|✓|\b(?:is"
+    r"|are|be)(?: (?:the|an?|actually|option|letter|clearly|still|really|probably|just|simply|indeed|panel|title"
     r"|answer))*[ (\"']*$"
 )
 PAST = re.compile(
@@ -112,10 +108,10 @@ LURE = re.compile(
 )
 THOUGHT_BETTER = re.compile(r"\b(?:but|settled|now|then|before|until)\b")
 UNSURE = re.compile(
-    r"(?:\bnot|n't|\bcannot|\bunable to|\bimpossible to|\bhard to|\bdifficult to|\btough to|\bno way to)(?: \w+){0,2}?"
-    r" (?:sure|certain|decide|determine|tell|know|settle|distinguish|clear|obvious|choose between|pick between"
-    r"|say (?:if|whether|which))\b"
-    r"|\bunsure\b|\bunclear\b|\buncertain\b|\btorn\b|\b(?:either|one) of\b"
+    r"(?:\bnot|n't|\bcannot|\bunable to|\bimpossible to|\bhard to|\bdifficult to|\btough to"
+    r"|\bno way to)(?: \w+){0,2}? (?:sure|certain|decide|determine|tell|know|settle|distinguish|clear|obvious"
+    r"|choose between|pick between|say (?:if|whether|which))\b|\bunsure\b|\bunclear\b|\buncertain\b|\btorn\b"
+    r"|\b(?:either|one) of\b"
 )
 DEPENDS = re.compile(r"\b(?:it|that|this|(?:answer|choice)) depends\b")
 ONLY_IF = re.compile(r"\bif\b[^,]{0,40}\b(?:only|just|merely|alone)\b")
@@ -131,11 +127,9 @@ CORRECTION = re.compile(
     r"|reflection|consideration)|on reflection|let me (?:reconsider|re-?check|re-?think|re-?evaluate|revise|correct"
     r"|change)\w*|(?:up)?on (?:closer|further|second) (?:reflection|review|inspection|look|thought)|looking (?:again"
     r"|closer|more closely)|rather|i (?:was|stand|am) (?:wrong|corrected|mistaken)|i (?:meant|mean)|i take (?:that"
-    r"|it) back|i(?:'ll| will)? change my"
-    r"|revised|edit(?=:)|hmm+|nope?(?=[,:! -]))\b|\bor rather\b|\bno, wait\b|\bi misread\b"
-    r"|(?<=\.\. )no(?=, )|\bthinking (?:again|about it more)\b"
-    r"|\bafter (?:reconsider|re-?check|re-?think|(?:a )?closer|further|a second"
-    r"|another)\w*\b"
+    r"|it) back|i(?:'ll| will)? change my|revised|edit(?=:)|hmm+|nope?(?=[,:! -]))\b|\bor rather\b|\bno, wait\b"
+    r"|\bi misread\b|(?<=\.\. )no(?=, )|\bthinking (?:again|about it more)\b|\bafter (?:reconsider|re-?check|re-?think"
+    r"|(?:a )?closer|further|a second|another)\w*\b"
 )
 NONE_FITS = re.compile(
     r"\b(?:none|neither|no (?:options?|answers?|choices?|titles?|statements?|single (?:option|answer|choice"
@@ -148,15 +142,15 @@ NONE_FITS = re.compile(
 )
 CONCESSION = re.compile(r",? (?:even though|although|though|albeit|even if)\b[^,.;]*(?:,|[.!]?[)\"'”’\]]*$)")
 SUBJECT = re.compile(  # a new subject: what follows is said of something else
-    r"\W*(?:the(?! (?:better|best|right|correct|stronger|strongest) (?:answer|choice|option|fit|one|pick|match)\b"
-    r"(?! (?:is|would|must|seems)\b))|an?|i|we|they|he|she|you|his|her|their|my|our|there|both|in|when|because"
-    r"|as(?! (?:the |my |our )?(?:best|strongest|most|correct|right|answer|closest|clearest|top|first|winner))"
-    r"|since|where|each|one|two|here|given|even|what|all|other)\b"
+    r"\W*(?:the(?! (?:better|best|right|correct|stronger|strongest) (?:answer|choice|option|fit|one|pick"
+    r"|match)\b(?! (?:is|would|must|seems)\b))|an?|i|we|they|he|she|you|his|her|their|my|our|there|both|in|when|because"
+    r"|as(?! (?:the |my |our )?(?:best|strongest|most|correct|right|answer|closest|clearest|top|first|winner))|since"
+    r"|where|each|one|two|here|given|even|what|all|other)\b"
 )
 STOP = re.compile(
     r"[;]|\b(?:because|since|so|therefore|thus|hence|whereas|while|due to|given|when|where|if|making|leaving|meaning)\b"
-    r"|, (?=(?:the|an?|i|we|they|he|she|you|it|his|her|my|there|and the|and i|as)\b)|(?<=\w)\. |, as\b"
-    r"|,? (?:but|yet|however),? (?=(?:the|an?|i|we|they|he|she|his|her|my|when|in|on|there)\b)"
+    r"|, (?=(?:the|an?|i|we|they|he|she|you|it|his|her|my|there|and the|and i|as)\b)|(?<=\w)\. |, as\b|,? (?:but|yet"
+    r"|however),? (?=(?:the|an?|i|we|they|he|she|his|her|my|when|in|on|there)\b)"
 )
 TAG_QUESTION = re.compile(
     r", (?:shall we|right|no|yes|ok(?:ay)?|is it not|(?:is|does|do|wo|ca)n't (?:it|you|we)(?: think)?|correct"
@@ -173,4 +167,9 @@ FILLERS = re.compile(
 LOST = re.compile(
     r"\b(?:no|not|nothing|never|cannot|meaningless|pointless|boring|dull|flat|lost|gone|fails?|lose[sd]?|mediocre"
     r"|unfunny|incomprehensible|disappears?|collapses?)\b|n't\b"
+)
+NOT_APPLICABLE = re.compile(
+    r"\W*(?:(?:the )?answer(?: is|:) )?(?:n/?a|not applicable|none(?: of (?:the|these|those"
+    r"|them)(?: \w+){0,3}?(?: (?:apply|applies|fits?|is applicable|are applicable))?)?)\W*(?:(?<=\W)(?:since|because"
+    r"|as) [^?\d]{0,100})?"
 )

@@ -35,16 +35,16 @@ _ALONE = {  # an answer that is one letter, or in another language than the ques
 _LEADING = re.compile(rf"({'|'.join(word for word in _ALONE if len(word) > 1 or not word.isascii())})[,.:;!](?!\d)")
 _FIRST = re.compile(r"(?<![^\n])[^.!?\n]{1,60}[.!]+(?=\s|$)")  # a line's first sentence
 _OPEN = re.compile(
-    r"\b(?:(?:hard|difficult|impossible|tough) to (?:say|tell|judge)|debatable"
-    r"|it depends on (?:how|whether|what|who|the)[^.]*|an open question|a matter of taste)\W*$"
+    r"\b(?:(?:hard|difficult|impossible|tough) to (?:say|tell|judge)|debatable|it depends on (?:how|whether|what|who"
+    r"|the)[^.]*|an open question|a matter of taste)\W*$"
 )
 _DENIAL = re.compile(
-    rf"{words.NEGATION.pattern}|\b(?:rather than|instead of|as opposed to|absence of|devoid of|free of|unlike"
-    r"|\bnon[- ]|fails? to|lack of|absent|deny|denies|(?:a stretch|too much|hard|difficult|wrong|a mistake) to)\b"
+    rf"{words.NEGATION.pattern}|\b(?:rather than|instead of|as opposed to|absence of|devoid of|free of|unlike|\bnon[- ]"
+    rf"|fails? to|lack of|absent|deny|denies|(?:a stretch|too much|hard|difficult|wrong|a mistake) to)\b"
 )
 _CLAUSE = re.compile(
-    r"[,;:()]| - |\b(?:but|so|because(?! of)|since|while|whereas|although|though|therefore|thus|hence|which"
-    r"|however|yet)\b"
+    r"[,;:()]| - |\b(?:but|so|because(?! of)|since|while|whereas|although|though|therefore|thus|hence|which|however"
+    r"|yet)\b"
 )
 _OF_WHAT = re.compile(
     r"\b(?:for|that|which|who|whose|where|about|of|rather|instead|as opposed|unlike)\b"
@@ -56,14 +56,14 @@ _NONE_OF_IT = re.compile(
 _WITHOUT = re.compile(r"\W*(?:without|take away|remove|but for|(?:if|were it) not for) (?:the|this|that|its)\b")
 _QUESTION = re.compile(
     r"\w+s are (?:common|often|usually|frequent|typical|figures)\b|\b(?:whether(?! or not\b)|the question|asks?|asked"
-    r"|determine|maps? one|figure of speech|refers to|defined"
-    r"|definition|would (?:be(?! (?:a stretch|hard|difficult|wrong|too much|a mistake))|require|need|involve|mean))\b"
+    r"|determine|maps? one|figure of speech|refers to|defined|definition|would (?:be(?! (?:a stretch|hard|difficult"
+    r"|wrong|too much|a mistake))|require|need|involve|mean))\b"
 )
 
 
 _SPEAKS = re.compile(  # somebody in the picture does
-    r"\b(?!i )\w+ (?:says|said|saying|shouts?|shouted|replies|replied|yells?|screams?|exclaims?|responds"
-    r"|responded|reads|reading|states|asks|answers|captioned)[,:]? [\"']$"
+    r"\b(?!i )\w+ (?:says|said|saying|shouts?|shouted|replies|replied|yells?|screams?|exclaims?|responds|responded"
+    r"|reads|reading|states|asks|answers|captioned)[,:]? [\"']$"
 )
 
 
@@ -150,8 +150,8 @@ def yes_no(
         return Read(_ALONE[foreign[1]], *text.span(*foreign.span(1)))
     for stem in stems:  # "Metaphor: yes. Pun: no."
         named = re.search(
-            rf"(?<![^\n])[^\w\n]*{re.escape(stem.lower())}\w*(?: \w+)?\"? ?[:=] ?\"?(yes|no|true|false)\b"
-            r"(?! ?(?:/|or\b))",
+            rf"(?<![^\n])[^\w\n]*{re.escape(stem.lower())}\w*(?: \w+)?\"? ?[:=] ?\"?(yes|no|true|false)\b(?! ?(?:/"
+            rf"|or\b))",
             text.low,
         )
         if named:
