@@ -21,16 +21,9 @@ REASONS: dict[str, str] = DATA["reasons"]
 MARKS: dict[str, dict[str, str]] = DATA["not executed"]  # page: how a command begins: a reason, or the test that has it
 LAST: list[str] = DATA["last"]
 
-PAGES = [
-    path.relative_to(ROOT).as_posix()
-    for path in (
-        ROOT / "README.md",
-        *sorted((ROOT / "docs").glob("*.md")),
-        ROOT / "CONTRIBUTING.md",
-        *sorted((ROOT / "benchmarks").glob("*.md")),
-        ROOT / "data/replay/README.md",
-    )
-]
+_FILES = [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md")), ROOT / "CONTRIBUTING.md"]
+_FILES += [*sorted(ROOT.glob("benchmarks/*.md")), ROOT / "data/replay/README.md"]
+PAGES = [path.relative_to(ROOT).as_posix() for path in _FILES]
 PROGRAMS = "punchline|snakemake|make|dvc|git|python3?|pip|conda|source|export|ssh\\S*|cosign|vllm|huggingface-cli"
 PROGRAM = rf"(?:\S*/)?(?:{PROGRAMS})\s"
 COMMENT = r"(?:^|\s+)#\s*(.*)"
@@ -113,9 +106,8 @@ def commands(page: str) -> list[Command]:
             if joined.endswith("\\"):
                 joined = joined[:-1]
                 continue
-            text = re.sub(COMMENT, "", joined)
-            if text:
-                comment = re.search(COMMENT, joined)
+            comment = re.search(COMMENT, joined)
+            if text := re.sub(COMMENT, "", joined):
                 listed.append(Command(page, first, text, comment[1] if comment else ""))
             joined = ""
     return listed

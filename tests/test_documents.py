@@ -21,18 +21,18 @@ APP = typer.main.get_command(app)
 SNAKEMAKE = get_argument_parser()
 MAKEFILE = (ROOT / "Makefile").read_text()
 OTHERWISE = ("people", "tests/e2e/test_new_benchmark.py")  # names what its reader makes
-RULES = set(
-    re.findall(r"^rule (\w+):", "".join(path.read_text() for path in (ROOT / "Snakefile", *ROOT.glob("rules/*"))), re.M)
-)
+WORKFLOW = "".join(path.read_text() for path in (ROOT / "Snakefile", *ROOT.glob("rules/*")))
+RULES = set(re.findall(r"^rule (\w+):", WORKFLOW, re.M))
 
 
 def test_every_command_stands_in_a_block_that_is_read() -> None:
+    unread = ("", "indented", "text", "bash", "shell", "console")
     elsewhere = [
         f"{page}:{number}: {line.strip()}: in a block of {language or 'no language'}; begin the block with ```sh"
         for page in PAGES
         for language, start, lines in blocks(page)
         for number, line in enumerate(lines, start)
-        if language in ("", "indented", "text", "bash", "shell", "console") and re.match(rf"\s*(?:\$ )?{PROGRAM}", line)
+        if language in unread and re.match(rf"\s*(?:\$ )?{PROGRAM}", line)
     ]
     assert not elsewhere, "\n".join(elsewhere)
 
@@ -86,10 +86,8 @@ def wrong_make(words: list[str]) -> str:
 def wrong_python(words: list[str]) -> str:
     if words[0] in ("-m", "-c"):
         return ""
-    script = ROOT / words[0]
-    if not script.is_file():
-        return f"no {words[0]}"
-    return ", ".join(word for word in words[1:] if word.startswith("--") and f'"{word}"' not in script.read_text())
+    script = (ROOT / words[0]).read_text()
+    return ", ".join(word for word in words[1:] if word.startswith("--") and f'"{word}"' not in script)
 
 
 def wrong(command: Command, *, whole: bool) -> str:
@@ -98,19 +96,15 @@ def wrong(command: Command, *, whole: bool) -> str:
     `whole`: a command to type, not one that prose mentions, perhaps without what it needs.
     """
     proven = whole and (command.why_not is None or MARKS[command.page][command.mark or ""] in OTHERWISE)
-    said = []
-    for program, *words in command.parts():
-        match program.rsplit("/", 1)[-1]:
-            case "punchline":
-                said.append(wrong_punchline(words, whole))
-            case "snakemake":
-                said.append(wrong_snakemake(words, proven))
-            case "make":
-                said.append(wrong_make(words))
-            case "python" | "python3":
-                said.append(wrong_python(words))
-            case "dvc" if whole:
-                dvc(words)
+    readers: dict[str, Any] = {
+        "punchline": lambda words: wrong_punchline(words, whole),
+        "snakemake": lambda words: wrong_snakemake(words, proven),
+        "make": wrong_make,
+        "python": wrong_python,
+        "python3": wrong_python,
+        "dvc": lambda words: "" if not whole or dvc(words) else "no arguments",
+    }
+    said = (readers.get(program.rsplit("/", 1)[-1], lambda _: "")(words) for program, *words in command.parts())
     return "; ".join(filter(None, said))
 
 
@@ -130,13 +124,13 @@ def test_what_commands_name_is_there(
     assert not found, "\n".join(found)
 
 
-def commands_of(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, Any]]:
+def commands_of(command: Any, *path: str) -> Iterator[tuple[str, Any]]:
     """(name, command) of every command of the application."""
-    if isinstance(command, TyperGroup):
-        for name, own in command.commands.items():
-            yield from commands_of(own, (*path, name))
-    else:
+    if not isinstance(command, TyperGroup):
         yield " ".join(path), command
+        return
+    for name, own in command.commands.items():
+        yield from commands_of(own, *path, name)
 
 
 def test_the_help_of_every_command_has_an_example_that_it_takes() -> None:
