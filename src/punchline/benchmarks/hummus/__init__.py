@@ -27,15 +27,8 @@ from punchline.core.benchmark import DEFAULT, facets
 
 NAME = "hummus"
 JOINT, DESCRIPTION = "joint", "description"  # conditions; description is also the field that stands for a cartoon
-# In tokens: RE_TOKENS_* of the released prompts.py
-LIMITS = {
-    "classification": 50,
-    "naming": 50,
-    "image_bbox": 200,
-    "image_label": 10,
-    "caption_hl": 200,
-    "explanation": 200,
-}
+LIMITS = {"classification": 50, "naming": 50, "image_bbox": 200}  # in tokens: RE_TOKENS_* of the released prompts.py
+LIMITS |= {"image_label": 10, "caption_hl": 200, "explanation": 200}
 PROMPT_TASKS = ("classification_glossed", "classification_no_yes", "classification_a_b")
 ASKED = (
     *(Task(name, limit) for name, limit in LIMITS.items()),

@@ -88,6 +88,11 @@ def _percent(pairs: pd.DataFrame, flags: pd.Series[Any]) -> Estimate:
     return average(100 * flags, pairs["contest"], PERCENT, digests=list(pairs["digest"]))
 
 
+def _has(texts: pd.Series[Any], text: str) -> pd.Series[Any]:
+    """Flags of the lists that have a text."""
+    return texts.map(lambda own: text in own)
+
+
 DRAWS = 100  # section 6.1
 
 
@@ -131,14 +136,10 @@ def statistics_rows(files: Files) -> Iterator[Row]:
     first = (~terms.duplicated()).groupby(level=0).sum().reindex(samples.index, fill_value=0)
     yield Row(model=DATASET, statistic="conceptual_metaphors", value=_count(samples, first))
     named, figures = samples["metaphors"], samples["figures"]
-    hits = {
-        "animals_are_humans": named.map(lambda own: "animals are humans" in own),
-        "humans_are_animals": named.map(lambda own: "humans are animals" in own),
-        "personification": figures.map(lambda own: "personification" in own),
-        "other_devices": figures.map(lambda own: not FIGURATIVE_METAPHORS.issuperset(own)),
-    }
-    for device in ("pun", "exaggeration", "satire", "idiom"):
-        hits[device] = figures.map(frozenset([device]).issubset)
+    hits = {name: _has(named, name.replace("_", " ")) for name in ("animals_are_humans", "humans_are_animals")}
+    hits["personification"] = _has(figures, "personification")
+    hits["other_devices"] = figures.map(lambda own: not FIGURATIVE_METAPHORS.issuperset(own))
+    hits |= {device: _has(figures, device) for device in ("pun", "exaggeration", "satire", "idiom")}
     for statistic, hit in hits.items():
         yield Row(model=DATASET, statistic=statistic, value=_percent(samples, hit))
 
@@ -153,7 +154,7 @@ def frequent_metaphors(files: Files) -> Iterator[Row]:
     terms = pairs["metaphors"].explode().dropna().groupby(level=0).unique().explode()
     frequencies = sorted(terms.value_counts().items(), key=lambda entry: (-entry[1], entry[0]))
     for metaphor, _ in frequencies[:MOST_FREQUENT]:
-        has = pairs["metaphors"].map(lambda own, wanted=metaphor: wanted in own)
+        has = _has(pairs["metaphors"], str(metaphor))
         yield Row(model=DATASET, metaphor=str(metaphor), pairs=_count(pairs, has), percent=_percent(pairs, has))
 
 

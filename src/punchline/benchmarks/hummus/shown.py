@@ -5,12 +5,8 @@ from __future__ import annotations
 from punchline.benchmarks.hummus.scope import ANNOTATION
 from punchline.schema import Gold, Score
 
-NAMES = {
-    "contest_number": "contest",
-    "image_bbox": "boxes in the image",
-    "image_label": "objects in the image",
-    "caption_hl": "words of the caption",
-}
+NAMES = {"contest_number": "contest", "image_bbox": "boxes in the image"}
+NAMES |= {"image_label": "objects in the image", "caption_hl": "words of the caption"}
 GOLD = {"classification": "labels", **ANNOTATION}
 
 

@@ -176,10 +176,5 @@ def good_answers(scores: _Frame, items: _Frame) -> Iterator[Row]:
     yield Row(**columns)
 
 
-TABLES = collect(
-    NAME,
-    METRICS,
-    ITEMS,
-    *(understanding, localisation, prompts, joint, dataset.train_and_test, fine_tuned),
-    *(image_or_description, good_answers, *dataset.TABLES),
-)
+OF_MODELS = (understanding, localisation, prompts, joint, dataset.train_and_test, fine_tuned, image_or_description)
+TABLES = collect(NAME, METRICS, ITEMS, *OF_MODELS, good_answers, *dataset.TABLES)

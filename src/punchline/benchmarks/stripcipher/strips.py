@@ -29,9 +29,7 @@ def _text(description: str, **more: Any) -> msgspec.Meta:
 class Choice(Record, frozen=True, kw_only=True):
     """A question with four options."""
 
-    question: Annotated[str | None, _text("Asked after the published instruction; null: the instruction is all.")] = (
-        None
-    )
+    question: Annotated[str | None, _text("Asked after the published instruction; null: only that.")] = None
     options: Annotated[tuple[str, str, str, str], _text("All different; they are shown in seeded order.")]
     answer: Annotated[str, _text("The right one of the options, letter by letter.")]
 
@@ -41,13 +39,15 @@ class Texts(Record, frozen=True, kw_only=True):
 
     prediction: Annotated[Choice | None, _text("What happens in the second-to-last frame.")] = None
     comprehension: Annotated[Choice | None, _text("What the strip tells and means.")] = None
-    meaning: Annotated[
-        str | None, _text("The implicit meaning; null: the answer of the comprehension question (table 7).")
-    ] = None
+    meaning: Annotated[str | None, _text("The implicit meaning; null: the comprehension answer (table 7).")] = None
     category: Annotated[Category | None, _text("Table 9.")] = None
 
 
 Side = Annotated[int, msgspec.Meta(ge=0)]
+_BOXES = (
+    "The frames in reading order, [x1, y1, x2, y2] in pixels of the published image, x2 and y2 exclusive; null: the"
+    " strip is split; pixelhumor: the boxes that PixelHumor's metadata.csv has for this item_id."
+)
 Boxes = list[tuple[Side, Side, Side, Side]] | Literal["pixelhumor"] | None
 
 
@@ -60,13 +60,7 @@ class Strip(Record, frozen=True, kw_only=True):
     source: Annotated[str, _text("The series, for tables by source.", min_length=1)]
     url: Annotated[str, _text("Of the strip's page, or of the image itself; empty where there is none.")] = ""
     frames: Annotated[int, _text("How many frames the strip has.", ge=FEWEST, le=MOST)]
-    boxes: Annotated[
-        Boxes,
-        _text(
-            "The frames in reading order, [x1, y1, x2, y2] in pixels of the published image, x2 and y2 exclusive; null:"
-            " the strip is split; pixelhumor: the boxes that PixelHumor's metadata.csv has for this item_id."
-        ),
-    ] = None
+    boxes: Annotated[Boxes, _text(_BOXES)] = None
     texts: Annotated[Texts | None, _text("Reviewed texts; without them only reordering is asked.")] = None
     credit: Annotated[str, _text("To be shown wherever the strip is.")]
     licence: Annotated[str, _text("Of the strip.")]

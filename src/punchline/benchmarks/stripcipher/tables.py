@@ -166,11 +166,5 @@ def by_category(scores: _Frame, items: _Frame) -> Iterator[Row]:
     return _split(scores, items, "category", CATEGORIES)
 
 
-TABLES = collect(
-    NAME,
-    METRICS,
-    ITEMS,
-    *(dataset.size, dataset.by_task),
-    *(main_results, tuning, by_input, with_meaning, by_frames, by_model_size),
-    *(dataset.categories, by_category),
-)
+OF_TASKS = (dataset.size, dataset.by_task, main_results, tuning, by_input, with_meaning, by_frames, by_model_size)
+TABLES = collect(NAME, METRICS, ITEMS, *OF_TASKS, dataset.categories, by_category)
