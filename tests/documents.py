@@ -96,20 +96,15 @@ def commands(page: str) -> list[Command]:
     """Those of a page, in their order; a backslash at a line's end joins the next."""
     listed = []
     for language, start, lines in blocks(page):
+        content = "\n".join(lines)
         if language == "python":
-            listed.append(Command(page, start, "\n".join(lines), python=True))
-        if language != "sh":
-            continue
-        joined, first = "", start
-        for number, line in enumerate(lines, start):
-            joined, first = (joined + line.strip(), first) if joined else (line.strip(), number)
-            if joined.endswith("\\"):
-                joined = joined[:-1]
-                continue
+            listed.append(Command(page, start, content, python=True))
+        for found in re.finditer(r"(?:.*\\\n)*.+", content) if language == "sh" else ():
+            joined = re.sub(r"\\\n\s*", "", found[0]).strip()
             comment = re.search(COMMENT, joined)
             if text := re.sub(COMMENT, "", joined):
-                listed.append(Command(page, first, text, comment[1] if comment else ""))
-            joined = ""
+                line = start + content.count("\n", 0, found.start())
+                listed.append(Command(page, line, text, comment[1] if comment else ""))
     return listed
 
 

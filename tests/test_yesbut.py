@@ -5,6 +5,7 @@ import json
 import random
 from collections import Counter
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,11 +15,13 @@ from tests.tabulated import Scored, tabulate
 
 from punchline.benchmarks import yesbut
 from punchline.benchmarks.yesbut import ANNOTATIONS, LENT, TABLES, TASKS
-from punchline.benchmarks.yesbut.answers import read_score
+from punchline.benchmarks.yesbut.answers import read_paper, read_score
+from punchline.benchmarks.yesbut.options import options
 from punchline.core import shortcuts
 from punchline.core.benchmark import Verdict
 from punchline.errors import PunchlineError
 from punchline.schema import RULES, Gold, Image, Item, Request, Response, Rule, Score, State
+from punchline.tables.render import read_published
 
 TWICE = "the field is there twice"
 
@@ -348,3 +351,24 @@ def test_a_spread_over_prompts_has_an_interval() -> None:
     (row,) = rows_of(said)
     low, value, high = (float(str(row[f"title_acc_sd{end}"])) for end in ("_lo", "", "_hi"))
     assert row["title_acc_lo"] is not None and 0 <= low < value < high
+
+
+@pytest.mark.real
+def test_released_annotations(mirror: Path, root: Path) -> None:
+    """348 comics, options read in every form, and table 1 as it is printed."""
+    if not (mirror / "yesbut" / ANNOTATIONS).is_file():
+        pytest.skip(f"REAL DATA ABSENT: no yesbut/{ANNOTATIONS} in {mirror}; set PUNCHLINE_MIRROR to run this test")
+    released = {ANNOTATIONS: (mirror / "yesbut" / ANNOTATIONS).read_bytes()}
+    made, golds, listed = read_items(yesbut, released), read_golds(yesbut, released), yesbut.listing(released)
+    assert len(listed) == 348 and {url.split("/media/")[0] for _, _, url in listed} == {"https://pbs.twimg.com"}
+    assert list(made) == list(golds) == [item_id for item_id, _, _ in listed]
+    forms = ["{l}", "({l})", "{l}. {t}", "The answer is {l}.", "**{l}**", "{t}", "I choose {l}: {t}", "{l}\n\nA man."]
+    for (item_id, gold), kind in itertools.product(golds.items(), yesbut.CHOSEN):
+        choices, letter = options(str(made[item_id].fields[kind])), gold.values[kind]
+        assert {read_paper(form.format(l=letter, t=choices[letter]), choices) for form in forms} == {letter}
+    rows = tabulate(TABLES["table1"], [], {}, {}, released, read_published(root / "config/published/yesbut.csv")).rows
+    printed = {row["model"]: row for row in rows if row["kind"] == "published"}
+    for row in (row for row in rows if row["kind"] != "published"):
+        for column in ("number", "length"):
+            value = row.get(column)
+            assert printed[row["model"]].get(column) == (None if value is None else f"{value:.0f}")

@@ -15,23 +15,17 @@ CONFIG = "benchmarks=[yesbut] models=[longest,first,random] scorers=null conditi
 FILES = ("results/yesbut/picture_gain.csv", "results/yesbut/option_order.csv")
 
 
-def longest_of(options: dict[str, str]) -> str:
-    """The letter of the longest text, of equally long ones of the last in the alphabet."""
-    return max(options, key=lambda letter: (len(options[letter]), options[letter]))
-
-
 def reply(call: Call) -> None:
-    """`first` answers A; `longest` the letter of the longest option, where it sees a picture, else A."""
+    """`first` answers A; `longest` the letter of the longest option, where it sees a picture, else A.
+
+    Of equally long ones it takes the text that is last in the alphabet.
+    """
     body = json.loads(call.body)
-    (message,) = body["messages"]
-    parts = (
-        [{"type": "text", "text": message["content"]}] if isinstance(message["content"], str) else message["content"]
-    )
-    text = "".join(part.get("text", "") for part in parts)
-    lines = re.findall(r"^([A-D])\. (.+?) *$", text, re.MULTILINE)
-    sees = any(part["type"] == "image_url" for part in parts)
-    letter = longest_of(dict(lines)) if lines and sees and body["model"] == "longest" else "A"
-    call.json(completion(letter))
+    content = body["messages"][0]["content"]
+    parts = [{"type": "text", "text": content}] if isinstance(content, str) else content
+    options = re.findall(r"^([A-D])\. (.+?) *$", "".join(part.get("text", "") for part in parts), re.MULTILINE)
+    sees = any(part["type"] == "image_url" for part in parts) and body["model"] == "longest"
+    call.json(completion(max((len(text), text, letter) for letter, text in options)[2] if options and sees else "A"))
 
 
 @pytest.fixture(scope="module")
