@@ -10,7 +10,8 @@ from punchline.schema import RULES, Gold, Item, ModelCard, Rule, Score
 from punchline.scores import Digests, items_frame, scores_frame
 from punchline.tables import tabulate as tables
 from punchline.tables.declare import Across, Model, PublishedRow, Row, Table
-from punchline.tables.run import Answers, Measured, measure, rows_across, rows_of_model
+from punchline.tables.run import Answers, Measured, measure, rows_of_model
+from punchline.tables.run import rows_of as rows_of_table
 from punchline.tables.tabulate import Tabulated
 
 
@@ -39,16 +40,11 @@ def frame_of_scores(scores: Sequence[Score], of_items: pd.DataFrame, rule: Rule)
     return scores_frame(scores, of_items, rule, metrics)
 
 
-def models_of(models: Sequence[Scored], of_items: pd.DataFrame, rule: Rule) -> tuple[list[Model], list[Digests]]:
-    """Models for a table of several, whose rows are numbered on from one to the next, and digests of each."""
-    made: list[Model] = []
-    digests: list[Digests] = []
-    for one in models:
-        frame, own = frame_of_scores(one.scores, of_items, rule)
-        frame["row"] += sum(map(len, digests))
-        made.append(Model(one.name, one.kind, one.engine, frame, one.card, one.judge))
-        digests.append(own)
-    return made, digests
+def models_of(models: Sequence[Scored], of_items: pd.DataFrame, rule: Rule) -> tuple[list[Model], Answers]:
+    """Models for a table, whose rows are numbered on from one to the next, and what is known of these rows."""
+    frames = [frame_of_scores(one.scores, of_items, rule) for one in models]
+    made = [Model(*one[:3], frame, one.card, one.judge) for one, (frame, _) in zip(models, frames, strict=True)]
+    return made, Answers(frames)
 
 
 def tabulate(
@@ -69,17 +65,11 @@ def tabulate(
     measured: dict[Rule, list[Measured]] = {}
     notes: list[str] = []
     for rule in RULES:
+        several, answers = models_of(models, of_items, rule)
+        across = Across(several, of_items, files, notes if rule == shown else [])
         data = table.data(files) if table.data is not None and rule == shown else []
-        measured[rule] = measure(data, Answers([]), kind=table.kind)
-        for model in models if table.rows is not None else ():
-            frame, own = frame_of_scores(model.scores, of_items, rule)
-            answers = Answers([(frame, own)])
-            measured[rule] += measure(rows_of_model(table, frame, of_items), answers, *model[:3])
-        if table.across is not None:
-            several, digests = models_of(models, of_items, rule)
-            answers = Answers([(one.scores, own) for one, own in zip(several, digests, strict=True)])
-            told = notes if rule == shown else []
-            measured[rule] += measure(rows_across(table, Across(several, of_items, files, told)), answers)
+        measured[rule] = measure(table, rule, data, kind=table.kind)
+        measured[rule] += measure(table, rule, rows_of_table(table, across), answers)
     return tables.tabulate(table, measured, published, rule=shown, notes=notes, complete=complete, **options)
 
 

@@ -13,7 +13,7 @@ from punchline.core import benchmark as benchmarks
 from punchline.schema import RULES, STATES, Rule
 from punchline.scores import metrics_of
 from punchline.tables.declare import Across, Model, Table
-from punchline.tables.run import Answers, rows_across, rows_of_model
+from punchline.tables.run import Answers, rows_of
 
 BY_STATE = {
     "hummus/figure5",  # where nothing was answered, the picture's row is over the pairs of the first task
@@ -33,8 +33,7 @@ def emptied(frame: pd.DataFrame) -> pd.DataFrame:
 def speaks_of(table: Table, frame: pd.DataFrame, items: pd.DataFrame, files: dict[str, bytes]) -> list[list[object]]:
     """Of each row its keys, its columns, and numbers of the answers that its states are counted over."""
     answers = Answers([(frame, np.empty(len(frame), "V32"))])
-    rows = rows_of_model(table, frame, items)
-    rows += rows_across(table, Across([Model("m", "measured", "openai", frame)], items, files))
+    rows = rows_of(table, Across([Model("m", "measured", "openai", frame)], items, files))
     return [[row.keys | {COUNTED: 0}, row.columns, answers.given(row).tolist()] for row in rows]
 
 

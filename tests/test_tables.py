@@ -139,19 +139,18 @@ def test_states_are_counted_over_the_rows_that_a_row_was_given() -> None:
     first, second = (frame[frame.task == task] for task in ("Q1", "Q2"))
     means = [mean(part, "acc") for part in (first, second)]
     rows = [Row(acc=means[0]), Row(acc=means[0], other=means[1]), Row(acc=means[1])]
-    one, both, none = measure([*rows, Row(acc=None)], answers)[:3]
+    one, both, none = measure(TABLE, "released", [*rows, Row(acc=None)], answers)[:3]
     assert (one.items, one.states, both.items, both.states) == (2, {"missing": 1}, 2, {"failed": 1})
-    assert one.values["acc"] == both.values["acc"] and one.values["acc"].n == 1
-    assert (none.items, none.states, none.values) == (1, {"failed": 1}, {})
-    assert [row.filter for row in (one, both)] == [{"tasks": "Q1"}, {"tasks": "Q1,Q2"}]
+    assert one.cells["acc"].grades == both.cells["acc"].grades and one.cells["acc"].n == 1
+    assert (none.items, none.states, none.cells) == (1, {"failed": 1}, {})
+    assert [row.tasks for row in (one, both)] == ["Q1", "Q1,Q2"]
 
 
 @pytest.mark.parametrize(("condition", "expected"), [("default", {}), ("other", {"condition": "other"})])
 def test_a_filter_names_only_other_conditions(condition: str, expected: dict[str, str]) -> None:
     frame, answers = framed([score("a", "Q1", condition=condition), score("a", "Q2", condition="third")])
-    of_one, of_two = measure([Row(acc=mean(part, "acc")) for part in (frame[:1], frame)], answers)
-    assert of_one.filter == {"tasks": "Q1", **expected}
-    assert of_two.filter == {"tasks": "Q1", **expected, "asked": "Q2@third"}
+    assert answers.filter(frame["row"][:1]) == {"tasks": "Q1", **expected}
+    assert answers.filter(frame["row"]) == {"tasks": "Q1", **expected, "asked": "Q2@third"}
 
 
 def test_a_row_of_less_than_the_papers_items_does_not_compare() -> None:

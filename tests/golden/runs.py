@@ -270,7 +270,7 @@ def demo_comparisons(project: Project) -> Pins:
     """`compare`, `ranks` and `judges` as JSON."""
     pins = {f"ranks/{name}.json": read_json(project, "ranks", f"results/{name}.csv") for name in RANKED}
     for a, b in (("scripted", "random"), ("label-order", "reading-order"), ("random", "prior")):
-        pins[f"compare/{a}_{b}.json"] = read_json(project, "compare", a, b)
+        pins[f"compare/{a}_{b}.json"] = read_json(project, "compare", a, b, "--run", "default")
     return pins | {"judges.json": read_json(project, "judges", "--run", "default", "--run", "strict")}
 
 

@@ -34,8 +34,7 @@ from punchline.scores import items_frame, metrics_of, scores_frame
 from punchline.stats.estimate import ALPHA, NO_ROWS, Estimate
 from punchline.stats.paired import POWER, holm, paired_difference
 from punchline.tables.declare import Across, Model, Row, Table
-from punchline.tables.run import rows_across, rows_of_model
-from punchline.tables.tabulate import key_text
+from punchline.tables.run import rows_of
 
 FEW = 20  # clusters; with fewer a note warns
 EFFECT = "d_z (difference / standard deviation of the clusters' differences)"
@@ -195,7 +194,8 @@ def _estimates(
     table: Table, pair: Sequence[Model], across: Across
 ) -> tuple[list[tuple[str, str, Estimate, Estimate]], list[str]]:
     """(row, column, estimate of each) of all that both have, and notes on what only one has."""
-    rows = [_rows_of(table, pair, model, across) for model in pair]
+    made = [row for row in rows_of(table, replace(across, models=pair)) if row.of]  # subsets may be made of both
+    rows = [{row.key: row for row in made if row.of and row.of.name == model.name} for model in pair]
     found: list[tuple[str, str, Estimate, Estimate]] = []
     notes = []
     for key in dict.fromkeys([*rows[0], *rows[1]]):
@@ -225,13 +225,6 @@ def _items_of(row: Row, scores: pd.DataFrame) -> set[str]:
     """Items that a row was made of."""
     given = np.concatenate([NO_ROWS, *(estimate.given for estimate in row.estimates.values())])
     return set(scores.loc[scores["row"].isin(given), "item_id"])
-
-
-def _rows_of(table: Table, pair: Sequence[Model], model: Model, across: Across) -> dict[str, Row]:
-    """A model's rows by their keys; subsets may be made of both models."""
-    rows = rows_of_model(table, model.scores, across.items)
-    rows += [row for row in rows_across(table, replace(across, models=pair)) if row.of and row.of.name == model.name]
-    return {key_text(row.keys): row for row in rows}
 
 
 # ---------------------------------------------------------------------------------------------------------------------

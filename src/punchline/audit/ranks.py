@@ -20,7 +20,7 @@ def ranks(project: Project, benchmark: str, table: Table, column: str | None = N
     column = column or table.columns[0]
     if column not in table.columns:
         raise PunchlineError(f"no column {column!r}", file=path, hint=nearest(column, table.columns))
-    found = ranks_of(project, benchmark, {table.name: column})[table.name]
+    found = ranks_of(project, benchmark, table.name, column)
     if not found:
         hint = "Name another column, or make it with one more model that has one"
         raise PunchlineError(f"no two models have a value of {column}", file=path, hint=hint)

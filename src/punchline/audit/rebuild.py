@@ -115,7 +115,7 @@ def _table(project: Project, step: Artifact, origin: Path) -> Iterator[Finding]:
     """Differences between the rebuilt cells and the lineage's, and between the table's files and their text."""
     benchmark, table = step.wildcards
     lineage = read_lineage(origin / lineage_path(step.outputs[0]))
-    made, models, compared = compute(project, benchmark, [table])[table]
+    made, models, compared, _ = compute(project, benchmark, [table])[table]
     for pair in ((models, lineage.models), (compared, lineage.compared), (made.cells, lineage.cells)):
         yield from (Finding("table", step.outputs[0], what) for what in same(*map(msgspec.to_builtins, pair)))
     for file, text in rendered(project, benchmark, table, made).items():

@@ -39,6 +39,11 @@ class Row:
         self.complete = True
         self.of: Model | None = None
 
+    @property
+    def key(self) -> str:
+        """Key columns as one text, e.g. `style=pun`; as in the column `key` of config/published/."""
+        return ";".join(f"{name}={value}" for name, value in self.keys.items())
+
     def set(self, *, complete: bool = True, of: Model | None = None) -> Self:
         """The same row with more said of it.
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from punchline.stats.estimate import ALPHA, Estimate
 from punchline.stats.intervals import differs, interval
-from punchline.tables.declare import Table
+from punchline.tables.declare import Row, Table
 
 
 @dataclass(frozen=True)
@@ -55,3 +55,14 @@ def main_column(table: Table) -> str | None:
     """The column by which models are ranked: the first; None where neither more nor less is better there."""
     column = table.columns[0] if table.columns else ""
     return column if column and table.better(column) != "neither" else None
+
+
+def ranks_in(table: Table, column: str, rows: Iterable[Row]) -> list[Rank]:
+    """The ranks of models by a column, in each row of a table that two of them have."""
+    found: dict[str, dict[str, Estimate]] = {}
+    for row in rows:
+        estimate = row.estimates.get(column)
+        if row.of is not None and estimate is not None and estimate.point() is not None:
+            found.setdefault(row.key, {})[row.of.name] = estimate
+    lowest = table.better(column) == "lower"
+    return [one for key, of in found.items() if len(of) > 1 for one in ranked(of, key, lowest=lowest)]

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import itertools
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any, NamedTuple
 
-import msgspec
 import numpy as np
 import pandas as pd
 
 from punchline.core.benchmark import DEFAULT
-from punchline.schema import STATES, Scalar, digest_of_all, sha256
+from punchline.schema import STATES, Cell, Rule, Scalar, digest_of_all, sha256
 from punchline.scores import DIGEST, Digests
 from punchline.stats.estimate import Estimate
 from punchline.stats.estimate import Rows as RowNumbers
@@ -24,36 +25,28 @@ COUNTED = (*(state for state in STATES if state != "ok"), "truncated")
 FLAGS = ("truncated", "extracted")  # counted beside the state; `extracted` is shown in runs with an extractor
 
 
-class Value(msgspec.Struct, frozen=True, array_like=True):
-    """One cell, measured."""
-
-    n: int
-    value: float | None
-    lo: float | None
-    hi: float | None
-    digest: str  # of the digests of the scores that it depends on
-    interval: str = ""  # signature of the interval's method
-
-
-class Measured(msgspec.Struct, frozen=True, kw_only=True):
+class Measured(NamedTuple):
     """A row of one model, or of the data, as plain data: all that a table shows of it."""
 
     model: str
     kind: str  # measured | baseline | human
     engine: str
     keys: dict[str, str | int]
-    values: dict[str, Value]
-    items: int = 0  # over which states are counted, each sample by itself; 0 for rows of the data
-    states: dict[str, int] = {}
-    complete: bool = True
-    filter: dict[str, Scalar] = {}  # selects its scores
+    key: str
+    cells: dict[str, Cell]  # by column, where anything is in the denominator
+    items: int  # over which states are counted, each sample by itself; 0 for rows of the data
+    states: dict[str, int]
+    complete: bool
+    tasks: str  # of its scores
 
 
 class Answers:
-    """States, tasks and digests of score rows, by row number; of one model's frame, or of several that follow."""
+    """States, tasks and digests of score rows, by row number, which goes on from each model's frame to the next."""
 
-    def __init__(self, frames: Sequence[tuple[pd.DataFrame, Digests]]) -> None:
+    def __init__(self, frames: Sequence[tuple[pd.DataFrame, Digests]] = ()) -> None:
         frames = frames or [(no_scores(()), np.empty(0, DIGEST))]
+        for (frame, _), end in zip(frames, itertools.accumulate(len(frame) for frame, _ in frames), strict=True):
+            frame["row"] = np.arange(end - len(frame), end, dtype=np.int32)
         heads = ["task", "condition"]
         parts = [frame[[*heads, "state", *FLAGS]].astype(dict.fromkeys(heads, object)) for frame, _ in frames]
         rows = pd.concat(parts, ignore_index=True)
@@ -107,37 +100,32 @@ class Answers:
 
 
 def measure(
-    rows: Iterable[Row], answers: Answers, model: str = "", kind: str = "measured", engine: str = ""
+    table: Table, rule: Rule, rows: Iterable[Row], answers: Answers | None = None, kind: str = "measured"
 ) -> list[Measured]:
-    """Rows as plain data: values with intervals, states, and what they depend on.
+    """Rows as plain data: cells with intervals, states, and what they depend on.
 
-    `model`: whose rows they are, by default each row's own.
+    `answers`: of the scores that they are made of; None for rows of the data, which are of this `kind`.
     """
-
-    def value(estimate: Estimate) -> Value:
-        low, high = interval(estimate)
-        method = "" if low is None else estimate.signature
-        return Value(estimate.n, estimate.point(), low, high, answers.digest(estimate), method)
-
-    made = []
+    answers, made = answers or Answers(), []
     for row in rows:
-        values = {name: value(found) for name, found in row.estimates.items() if found.n}
         given = answers.given(row)
-        items, states = answers.count_states(given) if len(given) else (0, {})
-        made.append(
-            Measured(
-                model=model or row.model,
-                kind=row.of.kind if row.of else kind,
-                engine=row.of.engine if row.of else engine,
-                keys=row.keys,
-                values=values,
-                items=items,
-                states=states,
-                complete=row.complete,
-                filter=answers.filter(given),
-            )
-        )
+        items, states = answers.count_states(given)
+        chosen = answers.filter(given)
+        about: dict[str, Any] = {"table": table.name, "states": states}
+        about["row"] = "|".join(filter(None, (row.model, row.key)))
+        about["filter"] = {**({"model": row.model, "rule": rule} if chosen else {}), **chosen, **row.keys}
+        cells = {name: _cell(name, of, answers, about) for name, of in row.estimates.items() if of.n}
+        own = (row.model, row.of.kind if row.of else kind, row.of.engine if row.of else "")
+        tasks = str(chosen.get("tasks", ""))
+        made.append(Measured(*own, row.keys, row.key, cells, items, states, row.complete, tasks))
     return made
+
+
+def _cell(column: str, of: Estimate, answers: Answers, about: Mapping[str, Any]) -> Cell:
+    low, high = interval(of)
+    method = "" if low is None else of.signature
+    digest = answers.digest(of)
+    return Cell(**about, column=column, value=of.point(), lo=low, hi=high, n=of.n, grades=digest, interval=method)
 
 
 def rows_of_model(table: Table, scores: pd.DataFrame, items: pd.DataFrame) -> list[Row]:
@@ -145,12 +133,16 @@ def rows_of_model(table: Table, scores: pd.DataFrame, items: pd.DataFrame) -> li
     return [] if table.rows is None else list(table.rows(table.read_by(scores), items))
 
 
-def rows_across(table: Table, across: Across) -> list[Row]:
-    """Rows of a table that need several models."""
-    if table.across is None:
-        return []
-    own = [replace(model, scores=table.read_by(model.scores)) for model in across.models]
-    rows = list(table.across(replace(across, models=own)))
-    if not rows and table.empty_note:
-        across.notes.append(table.empty_note)
+def rows_of(table: Table, across: Across) -> list[Row]:
+    """Rows of a table: each model's own, then those that need several models."""
+    rows = []
+    for model in across.models:
+        for row in rows_of_model(table, model.scores, across.items):
+            row.model, row.of = model.name, model
+            rows.append(row)
+    if table.across is not None:
+        own = [replace(model, scores=table.read_by(model.scores)) for model in across.models]
+        several = list(table.across(replace(across, models=own)))
+        across.notes.extend([table.empty_note] if table.empty_note and not several else [])
+        rows += several
     return rows

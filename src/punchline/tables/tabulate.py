@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from punchline.schema import RULES, Cell, Rule, Scalar
+from punchline.schema import RULES, Cell, Rule
 from punchline.tables.declare import PublishedRow, Table
 from punchline.tables.run import COUNTED, Measured
 
@@ -24,11 +23,6 @@ class Tabulated:
     others: list[Line]  # of the other rule
     cells: list[Cell]
     notes: list[str]
-
-
-def key_text(keys: Mapping[str, str | int]) -> str:
-    """Key columns as one text, e.g. `style=pun`; as in the column `key` of config/published/."""
-    return ";".join(f"{name}={value}" for name, value in keys.items())
 
 
 def tabulate(
@@ -55,15 +49,13 @@ def tabulate(
     counted = (*COUNTED, "extracted") if extractor else COUNTED
     keys, states = dict.fromkeys(("subset", *table.keys)), (f"n_{name}" for name in counted)
     columns = ("model", "kind", "engine", "scoring", *keys, "n", *states, *values, "comparable", "note")
-    written: dict[Rule, list[Line]] = {}
-    cells: dict[Rule, list[Cell]] = {}
-    for one in sorted(RULES, key=lambda other: other != rule):
-        own = measured.get(one, ())
-        written[one] = [_written(table, row, one, counted, complete=complete, subset=subset) for row in own]
-        cells[one] = [cell for row in own for cell in _cells(table, row, one)]
-    comparable = any(row["comparable"] == "yes" for row in written[rule])
+    lines, cells = {}, {}
+    for one in RULES:
+        lines[one] = [_written(table, row, one, counted, complete, subset) for row in measured[one]]
+        cells[one] = [row.cells[name] for row in measured[one] for name in table.columns if name in row.cells]
+    other = RULES[1 - RULES.index(rule)]
+    comparable = any(line["comparable"] == "yes" for line in lines[rule])
     papers = published_rows(table, published, comparable=comparable)
-    rows = _beside(written.pop(rule), papers, printed_as or {}, table.keys)
     said = [*table.notes, *notes]
     cut = "were cut off by their limit of tokens (n_truncated; docs/models.md)"
     said += [f"{which} {cut}." for which in _most(measured[rule], "truncated", TOLD)]
@@ -72,9 +64,8 @@ def tabulate(
         same = rule == table.published_rule
         why = "other items than the paper's" if same else f"rule {rule}, the paper's is {table.published_rule}"
         said.append(f"Published rows are not comparable with ours: {why}.")
-    said += _methods(cells[rule])
-    others = [row for other in written.values() for row in other]
-    return Tabulated(columns, rows, others, [cell for own in cells.values() for cell in own], said)
+    rows = _beside(lines[rule], papers, printed_as or {}, table.keys)
+    return Tabulated(columns, rows, lines[other], cells[rule] + cells[other], said + _methods(cells[rule]))
 
 
 def _methods(cells: Sequence[Cell]) -> list[str]:
@@ -88,23 +79,17 @@ def _methods(cells: Sequence[Cell]) -> list[str]:
 
 
 def _written(
-    table: Table,
-    row: Measured,
-    rule: Rule,
-    counted: Sequence[str],
-    *,
-    complete: bool,
-    subset: tuple[str, str] | None,
+    table: Table, row: Measured, rule: Rule, counted: Sequence[str], complete: bool, subset: tuple[str, str] | None
 ) -> Line:
     """A row as it is written."""
-    values = {name: row.values[name] for name in table.columns if name in row.values}
-    counts = {name: value.n for name, value in values.items()}
+    cells = {name: row.cells[name] for name in table.columns if name in row.cells}
+    counts = {name: cell.n for name, cell in cells.items()}
     n = max(counts.values(), default=0) if table.n_from is None else counts.get(table.n_from, 0)
-    written: Line = {"model": row.model, "kind": row.kind, "engine": row.engine}
     absent = row.states.get("missing", 0) + row.states.get("failed", 0)
     if row.items:  # an item that lacks an answer to one of several tasks is counted there, and not in n
         n = min(n, row.items - absent)
-    written |= {"scoring": rule, "subset": "all", **row.keys, "n": n}
+    about = {"model": row.model, "kind": row.kind, "engine": row.engine, "scoring": rule, "subset": "all"}
+    written: Line = {**about, **row.keys, "n": n}
     notes = [f"{name} n={count}" for name, count in counts.items() if count != n]
     if not notes and row.engine and n == 0:
         notes = [f"nothing to score: {_nothing(table, row, row.items - absent)}"]
@@ -112,15 +97,15 @@ def _written(
         written["subset"] = subset[0] if written["subset"] == "all" else f"{subset[0]}: {written['subset']}"
         notes.insert(0, subset[1])
     written |= {f"n_{name}": row.states.get(name, 0) for name in counted}
-    for name, value in values.items():
-        written |= {name: value.value, f"{name}_lo": value.lo, f"{name}_hi": value.hi}
-    whole = complete and row.complete and row.values and rule == table.published_rule and not absent
+    for name, cell in cells.items():
+        written |= {name: cell.value, f"{name}_lo": cell.lo, f"{name}_hi": cell.hi}
+    whole = complete and row.complete and row.cells and rule == table.published_rule and not absent
     return written | {"comparable": "yes" if whole else "no"} | ({"note": "; ".join(notes)} if notes else {})
 
 
 def _nothing(table: Table, row: Measured, answered: int) -> str:
     """Why a row has no scored item: its tasks have no answers, or only answers without a value."""
-    tasks = str(row.filter.get("tasks") or ",".join(table.tasks)).replace(",", ", ")
+    tasks = (row.tasks or ",".join(table.tasks)).replace(",", ", ")
     if answered > 0:
         return f"{answered:,} items with answers to {tasks}, and no value for {', '.join(table.columns)} of them"
     return f"no answer to {tasks}" if tasks else "not asked"
@@ -132,21 +117,9 @@ def _most(rows: Sequence[Measured], state: str, share: float = 0.0) -> list[str]
     for row in (row for row in rows if row.items):
         count = row.states.get(state, 0)
         if count / row.items > most.get(row.model, (share, ""))[0]:
-            where = f" ({key_text(row.keys)})" if row.keys else ""
+            where = f" ({row.key})" if row.key else ""
             most[row.model] = count / row.items, f"{row.model}: answers on {count:,} of {row.items:,} items{where}"
     return [text for _, text in most.values()]
-
-
-def _cells(table: Table, row: Measured, rule: Rule) -> list[Cell]:
-    """Every computed value of a row."""
-    chosen: dict[str, Scalar] = {"model": row.model, "rule": rule} if row.filter else {}
-    about: dict[str, Any] = {"table": table.name, "states": row.states, "filter": {**chosen, **row.filter, **row.keys}}
-    about["row"] = "|".join(text for text in (row.model, key_text(row.keys)) if text)
-    cells = []
-    for name, found in ((name, row.values[name]) for name in table.columns if name in row.values):
-        about |= {"column": name, "grades": found.digest, "interval": found.interval}
-        cells.append(Cell(**about, value=found.value, lo=found.lo, hi=found.hi, n=found.n))
-    return cells
 
 
 def _beside(ours: list[Line], papers: list[Line], printed_as: Mapping[str, str], keys: Sequence[str]) -> list[Line]:

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import platform
 import subprocess
-from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
 from punchline import __version__, paths
 from punchline.artifacts.contents import behind_shortcuts
 from punchline.artifacts.lineage import FORMAT, Asked, Lineage, Model, document, kind_of, lineage_path, root_of
-from punchline.artifacts.passes import CHAINED, DATA, JUDGE, Pass
+from punchline.artifacts.passes import CHAINED, DATA, JUDGE
 from punchline.artifacts.project import Project
 from punchline.artifacts.respondents import shown
 from punchline.core import engine as engines
@@ -30,152 +29,127 @@ from punchline.prepare import files_of_table, naming, paths_of_table
 from punchline.requests import asked_in_pass
 from punchline.responses import read_verdicts
 from punchline.schema import RULES, Rule
-from punchline.scores import Digests, scores_frame
-from punchline.tables.declare import Across, PublishedRow, Table
+from punchline.tables.declare import Across, PublishedRow, Row, Table
 from punchline.tables.declare import Model as Shown
 from punchline.tables.latex import as_latex
+from punchline.tables.ranks import Rank, main_column, ranks_in
 from punchline.tables.render import as_csv, as_markdown, notes_of, read_published
-from punchline.tables.run import Answers, Measured, measure, rows_across, rows_of_model
+from punchline.tables.run import Answers, Measured, measure, rows_of
 from punchline.tables.tabulate import RETRY, TOLD, Tabulated, tabulate
 from punchline.tabulate.labels import checked, labelled, verdicts_in
-from punchline.tabulate.notes import (
-    caveats,
-    chosen,
-    chosen_sources,
-    separating,
-    trained_on,
-    unasked,
-    unchecked,
-    unknown_note,
-    without_pictures,
-)
-from punchline.tabulate.ranks import items_of, ranks_text
-from punchline.tabulate.respondents import Who, respondents_of, unknown_items, who_in
+from punchline.tabulate.notes import chosen, separating, trained_on, unasked, unknown_items, without_pictures
+from punchline.tabulate.ranks import items_of, ranks_text, read_models
+from punchline.tabulate.respondents import who_in
 from punchline.tabulate.unparsed import unread_text
+from punchline.workflow.code import version_of
 from punchline.workflow.lineage import code_of, files_behind, libraries_of
 from punchline.workflow.processes import MIRROR
 
-Made = tuple[Tabulated, list[Model], list[Asked]]  # a table, its models, who was asked about texts of the data
+
+class Made(NamedTuple):
+    """A table, the models in it, who was asked about texts of the data, and the ranks of the models."""
+
+    table: Tabulated
+    models: list[Model]
+    compared: list[Asked]
+    ranks: list[Rank]
 
 
 @dataclass
-class Rows:
-    """What tables have of models: rows under both rules, who answered, and scores where a table needs several."""
+class Read:
+    """What tables of models have in common."""
 
-    measured: dict[tuple[str, Rule], list[Measured]] = field(default_factory=lambda: defaultdict(list))  # by table
-    who: dict[str, Mapping[str, Who]] = field(default_factory=dict)  # by model
-    unknown: dict[str, Sequence[str]] = field(default_factory=dict)  # items that the benchmark has not, likewise
-    models: dict[Rule, list[Shown]] = field(default_factory=lambda: {rule: [] for rule in RULES})
-    answers: dict[Rule, Answers] = field(default_factory=dict)
+    items: pd.DataFrame = field(default_factory=pd.DataFrame)
+    models: dict[Rule, tuple[list[Shown], Answers]] = field(
+        default_factory=lambda: {rule: ([], Answers()) for rule in RULES}
+    )
+    unknown: dict[str, str] = field(default_factory=dict)  # a note on answers to items that there are not, by model
     checked: Collection[str] = ()  # judges with a verdict on a text that people have labeled
+    notes: list[str] = field(default_factory=list)  # on pictures
 
 
-def rows_of(project: Project, benchmark: str, tables: Collection[Table], items: pd.DataFrame) -> Rows:
-    """Rows of tables, model by model: frames are large, and kept only for tables of several models."""
-    several = any(table.across is not None for table in tables)
-    made, kept = Rows(), defaultdict[Rule, list[tuple[pd.DataFrame, Digests]]](list)
-    for card in project.cards.values() if tables else ():
-        scores, kind = project.paths.scores(benchmark, card.name), kind_of(card)
-        made.who[card.name] = respondents_of(project, benchmark, card.name)
-        made.unknown[card.name] = unknown_items(project, benchmark, card.name)
-        for rule in RULES:
-            frame, digests = scores_frame(scores, items, rule)
-            answers = Answers([(frame, digests)])
-            for table in tables:
-                rows = rows_of_model(table, frame, items)
-                made.measured[table.name, rule] += measure(rows, answers, card.name, kind, card.engine)
-            if several:
-                frame["row"] += sum(len(own) for own, _ in kept[rule])
-                kept[rule].append((frame, digests))
-                made.models[rule].append(Shown(card.name, kind, card.engine, frame))
-    made.answers = {rule: Answers(kept[rule]) for rule in RULES}
-    if made.who:
-        verdicts = (verdicts_in(one.name, one.scores) for one in made.models["released"])
-        made.checked = checked(labelled(project, benchmark, items), verdicts)
-    return made
+def read(project: Project, benchmark: str) -> Read:
+    """Items and scores of a selection."""
+    items = items_of(project, benchmark)
+    models = {rule: read_models(project, benchmark, items, rule) for rule in RULES}
+    verdicts = [verdicts_in(one.name, one.scores) for one in models["released"][0]]
+    seen = checked(labelled(project, benchmark, items), verdicts)
+    notes = without_pictures(project.paths.items(benchmark)) if project.illustrated(benchmark) else []
+    return Read(items, models, unknown_items(project, benchmark), seen, notes)
 
 
 def compute(project: Project, benchmark: str, names: Collection[str]) -> dict[str, Made]:
-    """{table: it, its models, who was asked about texts of the data}, of published values and files as they lie."""
-    tables = [project.benchmark(benchmark).TABLES[name] for name in names]
-    of_models = [table for table in tables if table.of_models]
-    items = items_of(project, benchmark) if of_models else pd.DataFrame()
-    rows = rows_of(project, benchmark, of_models, items)
-    made = {}
+    """Tables by name, of published values and files as they lie."""
+    tables, made = [project.benchmark(benchmark).TABLES[name] for name in names], {}
+    shared = read(project, benchmark) if any(table.of_models for table in tables) else Read()
+    model = functools.cache(functools.partial(_model, project, benchmark, shared.unknown))
     for table in tables:
         with naming(paths_of_table(project, benchmark, table.name)):
-            made[table.name] = _table(project, benchmark, table, items, rows)
+            described = [model(name, table.prices) for name in project.cards if table.of_models]
+            made[table.name] = _table(project, benchmark, table, shared, described)
     return made
 
 
-def _table(whole_project: Project, benchmark: str, table: Table, items: pd.DataFrame, rows: Rows) -> Made:
-    project = Project(whole_project.part(benchmark, table.name))
-    project.cards = {name: whole_project.cards[name] for name in project.selection.models}
-    loaded, selection = project.benchmark(benchmark), project.selection
-    models, notes = {}, []
-    for name in selection.models if table.of_models else ():
-        models[name], told = _model(project, benchmark, name, table.prices, rows.who[name])
-        notes += [*told, *unknown_note(name, models[name].card, benchmark, rows.unknown[name])]
-    printed = _printed(loaded.TABLES, table, paths.published(benchmark))
-    files = files_of_table(project, benchmark, table.name)
-    compared, passes, told = _compared(project, benchmark, table, files, printed)
-    everyone = [*passes, *(pass_ for model in models.values() for pass_ in model.passes)]
-    notes += [*told, *caveats(everyone), *unchecked(everyone, rows.checked)]
-    notes += unasked(project, benchmark, table, list(models.values()), passes)
-    if table.of_models and project.illustrated(benchmark):
-        notes += without_pictures(project.paths.items(benchmark))
-    rule = selection.scoring or table.published_rule
-    measured, told = _measured(table, items, rows, files, models, rule)
-    scores = {name: project.paths.scores(benchmark, name) for name in selection.models}
-    if table.of_models and rule == table.published_rule:
-        notes += behind_shortcuts(project.paths.csv("shortcuts", benchmark), table)
-    notes += separating(table, measured[rule], scores, Across([], items, files), rule)
-    measured[rule] += compared
+def _table(
+    project: Project, benchmark: str, table: Table, shared: Read, described: Sequence[tuple[Model, list[str]]]
+) -> Made:
+    """One table. `described`: its models, with notes on each."""
+    selection, files = project.part(benchmark, table.name), files_of_table(project, benchmark, table.name)
+    rule, models = selection.scoring or table.published_rule, [model for model, _ in described]
+    printed = _printed(project.benchmark(benchmark).TABLES, table, paths.published(benchmark))
+    passes, of_passes = list[Asked](), list[str]()
+    verdicts: dict[str, Verdict] = {}
+    if table.compared is not None:
+        passes, of_passes = _passes(project, benchmark, DATA, "texts of the data", False)
+        for pass_ in passes:
+            verdicts |= read_verdicts(pass_.who, asked_in_pass(project, benchmark, pass_.pass_, DATA))
+    compared = table.compared(files, printed, verdicts) if table.compared is not None and verdicts else []
+    of_compared = measure(table, rule, compared, kind=table.kind)
+    measured, rows, told = _measured(table, shared, files, models, rule)
+    measured[rule] += of_compared
     subset, of_items = chosen(project, benchmark) if table.of_models else (None, [])
-    rows_in_paper = {name: model.card.printed_as(benchmark, table.name) for name, model in models.items()}
+    printed_as = {model.card.name: model.card.printed_as(benchmark, table.name) for model in models}
     if table.data is None:  # the paper's rows with the same keys follow those that are compared with them
-        rows_in_paper |= {own.model: row["row"] for own in compared for row in printed}
-    # Rows of the data itself are of the released files, whatever items are chosen.
-    chosen_items = chosen_sources(project, benchmark) is not None or selection.subset or selection.limit is not None
+        printed_as |= {own.model: row["row"] for own in of_compared for row in printed}
     tabulated = tabulate(
         table,
         measured,
         printed + ([] if table.summed_up is None else table.summed_up(files)),
         rule=rule,
-        complete=not selection.corpus.drawn and not (table.of_models and chosen_items),
+        complete=not selection.corpus.drawn and not of_items,  # rows of the data itself are of the released files
         subset=subset,
-        printed_as={name: row for name, row in rows_in_paper.items() if row is not None},
+        printed_as={name: row for name, row in printed_as.items() if row is not None},
         notes=[*of_items, *told],
         retry=_retry(project),
         extractor=bool(selection.extractor),
     )
-    tabulated.notes.extend(notes)
-    return tabulated, list(models.values()), passes
+    notes = [note for _, own in described for note in own] + of_passes
+    notes += unasked(project, benchmark, table, models, passes, shared.checked)
+    notes += shared.notes if table.of_models else []
+    if table.of_models and rule == table.published_rule:
+        notes += behind_shortcuts(project.paths.csv("shortcuts", benchmark), table)
+    tabulated.notes.extend(notes + separating(table, rows))
+    column = main_column(table)
+    return Made(tabulated, models, passes, [] if column is None else ranks_in(table, column, rows))
 
 
 def _measured(
-    table: Table,
-    items: pd.DataFrame,
-    rows: Rows,
-    files: Mapping[str, bytes],
-    models: Mapping[str, Model],
-    shown_rule: Rule,
-) -> tuple[dict[Rule, list[Measured]], list[str]]:
-    """(rows of the data under the rule that is shown; those of each model and of several, under both; notes)."""
-    made: dict[Rule, list[Measured]] = {}
-    notes: list[str] = []
-    judges = {name: [one.card for one in model.passes if one.pass_ == JUDGE] for name, model in models.items()}
-    for rule in RULES:
-        data = [] if table.data is None or rule != shown_rule else table.data(files)
-        made[rule] = measure(data, Answers([]), kind=table.kind) + rows.measured[table.name, rule]
-        if table.across is not None:
-            several = [
-                replace(one, card=models[one.name].card, judge=next(iter(judges[one.name]), None))
-                for one in rows.models[rule]
-            ]
-            told = notes if rule == shown_rule else []
-            made[rule] += measure(rows_across(table, Across(several, items, files, told)), rows.answers[rule])
-    return made, notes
+    table: Table, shared: Read, files: Mapping[str, bytes], models: Sequence[Model], rule: Rule
+) -> tuple[dict[Rule, list[Measured]], list[Row], list[str]]:
+    """(rows under both rules, those of the data under `rule`, which is shown; the models' rows under it; notes)."""
+    measured: dict[Rule, list[Measured]] = {}
+    judges = {model.card.name: [one.card for one in model.passes if one.pass_ == JUDGE] for model in models}
+    cards = {model.card.name: model.card for model in models}
+    shown_rows, notes = list[Row](), list[str]()
+    for one, (frames, answers) in shared.models.items():
+        own = [replace(of, card=cards[of.name], judge=next(iter(judges[of.name]), None)) for of in frames if cards]
+        across = Across(own, shared.items, files)
+        rows = rows_of(table, across)
+        data = table.data(files) if table.data is not None and one == rule else ()
+        measured[one] = measure(table, one, data, kind=table.kind) + measure(table, one, rows, answers)
+        if one == rule:
+            shown_rows, notes = rows, across.notes
+    return measured, shown_rows, notes
 
 
 def _printed(tables: Mapping[str, Table], spec: Table, file: str) -> list[PublishedRow]:
@@ -190,64 +164,43 @@ def _printed(tables: Mapping[str, Table], spec: Table, file: str) -> list[Publis
     return [row for row in rows if row["table"] == spec.name]
 
 
-def _compared(
-    project: Project, benchmark: str, spec: Table, files: Mapping[str, bytes], printed: Sequence[PublishedRow]
-) -> tuple[list[Measured], list[Asked], list[str]]:
-    """(rows that depend on scorers' verdicts on texts of the data itself, who they are, notes)."""
-    passes: list[Asked] = []
-    notes: list[str] = []
-    verdicts: dict[str, Verdict] = {}
-    for pass_ in project.answerers(benchmark, DATA) if spec.compared is not None else ():
-        who = who_in(project.paths.snapshot(benchmark, DATA, pass_.name))
-        asked, told = _asked(project, benchmark, pass_, who, "texts of the data", False)
-        passes.append(asked)
-        notes += told
-        verdicts |= read_verdicts(pass_.who, asked_in_pass(project, benchmark, pass_.name, DATA))
-    rows = spec.compared(files, printed, verdicts) if spec.compared is not None and verdicts else []
-    return measure(rows, Answers([]), kind=spec.kind), passes, notes
+def _passes(project: Project, benchmark: str, model: str, about: str, prices: bool) -> tuple[list[Asked], list[str]]:
+    """(respondents of the passes about a model's answers, or about DATA, as a table shows them; notes on them)."""
+    asked, notes = [], []
+    for pass_ in project.answerers(benchmark, model):
+        who = who_in(project.paths.snapshot(benchmark, model, pass_.name))
+        if len(who.versions) > 1:
+            notes.append(f"{about}, {pass_.name}: several engine versions answered: {', '.join(who.versions)}.")
+        if pass_.name != CHAINED:
+            notes += [
+                f"INCOMPLETE: {pass_.name} by {pass_.who} failed for {about}: {reason}. `{_retry(project)}` asks again."
+                for reason in who.failures
+            ]
+            if who.truncated > TOLD:
+                notes.append(f"{about}: {who.truncated:.0%} of what {pass_.who} said ({pass_.name}) was cut off.")
+        card = None if pass_.card is None else shown(pass_.card, benchmark, prices)
+        asked.append(Asked(pass_=pass_.name, who=pass_.who, card=card, key=pass_.key, versions=who.versions))
+    return asked, notes
+
+
+def _model(
+    project: Project, benchmark: str, unknown: Mapping[str, str], name: str, prices: bool
+) -> tuple[Model, list[str]]:
+    """A model as a table shows it, and notes on who answered."""
+    card, who = shown(project.cards[name], benchmark, prices), who_in(project.paths.snapshot(benchmark, name))
+    passes, of_passes = _passes(project, benchmark, name, f"answers of {name}", prices)
+    notes = (
+        [f"{name} was answered by several engine versions: {', '.join(who.versions)}."] if len(who.versions) > 1 else []
+    )
+    notes += [*of_passes, *([f"{name}: {card.caveat}."] if card.caveat else []), *trained_on(card, project, benchmark)]
+    key = engines.model_key(project.engines[name], project.cards[name], benchmark)
+    model = Model(card=card, key=key, kind=kind_of(card), versions=list(who.versions), passes=tuple(passes))
+    return model, [*notes, *([unknown[name]] if name in unknown else [])]
 
 
 def _retry(project: Project) -> str:
     run = project.selection.run
     return RETRY if run == DEFAULT_RUN else f"{RETRY} run={run}"
-
-
-def _asked(
-    project: Project, benchmark: str, pass_: Pass, who: Who, about: str, prices: bool
-) -> tuple[Asked, list[str]]:
-    """The respondent of a pass, as a table shows it, and notes."""
-    notes = []
-    if len(who.versions) > 1:
-        notes.append(f"{about}, {pass_.name}: several engine versions answered: {', '.join(who.versions)}.")
-    if pass_.name != CHAINED:
-        notes += [
-            f"INCOMPLETE: {pass_.name} by {pass_.who} failed for {about}: {reason}. `{_retry(project)}` asks again."
-            for reason in who.failures
-        ]
-        if who.truncated > TOLD:
-            notes.append(f"{about}: {who.truncated:.0%} of what {pass_.who} said ({pass_.name}) was cut off.")
-    card = None if pass_.card is None else shown(pass_.card, benchmark, prices)
-    return Asked(pass_=pass_.name, who=pass_.who, card=card, key=pass_.key, versions=who.versions), notes
-
-
-def _model(
-    project: Project, benchmark: str, name: str, prices: bool, who: Mapping[str, Who]
-) -> tuple[Model, list[str]]:
-    """A model as a table shows it, and notes on who answered."""
-    card = shown(project.cards[name], benchmark, prices)
-    versions = list(who[""].versions)
-    notes = []
-    if len(versions) > 1:
-        notes.append(f"{name} was answered by several engine versions: {', '.join(versions)}.")
-    passes = []
-    for pass_ in project.answerers(benchmark, name):
-        asked, told = _asked(project, benchmark, pass_, who[pass_.name], f"answers of {name}", prices)
-        passes.append(asked)
-        notes += told
-    notes += [f"{name}: {card.caveat}."] if card.caveat else []
-    notes += trained_on(card, project, benchmark)
-    key = engines.model_key(project.engines[name], project.cards[name], benchmark)
-    return Model(card=card, key=key, kind=kind_of(card), versions=versions, passes=tuple(passes)), notes
 
 
 def rendered(project: Project, benchmark: str, table: str, made: Tabulated) -> dict[str, str]:
@@ -263,17 +216,18 @@ def rendered(project: Project, benchmark: str, table: str, made: Tabulated) -> d
 
 def write_tables(project: Project, benchmark: str) -> None:
     """Write all tables of a benchmark with their lineages, its unparsed answers and the ranks of its models."""
-    for table, made in compute(project, benchmark, list(project.benchmark(benchmark).TABLES)).items():
-        _write(project, benchmark, table, made)
+    made, noted = compute(project, benchmark, list(project.benchmark(benchmark).TABLES)), circumstances()
+    for table, one in made.items():
+        _write(project, benchmark, table, one, noted)
     write_text(project.paths.csv("unread", benchmark), unread_text(project, benchmark))
-    write_text(project.paths.csv("ranks", benchmark), ranks_text(project, benchmark))
+    ranks = {table: one.ranks for table, one in made.items()}
+    write_text(project.paths.csv("ranks", benchmark), ranks_text(project, benchmark, ranks))
 
 
-def _write(project: Project, benchmark: str, table: str, made: Made) -> None:
-    tabulated, models, passes = made
+def _write(project: Project, benchmark: str, table: str, made: Made, noted: Mapping[str, Any]) -> None:
     part, step = Project(project.part(benchmark, table)), project.table(benchmark, table)
     spec = part.benchmark(benchmark).TABLES[table]
-    for name, text in rendered(part, benchmark, table, tabulated).items():
+    for name, text in rendered(part, benchmark, table, made.table).items():
         write_bytes(name, text.encode())
     files = files_behind(part.table(benchmark, table))
     lineage = Lineage(
@@ -281,20 +235,20 @@ def _write(project: Project, benchmark: str, table: str, made: Made) -> None:
         benchmark=benchmark,
         table=table,
         selection=part.selection,
-        models=models,
-        compared=tuple(passes),
-        cells=tabulated.cells,
+        models=made.models,
+        compared=tuple(made.compared),
+        cells=made.table.cells,
         files=files,
         code=code_of(step),
         libraries=libraries_of(step),
-        root=root_of(benchmark, table, part.selection, models, tabulated.cells, files, passes),
-        noted=circumstances(os.environ.get(MIRROR) or None) | {"notes": notes_of(tabulated, spec)},
+        root=root_of(benchmark, table, part.selection, made.models, made.table.cells, files, made.compared),
+        noted={**noted, "notes": notes_of(made.table, spec)},
         sha256="",
     )
     write_bytes(lineage_path(step.outputs[0]), document(lineage))
 
 
-def circumstances(mirror: str | None) -> dict[str, Any]:
+def circumstances() -> dict[str, Any]:
     """What is noted of a run and compared with nothing: commit, dirty flag, time, mirror, versions, platform."""
 
     def git(*arguments: str) -> str | None:
@@ -307,15 +261,8 @@ def circumstances(mirror: str | None) -> dict[str, Any]:
         "commit": git("rev-parse", "HEAD"),
         "dirty": None if dirty is None else bool(dirty),
         "made_at": datetime.now(UTC).isoformat(timespec="seconds"),
-        "mirror": mirror,
+        "mirror": os.environ.get(MIRROR) or None,
         "python": platform.python_version(),
         "platform": platform.platform(),
-        "versions": {"punchline": __version__} | {name: _version(name) for name in packages},
+        "versions": {"punchline": __version__} | {name: version_of(name) for name in packages},
     }
-
-
-def _version(package: str) -> str | None:
-    try:
-        return metadata.version(package)
-    except metadata.PackageNotFoundError:
-        return None

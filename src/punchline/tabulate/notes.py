@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -16,12 +15,9 @@ from punchline.config import adapters
 from punchline.core.benchmark import SCORERS
 from punchline.files import read_records
 from punchline.prepare import raw_files, read_selected
-from punchline.schema import Item, ModelCard, Rule
-from punchline.scores import scores_frame
-from punchline.tables.declare import Across, Table
-from punchline.tables.declare import Model as TableModel
+from punchline.schema import Item, ModelCard
+from punchline.tables.declare import Row, Table
 from punchline.tables.ranks import main_column
-from punchline.tables.run import Measured, rows_across, rows_of_model
 
 
 def trained_on(card: ModelCard, project: Project, benchmark: str) -> list[str]:
@@ -36,35 +32,23 @@ def trained_on(card: ModelCard, project: Project, benchmark: str) -> list[str]:
     return [f"{card.name} was trained on {len(known):,} of these {len(items):,} items; {hint}."] if known else []
 
 
-def unknown_note(name: str, card: ModelCard, benchmark: str, items: Sequence[str]) -> list[str]:
-    """A note on released answers to items that the benchmark does not have."""
-    if not items or card.options.get("format", benchmark) != benchmark:
-        return []
-    some = ", ".join(items[:5]) + (", …" if len(items) > 5 else "")
-    return [f"{name}: {len(items):,} answered items do not exist in {benchmark}: {some}."]
-
-
-def caveats(passes: Iterable[Asked]) -> list[str]:
-    judges = {pass_.card.name: pass_.card for pass_ in passes if pass_.card and pass_.pass_ != CHAINED}
-    return [f"Judge {card.name}: {card.caveat}." for card in judges.values() if card.caveat]
-
-
-def unchecked(passes: Iterable[Asked], checked: Collection[str]) -> list[str]:
-    """A note on judges without a verdict on a text that people have labeled. `checked`: those with one."""
-    judges = {pass_.card.name for pass_ in passes if pass_.card and pass_.pass_ == JUDGE}
-    names = ", ".join(sorted(judges - set(checked)))
-    return [f"Not checked against people: judge {names} (docs/validity.md#judges)."] if names else []
-
-
-def chosen_sources(project: Project, benchmark: str) -> Sequence[str] | None:
-    """The sources that the corpus keeps of a benchmark; None: all."""
-    return (project.selection.corpus.sources or {}).get(benchmark)
+def unknown_items(project: Project, benchmark: str) -> dict[str, str]:
+    """{model: a note on its released answers to items that the benchmark does not have}."""
+    loaded, found = project.benchmark(benchmark), {}
+    replayed = {name: engine for name, engine in project.engines.items() if engine.files and engine.format == benchmark}
+    listed = loaded.listing(raw_files(project, benchmark, loaded.ITEM_FILES)) if replayed else ()
+    ids = {item_id for item_id, _, _ in listed}
+    for name, engine in replayed.items():
+        if items := engine.unknown(ids):
+            some = ", ".join(items[:5]) + (", …" if len(items) > 5 else "")
+            found[name] = f"{name}: {len(items):,} answered items do not exist in {benchmark}: {some}."
+    return found
 
 
 def chosen(project: Project, benchmark: str) -> tuple[tuple[str, str] | None, list[str]]:
     """(the user's subset: its name in the column `subset`, and what it is; a note on how many items of how many)."""
     selection = project.selection
-    sources = chosen_sources(project, benchmark)
+    sources = (selection.corpus.sources or {}).get(benchmark)  # that the corpus keeps; None: all
     if selection.subset is None and selection.limit is None and sources is None:
         return None, []
     loaded = project.benchmark(benchmark)
@@ -89,54 +73,58 @@ def without_pictures(path: str) -> list[str]:
 
 
 def unasked(
-    project: Project, benchmark: str, spec: Table, models: Sequence[Model], compared: Sequence[Asked]
+    project: Project,
+    benchmark: str,
+    table: Table,
+    models: Sequence[Model],
+    compared: Sequence[Asked],
+    checked: Collection[str],
 ) -> list[str]:
-    """Notes on what this selection asks nobody, where a table of models could show it."""
+    """Notes on judges, and on what this selection asks nobody, where a table of models could show it.
+
+    `compared`: who was asked about texts of the data; `checked`: judges with a verdict on a text that people labeled.
+    """
     loaded, selection = project.benchmark(benchmark), project.selection
-    if not models and spec.compared is None:
-        return []
-    answered = {pass_.pass_ for pass_ in (*compared, *(pass_ for model in models for pass_ in model.passes))}
-    notes = [
+    passes = [*compared, *(pass_ for model in models for pass_ in model.passes)]
+    judges = {one.card.name: one.card for one in passes if one.card and one.pass_ != CHAINED}
+    notes = [f"Judge {card.name}: {card.caveat}." for card in judges.values() if card.caveat]
+    unchecked = sorted({one.card.name for one in passes if one.card and one.pass_ == JUDGE}.difference(checked))
+    if unchecked:
+        notes.append(f"Not checked against people: judge {', '.join(unchecked)} (docs/validity.md#judges).")
+    if not models and table.compared is None:
+        return notes
+    answered = {one.pass_ for one in passes}
+    notes += [
         f"No {pass_} values: choose a scorer of config/judge/ with scorers=[NAME] (docs/models.md)."
         for pass_ in SCORERS
         if pass_ in loaded.JUDGES and pass_ not in answered
     ]
     # A table of several models (`across`) says itself whose answers have no verdict.
-    if JUDGE in loaded.JUDGES and spec.rows is not None and JUDGE not in answered:
+    if JUDGE in loaded.JUDGES and table.rows is not None and JUDGE not in answered:
         notes.append("No judge was asked: choose one of config/judge/ with judge=NAME.")
-    left = [name for name in spec.conditions if models and name not in selection.conditions]
+    left = [name for name in table.conditions if models and name not in selection.conditions]
     return notes + ([f"Not asked: {', '.join(left)}; conditions=all, or a list, asks them."] if left else [])
 
 
-def separating(
-    table: Table, rows: Sequence[Measured], scores: Mapping[str, str], across: Across, rule: Rule
-) -> list[str]:
-    """A note on how few items separate the two best models of a main table. `scores`: the models' score files."""
+def separating(table: Table, rows: Sequence[Row]) -> list[str]:
+    """A note on how few items separate the two best models of a main table."""
     column = main_column(table)
-    measured = [row for row in rows if row.kind == "measured" and row.model in scores]
-    if not table.main or column is None or not measured:
+    rows = [row for row in rows if row.of is not None and row.of.kind == "measured"]
+    if not table.main or column is None or not rows:
         return []
-    keys, sign = measured[0].keys, 1 if table.better(column) == "higher" else -1
-    values = {
-        row.model: sign * value
-        for row in measured
-        if row.keys == keys and column in row.values and (value := row.values[column].value) is not None
-    }
-    best = sorted(values, key=lambda name: -values[name])[:2]
-    if len(best) < 2:
-        return []
-    each = []
-    for name in best:
-        frame, _ = scores_frame(scores[name], across.items, rule)
-        own = rows_of_model(table, frame, across.items)
-        own += rows_across(table, replace(across, models=[TableModel(name, "measured", "", frame)], notes=[]))
-        estimate = next(row for row in own if row.keys == keys).estimates[column]
-        if estimate.n != len(estimate.used):  # an item is not one score
+    sign, values = 1 if table.better(column) == "higher" else -1, {}
+    for row in rows:
+        if row.keys == rows[0].keys and (of := row.estimates.get(column)) and (value := of.point()) is not None:
+            values[row] = sign * value
+    best, each = sorted(values, key=lambda row: -values[row])[:2], []
+    for row in best:
+        estimate = row.estimates[column]
+        if row.of is None or estimate.n != len(estimate.used):  # an item is not one score
             return []
-        item = frame["item_id"].to_numpy()[estimate.used]
-        each.append(pd.Series(sign * estimate.value(estimate.sums.astype(float)), index=item))
-    if not each[0].index.equals(each[1].index):
+        items = row.of.scores.set_index("row")["item_id"].astype(object).loc[estimate.used.tolist()]
+        each.append(pd.Series(sign * estimate.value(estimate.sums.astype(float)), index=items.to_numpy()))
+    if len(best) < 2 or not each[0].index.equals(each[1].index):
         return []
-    first, second = int((each[0] > each[1]).sum()), int((each[1] > each[0]).sum())
-    of = f"{first + second:,} of {len(each[0]):,} items separate the best two in {column}"
-    return [f"{of}: {best[0]} is ahead on {first:,}, {best[1]} on {second:,}."]
+    ahead = [int((one > other).sum()) for one, other in (each, each[::-1])]
+    of_items = f"{sum(ahead):,} of {len(each[0]):,} items separate the best two in {column}"
+    return [f"{of_items}: {best[0].model} is ahead on {ahead[0]:,}, {best[1].model} on {ahead[1]:,}."]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import astuple, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import astuple
 from pathlib import Path
 
 import pandas as pd
@@ -14,13 +14,11 @@ from punchline.config.runs import making
 from punchline.errors import PunchlineError
 from punchline.files import Keyed, csv_text
 from punchline.prepare import files_of_table
-from punchline.schema import RULES, Gold, Item
+from punchline.schema import Gold, Item, Rule
 from punchline.scores import items_frame, scores_frame
-from punchline.stats.estimate import NO_ROWS, Estimate
-from punchline.tables.declare import Across, Model, Row
-from punchline.tables.ranks import Rank, main_column, ranked
-from punchline.tables.run import rows_across, rows_of_model
-from punchline.tables.tabulate import key_text
+from punchline.tables.declare import Across, Model
+from punchline.tables.ranks import Rank, main_column, ranks_in
+from punchline.tables.run import Answers, rows_of
 
 COLUMNS = (
     *("table", "row", "model", "kind", "column"),
@@ -35,59 +33,36 @@ def items_of(project: Project, benchmark: str) -> pd.DataFrame:
     return items_frame(items, golds, project.benchmark(benchmark).ITEMS)
 
 
-def ranks_of(project: Project, benchmark: str, columns: Mapping[str, str]) -> dict[str, list[Rank]]:
-    """{table: the ranks of a selection's models in each of its rows that two of them have}, by a column of each table.
+def read_models(project: Project, benchmark: str, items: pd.DataFrame, rule: Rule) -> tuple[list[Model], Answers]:
+    """(the models of a selection with their scores under one rule, the states and digests of these).
 
     Raises PunchlineError for a model without a file of scores.
     """
-    tables, cards, scoring = project.benchmark(benchmark).TABLES, project.cards.values(), project.selection.scoring
-    found: dict[str, dict[str, dict[str, Estimate]]] = {name: {} for name in columns}  # by table, row and model
-
-    def add(name: str, model: str, rows: Iterable[Row]) -> None:
-        for row in rows:
-            estimate, of = row.estimates.get(columns[name]), model or (row.of.name if row.of else "")
-            if of and estimate is not None and estimate.n and estimate.point() is not None:
-                # Sums per cluster alone: the frames behind them are large.
-                own = replace(estimate, used=NO_ROWS, given=NO_ROWS)
-                found[name].setdefault(key_text(row.keys), {})[of] = own
-
-    if not columns or len(cards) < 2:  # one has no rank
-        return {name: [] for name in columns}
-    items = items_of(project, benchmark)
-    for rule in RULES:
-        own = {name: tables[name] for name in columns if (scoring or tables[name].published_rule) == rule}
-        several = {name: table for name, table in own.items() if table.across is not None}
-        models = []
-        for card in cards if own else ():
-            file = project.paths.scores(benchmark, card.name)
-            if not Path(file).is_file():
-                hint = f"Make it first: {making(project.selection.run)}"
-                raise PunchlineError(f"no scores of {card.name}", file=file, hint=hint)
-            scores = scores_frame(file, items, rule)[0]
-            for name, table in own.items():
-                add(name, card.name, rows_of_model(table, scores, items))
-            models += [Model(card.name, kind_of(card), card.engine, scores, card)] if several else []
-        for name, table in several.items():
-            add(name, "", rows_across(table, Across(models, items, files_of_table(project, benchmark, name))))
-    return {
-        name: [
-            rank
-            for row, estimates in rows.items()
-            if len(estimates) > 1
-            for rank in ranked(estimates, row, lowest=tables[name].better(columns[name]) == "lower")
-        ]
-        for name, rows in found.items()
-    }
+    models, frames = [], []
+    for card in project.cards.values():
+        file = project.paths.scores(benchmark, card.name)
+        if not Path(file).is_file():
+            hint = f"Make it first: {making(project.selection.run)}"
+            raise PunchlineError(f"no scores of {card.name}", file=file, hint=hint)
+        frames.append(scores_frame(file, items, rule))
+        models.append(Model(card.name, kind_of(card), card.engine, frames[-1][0], card))
+    return models, Answers(frames)
 
 
-def ranks_text(project: Project, benchmark: str) -> str:
-    """A benchmark's ranks.csv, of score files: the ranks in the main column of every table that has one."""
-    tables = project.benchmark(benchmark).TABLES
-    columns = {name: column for name, table in tables.items() if (column := main_column(table)) is not None}
-    kinds = {name: kind_of(card) for name, card in project.cards.items()}
+def ranks_of(project: Project, benchmark: str, name: str, column: str) -> list[Rank]:
+    """The ranks of a selection's models by a column of a table, in each of its rows that two of them have."""
+    table, items = project.benchmark(benchmark).TABLES[name], items_of(project, benchmark)
+    models, _ = read_models(project, benchmark, items, project.selection.scoring or table.published_rule)
+    files = files_of_table(project, benchmark, name) if table.across is not None else {}
+    return ranks_in(table, column, rows_of(table, Across(models, items, files)))
+
+
+def ranks_text(project: Project, benchmark: str, ranks: Mapping[str, Sequence[Rank]]) -> str:
+    """The text of ranks.csv: by table the ranks of models in its main column."""
+    tables, kinds = project.benchmark(benchmark).TABLES, {name: kind_of(card) for name, card in project.cards.items()}
     rows = [
-        (name, one.row, one.model, kinds[one.model], columns[name], *astuple(one)[2:])
-        for name, ranks in ranks_of(project, benchmark, columns).items()
-        for one in ranks
+        (name, one.row, one.model, kinds[one.model], main_column(tables[name]), *astuple(one)[2:])
+        for name, of_table in ranks.items()
+        for one in of_table
     ]
     return csv_text(COLUMNS, (dict(zip(COLUMNS, row, strict=True)) for row in rows))

@@ -1,4 +1,4 @@
-"""Respondents of a model's requests: engine versions, reasons of failures, unknown items."""
+"""Respondents of a model's requests: engine versions, reasons of failures."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
 
-from punchline.artifacts.project import Project
 from punchline.core.storage import rows_in
-from punchline.prepare import read_files
 from punchline.schema import LENGTH
 
 COLUMNS = ("engine", "engine_version", "state", "reason", "finish_reason")  # of a response
@@ -31,18 +29,3 @@ def who_in(path: str | Path) -> Who:
         if state == "failed":
             failures.add(reason or "no reason given")
     return Who(tuple(sorted(versions)), tuple(sorted(failures)), finishes[LENGTH] / (finishes.total() or 1))
-
-
-def respondents_of(project: Project, benchmark: str, model: str) -> dict[str, Who]:
-    """Respondents by pass; "": the model itself."""
-    passes = ("", *project.passes(benchmark, model))
-    return {pass_: who_in(project.paths.snapshot(benchmark, model, pass_)) for pass_ in passes}
-
-
-def unknown_items(project: Project, benchmark: str, model: str) -> list[str]:
-    """Items that released answers speak of and the benchmark has not."""
-    engine, loaded = project.engines[model], project.benchmark(benchmark)
-    if not engine.files:
-        return []
-    files = read_files([project.paths.raw(benchmark, name) for name in loaded.ITEM_FILES])
-    return engine.unknown({item_id for item_id, _, _ in loaded.listing(files)})
