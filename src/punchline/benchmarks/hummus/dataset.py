@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from punchline.stats.functions import average, count
 from punchline.tables.declare import PublishedRow, Row, Table, Verdicts, table
 
 FIGURATIVE_METAPHORS = {"personification", "zoomorphism"}  # figures that are metaphors themselves (section 5)
+TEXTS = ("conceptual_metaphor", "figures")  # fields of several texts
 COUNTED = {"metaphorical": POSITIVE} | {label.lower(): (label,) for label in LABELS}  # labels by statistic
 
 
@@ -59,19 +61,15 @@ def labelled_pairs(files: Files, file: str = DATASET) -> pd.DataFrame:
 
     Columns: label, contest, digest, metaphors and figures (lists).
     """
-    dataset = json.loads(files[DATASET])
-    labels = {name: record["met_class"] for name, record in dataset.items()}
-    if file == TEST_SET:
-        labels = {row["combi_id"]: row["is_met"] for row in json.loads(files[TEST_SET]) if row["combi_id"] in dataset}
-    records = {name: dataset[name] for name in labels}
-    columns = {
-        "label": list(labels.values()),
-        "contest": [str(record["contest_number"]) for record in records.values()],
-        "digest": [digest_of(record) for record in records.values()],
-        "metaphors": [_pieces(record, "conceptual_metaphor") for record in records.values()],
-        "figures": [_pieces(record, "figures") for record in records.values()],
+    rows = {
+        item_id: (pair["met_class"], str(pair["contest_number"]), digest_of(pair), *map(partial(_pieces, pair), TEXTS))
+        for item_id, pair in json.loads(files[DATASET]).items()
     }
-    return pd.DataFrame(columns, index=list(labels))
+    pairs = pd.DataFrame.from_dict(rows, orient="index", columns=["label", "contest", "digest", "metaphors", "figures"])
+    if file == DATASET:
+        return pairs
+    labels = {row["combi_id"]: row["is_met"] for row in json.loads(files[TEST_SET])}
+    return pairs.loc[list(labels)].assign(label=list(labels.values()))
 
 
 def metaphorical_pairs(files: Files) -> pd.DataFrame:

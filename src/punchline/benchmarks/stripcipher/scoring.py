@@ -19,8 +19,8 @@ def signature(task: str, rule: Rule) -> str:
 def _sequence(mark: Mark, right: list[int]) -> Mark:
     """correct; and correct_as_places: whether it is right if number k is frame k's place."""
     places = [place + 1 for place in inverse([number - 1 for number in right])]
-    order = [int(number) for number in mark.parsed or ()]
     mark.scored = mark.state in ("ok", "refused", "unparsable")
+    order = [int(number) for number in mark.parsed or ()]
     mark.metrics = {"correct": order == right, "correct_as_places": order == places} if mark.scored else {}
     return mark
 
