@@ -78,19 +78,6 @@ def test_repeating_the_prompt_names_nothing() -> None:
     assert not metaphors.repeats_example(("WORK IS WAR", metaphors.EXAMPLES[0]))
 
 
-unread = metaphors.NO_DOMAIN | metaphors.NEGATIONS | metaphors.NO_PREDICATE | {"a", "an", "the", "unknown", "sorry"}
-word = st.from_regex(r"[A-Za-z][a-z]{0,7}", fullmatch=True).filter(
-    lambda one: one.lower() not in unread and not one.endswith("ing")
-)
-phrase = st.lists(word, min_size=1, max_size=3).map(" ".join)
-
-
-@given(st.lists(st.tuples(phrase, st.sampled_from(["is", "Are"]), phrase), min_size=1, max_size=4))
-def test_gold_metaphors_come_back(triples: list[tuple[str, str, str]]) -> None:
-    gold = annotated("; ".join(" ".join(triple) for triple in triples))
-    assert named("; ".join(gold)) == gold
-
-
 share = st.floats(0.01, 0.5).map(lambda x: round(x, 4))
 
 

@@ -7,16 +7,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from punchline.benchmarks.hummus import (
-    DESCRIPTION,
-    JOINT,
-    JOINT_TASKS,
-    LABELS,
-    LIMITS,
-    NAME,
-    POSITIVE,
-    PROMPT_TASKS,
-)
+from punchline.benchmarks.hummus import ASKED, JOINT, JOINT_TASKS, LABELS, NAME, POSITIVE
 from punchline.benchmarks.hummus.instructions import INSTRUCTIONS, OPTIONS, involves_is_a
 from punchline.benchmarks.hummus.scope import ANNOTATION, plain
 from punchline.core.benchmark import comparison
@@ -122,5 +113,4 @@ def graded_tasks(condition: str) -> dict[str, str]:
     """{task that is graded: task that is asked} of a condition."""
     if condition == JOINT:
         return dict.fromkeys(JOINT_TASKS, JOINT)
-    tasks = PROMPT_TASKS if condition == "prompts" else LIMITS
-    return {task: task for task in tasks if (condition, task) != (DESCRIPTION, "image_bbox")}
+    return {task.name: task.name for task in ASKED if task.condition == condition}

@@ -21,7 +21,6 @@ PROMPTS = (1, 2, 3)
 WRITTEN = ("description", "contradiction")
 CHOSEN = ("moral_mcq", "title_mcq")  # moral: the paper's underlying philosophy
 KINDS = (*WRITTEN, *CHOSEN)
-DESCRIBED = ("contradiction", *CHOSEN)  # what is asked with a description, too
 # Models whose descriptions others get (figure 4): {condition: file}. They were not released: the project's files are
 # empty lists, to be filled by who has them (docs/yesbut.md).
 LENT = {"text_llava_7b": "descriptions_llava-1.6-7b.json", "text_llava_13b": "descriptions_llava-1.6-13b.json"}

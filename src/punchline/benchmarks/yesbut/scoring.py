@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from punchline.benchmarks.score import Answered, Mark, measured, scores
-from punchline.benchmarks.yesbut import CHOSEN, DESCRIBED, TASKS
+from punchline.benchmarks.yesbut import ASKED, CHOSEN
 from punchline.benchmarks.yesbut.answers import drawn_option, read_paper, read_released, read_score
 from punchline.benchmarks.yesbut.judge import TEXTS, bertscore_request, judge_prompt, judge_request, scored_text
 from punchline.benchmarks.yesbut.options import options
-from punchline.core.benchmark import DEFAULT
 from punchline.metrics import ngrams
 from punchline.schema import Rule, sha256
 
@@ -38,10 +37,10 @@ def marks(answered: Answered) -> Iterator[Mark]:
     `gpt` (the judge's score) of a text, each only where it could be had. A judge without a score gives -1 under
     `released`, none under `paper`; either way the grade's state is unparsable.
     """
-    for task in TASKS:
-        kind = task.rpartition("_")[0]
-        if answered.condition == DEFAULT or kind in DESCRIBED:
-            yield (_choice if kind in CHOSEN else _text)(answered, task, kind)
+    for task in ASKED:
+        if task.condition == answered.condition:
+            kind = task.name.rpartition("_")[0]
+            yield (_choice if kind in CHOSEN else _text)(answered, task.name, kind)
 
 
 def _choice(answered: Answered, task: str, kind: str) -> Mark:
