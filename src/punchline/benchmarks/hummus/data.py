@@ -155,11 +155,7 @@ def golds(files: Files) -> Iterator[Gold]:
     for item_id, pair, labels in _labelled(files):
         values: dict[str, Any] = {"labels": labels}
         if isinstance(pair, Metaphor):
-            values |= {
-                "metaphors": list(metaphors(pair.conceptual_metaphor)),
-                "boxes": pair.boxes,
-                "objects": pair.objects,
-                "highlight": list(highlight.highlighted(pair.caption_hl)),
-                "explanation": pair.explanation,
-            }
+            values |= {"metaphors": list(metaphors(pair.conceptual_metaphor)), "boxes": pair.boxes}
+            values |= {"objects": pair.objects, "highlight": list(highlight.highlighted(pair.caption_hl))}
+            values["explanation"] = pair.explanation
         yield Gold(benchmark=NAME, item_id=item_id, values=values)

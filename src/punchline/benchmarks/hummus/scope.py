@@ -6,13 +6,8 @@ from punchline.benchmarks.hummus import POSITIVE
 from punchline.read.metaphors import MARKUP
 from punchline.schema import Gold, Rule, sha256
 
-ANNOTATION = {  # what gold must have for the task to be scored
-    "naming": "metaphors",
-    "image_bbox": "boxes",
-    "image_label": "objects",
-    "caption_hl": "highlight",
-    "explanation": "explanation",
-}
+# What gold must have for a task to be scored, where it is not called as the task
+ANNOTATION = {"naming": "metaphors", "image_bbox": "boxes", "image_label": "objects", "caption_hl": "highlight"}
 
 
 def in_scope(task: str, gold: Gold, rule: Rule) -> bool:
@@ -20,7 +15,7 @@ def in_scope(task: str, gold: Gold, rule: Rule) -> bool:
     label = gold.values["labels"][rule]
     if task.startswith("classification"):
         return label is not None
-    return label in POSITIVE and bool(gold.values.get(ANNOTATION[task]))
+    return label in POSITIVE and bool(gold.values.get(ANNOTATION.get(task, task)))
 
 
 def held_out(contest: int | str) -> bool:

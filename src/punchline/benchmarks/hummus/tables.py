@@ -12,6 +12,7 @@ from punchline.benchmarks.hummus import (
     COUNTS,
     DATASET,
     JOINT_TASKS,
+    LIMITS,
     METRICS,
     NAME,
     PROMPT_TASKS,
@@ -19,7 +20,7 @@ from punchline.benchmarks.hummus import (
     dataset,
 )
 from punchline.benchmarks.hummus.dataset import F1, over_blocks, random_rows
-from punchline.benchmarks.hummus.scope import ANNOTATION, held_out
+from punchline.benchmarks.hummus.scope import held_out
 from punchline.core.benchmark import DEFAULT
 from punchline.stats.estimate import COEFFICIENT, EXACT, PERCENT, SHARE, Array, Estimate, Kind, Value
 from punchline.stats.functions import Flags, attempted, blocks, empty, mean, metric, sd, statistic
@@ -137,7 +138,7 @@ def _six(part: _Frame) -> Columns:
     return classified | texts | boxes | words | rouge(part, "rouge1", "rouge2")
 
 
-@table("table7", of="across", tasks=("classification", *ANNOTATION))
+@table("table7", of="across", tasks=tuple(LIMITS))
 def fine_tuned(across: Across) -> Iterator[Row]:
     by_name = {model.name: model for model in across.models}
     held = across.items.index[across.items.held_out]
