@@ -40,22 +40,11 @@ def judged(answer: str, element: str, threshold: float = 0.5, about: Item | None
     return parse_verdict(said(card(baseline="overlap", threshold=threshold), request).text or "")
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("", set()),
-        ("the and of it's", set()),
-        ("Snails CARRY their houses", {"snail", "carry", "house"}),
-        ("the gas bus", {"gas", "bus"}),  # too short to lose an s
-        ("The dog's bone, the dog’s bone", {"dog", "bone"}),
-        ("x_y 42%", {"x", "y", "42"}),
-        ("Ärger über naïveté", {"ärger", "über", "naïveté"}),
-        ("日本語", {"日本語"}),
-        ("<b>pun</b>", {"b", "pun"}),
-    ],
-)
-def test_content_words(text: str, expected: set[str]) -> None:
-    assert content_words(text) == expected
+def test_content_words() -> None:
+    of = {"": "", "the and of it's": "", "Snails CARRY their houses": "snail carry house", "x_y 42%": "x y 42"}
+    of |= {"the gas bus": "gas bus", "The dog's bone, the dog’s bone": "dog bone"}  # too short to lose an s
+    of |= {"Ärger über naïveté": "ärger über naïveté", "日本語": "日本語", "<b>pun</b>": "b pun"}
+    assert {text: content_words(text) for text in of} == {text: {*words.split()} for text, words in of.items()}
 
 
 @given(st.text(), st.text())
@@ -90,18 +79,11 @@ def test_a_judge_that_counts(answer: str, element: str, threshold: float, expect
     assert judged(answer, element, threshold) == expected
 
 
-@pytest.mark.parametrize(
-    ("description", "caption"),
-    [
-        ("A cat on a mat.", "Meow."),
-        ("Two lines.\nOf description.", "Two lines.\r\nOf caption."),
-        ("{caption} <explanation>", "{description}"),
-    ],
-)
-def test_echo_repeats_what_it_was_told(description: str, caption: str) -> None:
-    (request,) = humorbench.requests(item(description, caption))
-    answer = said(card(baseline="echo"), request)
-    assert explanation(answer.text or "") == f"{description} {caption}"
+def test_echo_repeats_what_it_was_told() -> None:
+    lines = ("Two lines.\nOf description.", "Two lines.\r\nOf caption.")
+    for told in (("A cat on a mat.", "Meow."), lines, ("{caption} <explanation>", "{description}")):
+        (request,) = humorbench.requests(item(*told))
+        assert explanation(said(card(baseline="echo"), request).text or "") == " ".join(told)
 
 
 def asked(text: str, benchmark: str = "b") -> Request:

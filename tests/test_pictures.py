@@ -12,7 +12,6 @@ from tests.selected import selection_in
 from punchline import pictures
 from punchline.artifacts.project import Project
 from punchline.benchmarks.pictures import as_published
-from punchline.config.selection import Selection
 from punchline.core import benchmark as benchmarks
 from punchline.core.benchmark import PUBLISHED, Benchmark, NoPicture, Picture
 from punchline.errors import PunchlineError
@@ -103,41 +102,29 @@ def test_pictures_are_written_and_those_of_other_selections_stay(
     assert all(sha256(Path(image.path).read_bytes()) == image.sha256 for image in a.images)
     assert (torn.images, torn.reason) == ((), "2 frames found, 3 stated")
     assert sorted(path.name for path in folder.iterdir()) == ["a", "old"]
-    assert sorted(path.name for path in Path("data/items/strip").iterdir()) == [
-        "ledger.jsonl",
-        "pictures.jsonl",
-        "pictures.jsonl.made.json",
-        "selected.csv",
-    ]
-    assert set(recorded_outputs(selection)) == {paths.index("strip"), *(image.path for image in a.images)}
+    files = {"ledger.jsonl", "pictures.jsonl", "pictures.jsonl.made.json", "selected.csv"}
+    assert {path.name for path in Path("data/items/strip").iterdir()} == files
+    record = read_provenance(OfStrip(selection).pictures("strip").record)
+    assert record is not None and set(record.outputs) == {paths.index("strip"), *(image.path for image in a.images)}
     assert made() == ([a, torn], False)
     Path(a.images[1].path).unlink()  # one that is gone is made again
     assert made() == ([a, torn], True)
     assert Path(a.images[1].path).is_file()
 
 
-def recorded_outputs(selection: Selection) -> dict[str, str]:
-    record = read_provenance(OfStrip(selection).pictures("strip").record)
-    assert record is not None
-    return record.outputs
-
-
 def test_errors_name_the_published_file(tmp_path: Path, strip: Benchmark) -> None:
-    with pytest.raises(PunchlineError, match=r"bad\.published\.png, record bad: no box"):
-        pictures.make_pictures(strip, entry(tmp_path, "bad"), {}, "images", pinned=True)
+    def refused(one: FetchEntry, message: str) -> None:
+        with pytest.raises(PunchlineError, match=message):
+            pictures.make_pictures(strip, one, {}, "images", pinned=True)
+
+    refused(entry(tmp_path, "bad"), r"bad\.published\.png, record bad: no box")
     changed = entry(tmp_path, "a")
     Path(str(changed.path)).write_bytes(encoded("PNG", (9, 9)))
-    with pytest.raises(PunchlineError, match="bytes have changed since they were fetched"):
-        pictures.make_pictures(strip, changed, {}, "images", pinned=True)
+    refused(changed, "bytes have changed since they were fetched")
     Path(str(changed.path)).unlink()
-    with pytest.raises(PunchlineError, match="--forcerun fetch"):
-        pictures.make_pictures(strip, changed, {}, "images", pinned=True)
+    refused(changed, "--forcerun fetch")
 
 
 def test_every_illustrated_benchmark_has_its_module() -> None:
-    from punchline.core.benchmark import names as benchmark_names
-
-    for name in benchmark_names():
-        module = benchmarks.load(name)
-        if module.IMAGES:
-            assert callable(benchmarks.illustrated(module).pictures)
+    illustrated = [module for module in map(benchmarks.load, benchmarks.names()) if module.IMAGES]
+    assert illustrated and all(callable(benchmarks.illustrated(module).pictures) for module in illustrated)

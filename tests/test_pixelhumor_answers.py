@@ -92,13 +92,13 @@ def test_right_answers(rule: Rule) -> None:
 
 
 @pytest.mark.parametrize("rule", RULES)
-@pytest.mark.parametrize("state", ["missing", "failed"])
-@pytest.mark.parametrize("task", ["Q2", "Q3", "Q5", "Q8"])
-def test_missing_and_failed_answers_are_not_scored(rule: Rule, state: State, task: str) -> None:
-    for states in ({task: state}, {}):
-        grade = grades(rule, states, **{task: None})[task]
-        assert (grade.state, grade.scored) == (states.get(task, "missing"), False)
-        assert (grade.parsed, grade.metrics) == (None, {})
+def test_missing_and_failed_answers_are_not_scored(rule: Rule) -> None:
+    for state in (None, "missing", "failed"):
+        for task in ("Q2", "Q3", "Q5", "Q7", "Q8"):
+            found = grades(rule, {task: state} if state else {}, **{task: None})
+            for one in (task, "Q8") if task == "Q7" else (task,):  # text needs the order of panels
+                assert (found[one].state, found[one].scored, found[one].metrics) == (state or "missing", False, {})
+            assert found[task].parsed is None
 
 
 UNPARSABLE = {"Q3": "the last", "Q4": "hm", "Q5": "funny", "Q7": "no idea", "Q8": "I cannot tell"}
@@ -121,21 +121,17 @@ def test_a_refusal_and_an_unparsable_answer_are_scored_as_wrong(rule: Rule, stat
 
 
 @pytest.mark.parametrize(
-    ("states", "first", "state", "scored"),
+    ("asked", "first", "state", "scored"),
     [
-        ({}, "No", "ok", False),
-        ({}, "Oh YES!", "ok", True),
-        ({"Q1": "refused"}, None, "ok", False),
-        ({"Q1": "missing"}, None, "missing", False),
-        ({"Q1": "failed"}, None, "failed", False),
-        ({}, None, "missing", False),
+        *((None, "No", "ok", False), (None, "Oh YES!", "ok", True), (None, None, "missing", False)),
+        *(("refused", None, "ok", False), ("missing", None, "missing", False), ("failed", None, "failed", False)),
     ],
 )
 def test_released_scores_labels_only_where_the_first_answer_holds_yes(
-    states: dict[str, State], first: str | None, state: State, scored: bool
+    asked: State | None, first: str | None, state: State, scored: bool
 ) -> None:
-    found = grades("released", states, Q1=first)
-    assert found["Q1"].state == states.get("Q1", state) and found["Q1"].scored is scored
+    found = grades("released", {"Q1": asked} if asked else {}, Q1=first)
+    assert found["Q1"].state == (asked or state) and found["Q1"].scored is scored
     for task in ("Q2", "Q3", "Q4", "Q5"):
         assert (found[task].state, found[task].scored) == (state, scored)
     assert found["Q7"].scored and found["Q8"].scored
@@ -148,14 +144,6 @@ def test_paper_turns_no_into_not_applicable() -> None:
     assert grades("paper", Q1="No", Q3=None)["Q3"].state == "missing"
     assert grades("paper", {"Q1": "refused"}, Q1="No")["Q3"].parsed == ("2",)
     assert grades("paper", Q1=None)["Q3"].parsed == ("2",)  # not known to be No
-
-
-@pytest.mark.parametrize("rule", RULES)
-@pytest.mark.parametrize("state", [None, "missing", "failed"])
-def test_text_needs_the_order_of_panels(rule: Rule, state: State | None) -> None:
-    found = grades(rule, {"Q7": state} if state else {}, Q7=None)
-    assert found["Q7"].state == found["Q8"].state == (state or "missing")
-    assert (found["Q8"].scored, found["Q8"].metrics) == (False, {})
 
 
 @pytest.mark.parametrize(

@@ -58,33 +58,25 @@ THOUGHTS = [
     ("answer", "text"),
     [
         *((f"{thought}B", "B") for thought in THOUGHTS),
+        *((same, same) for same in ("", "I think B", "<thinker>B", "analysis of the comic: B")),
         (" B \n", "B"),
         ("<|channel|>analysis<|message|>A<|end|><|start|>assistant<|channel|>final<|message|>B<|return|>", "B"),
         ("analysisThe user wants A.assistantfinalB", "B"),
-        ("analysis of the comic: B", "analysis of the comic: B"),
-        *((nothing, "") for nothing in ("<|channel|>analysis<|message|>A", "<think>A", "<think>A</think>")),
-        ("B <think>A", ""),
-        ("I think B", "I think B"),
-        ("<thinker>B", "<thinker>B"),
-        ("", ""),
+        *((none, "") for none in ("<|channel|>analysis<|message|>A", "<think>A", "<think>A</think>", "B <think>A")),
     ],
 )
 def test_thoughts_are_taken_off(answer: str, text: str) -> None:
     own = reasoning.remove(answer)
-    assert own.text == text
-    assert answer[own.offset : own.offset + len(own.text)] == text
+    assert own.text == text == answer[own.offset : own.offset + len(own.text)]
     assert own.closed == (text != "" or answer in ("", "<think>A</think>"))
 
 
-def test_tags_of_a_prompt_stay_and_blanks_replace_thoughts() -> None:
+@given(texts)
+def test_thoughts_are_a_part_of_the_answer_and_tags_of_a_prompt_stay(text: str) -> None:
+    own = reasoning.remove(text)
+    assert 0 <= own.offset <= len(text)
+    assert all(piece in text for piece in own.text.split())
+    assert reasoning.remove(own.text).text == own.text or "think" in own.text.lower() or "thought" in own.text.lower()
     answer = "<reasoning>a</reasoning>b"
     assert reasoning.remove(answer, tuple(tag for tag in reasoning.TAGS if tag != "reasoning")).text == answer
     assert reasoning.remove("x <think>A</think> y") == ("x " + " " * 16 + " y", 0, True)
-
-
-@given(texts)
-def test_thoughts_are_a_part_of_the_answer(answer: str) -> None:
-    own = reasoning.remove(answer)
-    assert 0 <= own.offset <= len(answer)
-    assert all(piece in answer for piece in own.text.split())
-    assert reasoning.remove(own.text).text == own.text or "think" in own.text.lower() or "thought" in own.text.lower()

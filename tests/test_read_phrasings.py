@@ -3,6 +3,7 @@
 tests/phrasings/*.yaml hold documents of {reader, its parameters, phrasings: {family: [[what it says, answer], …]}}.
 """
 
+import importlib
 import random
 from collections.abc import Callable
 from pathlib import Path
@@ -14,42 +15,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.test_readings import plain
 
-from punchline.read import (
-    boxes,
-    choice,
-    labels,
-    names,
-    number,
-    panel_texts,
-    rating,
-    refusal,
-    sequence,
-    tags,
-    verdict,
-    yes_no,
-)
+from punchline.read import choice, yes_no
 from punchline.read.result import Read
 
 FOLDER = Path(__file__).parent / "phrasings"
-READERS: dict[str, Any] = {
-    "choice": lambda answer, of: choice.choice(answer, of["letters"], of.get("options")),
-    "yes_no": lambda answer, of: yes_no.yes_no(
-        answer, of.get("stems", ()), of.get("letters"), of.get("options"), of.get("against", ())
-    ),
-    "label": lambda answer, of: labels.label(answer, of["labels"], of.get("both"), none=of.get("none", False)),
-    "presence": lambda answer, of: labels.presence(answer, tuple(of["labels"])),
-    "several": lambda answer, of: labels.several(answer, of["labels"]),
-    "number": lambda answer, of: number.number(answer, of["labels"]),
-    "sequence": lambda answer, of: sequence.sequence(answer, of["labels"]),
-    "object_name": lambda answer, of: names.object_name(answer, of.get("shown", ())),
-    "boxes": lambda answer, of: boxes.boxes(answer, of.get("size"), of.get("corners", "thousandths")),
-    "marked_words": lambda answer, of: tags.marked_words(answer),
-    "explanation": lambda answer, of: tags.explanation(answer),
-    "panel_texts": lambda answer, of: panel_texts.panel_texts(answer, of["labels"]),
-    "rating": lambda answer, of: rating.rating(answer),
-    "verdict": lambda answer, of: verdict.verdict(answer),
-    "refusal": lambda answer, of: refusal.refusal(answer),
-}
+MODULES = {"label": "labels", "presence": "labels", "several": "labels", "object_name": "names"}
+MODULES |= {"marked_words": "tags", "explanation": "tags"}
+
+
+def read(answer: str, document: dict[str, Any]) -> Read[Any]:
+    """What a document's reader reads; the document's other entries are the reader's parameters."""
+    name = document["reader"]
+    reader = getattr(importlib.import_module(f"punchline.read.{MODULES.get(name, name)}"), name)
+    return reader(answer, **{key: value for key, value in document.items() if key not in ("reader", "phrasings")})
+
+
 WRITTEN = ("object_name", "explanation", "panel_texts", "marked_words")  # whose answer is the text itself
 
 
@@ -72,7 +52,7 @@ class Phrasing(NamedTuple):
         return any(mark in self.answer for mark in marks)
 
     def read(self, answer: str) -> Read[Any]:
-        return READERS[self.reader](answer, self.document)
+        return read(answer, self.document)
 
 
 PHRASINGS = [

@@ -91,15 +91,12 @@ def numbered_page(image: Any, boxes: list[Box]) -> Any:
     return draw_labels(image, [(*box, label) for label, box in enumerate(boxes, start=1)])
 
 
-@pytest.mark.parametrize("numbered", [False, True])
-def test_a_figure_across_the_gutter_joins_no_panels(numbered: bool) -> None:
+def test_a_figure_across_the_gutter_joins_no_panels() -> None:
     boxes = grid(3, 2, 10)
     image = page(*size(boxes), boxes)
     cv2.line(image, (150, 70), (260, 90), (0, 0, 0), 3)  # an arm from panel 1 into panel 2
     cv2.line(image, (100, 140), (110, 190), (0, 0, 0), 3)  # and a leg into the row below
-    if numbered:
-        image = numbered_page(image, boxes)
-    assert agree(split(image), boxes)
+    assert agree(split(image), boxes) and agree(split(numbered_page(image, boxes)), boxes)
 
 
 @pytest.mark.parametrize("place", [0, 1, 2])
@@ -152,14 +149,13 @@ def one_panel_images() -> dict[str, tuple[Any, list[Box], float]]:
     open_page = np.full((240, 300, 3), 255, np.uint8)
     figure(open_page, Box(0, 0, 150, 240))
     figure(open_page, Box(150, 0, 300, 240))
-    text = np.full((240, 300, 3), 255, np.uint8)
+    text, circles = np.full((240, 300, 3), 255, np.uint8), np.full((240, 400, 3), 255, np.uint8)
     for y in range(30, 230, 30):
         cv2.putText(text, "LINES OF TEXT ONLY", (5, y), cv2.FONT_HERSHEY_SIMPLEX, 0.85, (0, 0, 0), 2)
     night = np.zeros((240, 300, 3), np.uint8)
     cv2.circle(night, (150, 120), 50, (255, 255, 255), -1)
-    circles = np.full((240, 400, 3), 255, np.uint8)
-    cv2.circle(circles, (100, 120), 90, (0, 0, 0), 2)
-    cv2.circle(circles, (300, 120), 90, (0, 0, 0), 2)
+    for x in (100, 300):
+        cv2.circle(circles, (x, 120), 90, (0, 0, 0), 2)
     noise = np.random.default_rng(0).integers(0, 256, (240, 300, 3), dtype=np.uint8)
     names = ("frame and caption", "parted caption", "boxes inside", "no frame", "text", "night", "two circles", "noise")
     images = dict(zip(names, (frame, parted, tiled, open_page, text, night, circles, noise), strict=True))
@@ -238,28 +234,25 @@ def test_read_image_takes_the_first_frame_on_white(tmp_path: Path) -> None:
     assert read_image(tmp_path / "turned.jpg").shape == (3, 4, 3)
 
 
-@pytest.mark.parametrize("mode", ["1", "L", "P", "RGB", "RGBA", "CMYK", "I;16"])
-def test_read_image_of_every_mode(mode: str, tmp_path: Path) -> None:
-    if mode == "I;16":
-        image = Image.fromarray(np.array([[0, 65535]], np.uint16))
-    else:
-        image = Image.fromarray(np.array([[0, 255]], np.uint8)).convert(mode)
-    image.save(tmp_path / "x.tif")
-    pixels = read_image(tmp_path / "x.tif")
-    assert pixels.dtype == np.uint8
-    assert pixels.tolist() == [[[0, 0, 0], [255, 255, 255]]]
+def test_read_image_of_every_mode(tmp_path: Path) -> None:
+    for mode in ("1", "L", "P", "RGB", "RGBA", "CMYK", "I;16"):
+        deep = mode == "I;16"
+        image = Image.fromarray(np.array([[0, 65535 if deep else 255]], np.uint16 if deep else np.uint8))
+        (image if deep else image.convert(mode)).save(tmp_path / "x.tif")
+        pixels = read_image(tmp_path / "x.tif")
+        assert pixels.dtype == np.uint8
+        assert pixels.tolist() == [[[0, 0, 0], [255, 255, 255]]], mode
 
 
 def test_read_image_names_a_file_that_it_cannot_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = tmp_path / "whole.png"
     Image.fromarray(np.random.default_rng(0).integers(0, 256, (90, 90, 3), dtype=np.uint8)).save(whole)
     content = whole.read_bytes()
-    for name, data in {"empty.png": b"", "text.png": b"<html>", "torn.png": content[:-2000]}.items():
-        (tmp_path / name).write_bytes(data)
+    for name, data in {"empty": b"", "text": b"<html>", "torn": content[:-2000], "none": None}.items():
+        if data is not None:
+            (tmp_path / name).write_bytes(data)
         with pytest.raises(PunchlineError, match=name):
             read_image(tmp_path / name)
-    with pytest.raises(PunchlineError, match=r"none\.png"):
-        read_image(tmp_path / "none.png")
     with pytest.raises(PunchlineError, match=r"^strip_1\.gif: not a readable image"):
         read_image(io.BytesIO(b"<html>"), "strip_1.gif")
     monkeypatch.setattr(module, "MAX_PIXELS", 90 * 90 - 1)

@@ -18,7 +18,7 @@ _NOTE = re.compile(
     r"reason|expla|thought|thinking|rational|analysis|comment|note|justif|confid|descri|alternativ|name$"
 )
 _NAMED = re.compile(r"score|rating|prob|likel|points|percent|frame|panel|picture|strip")  # values said with their names
-_ROW = re.compile(r"^[ \t]{0,9}\|(.+)\|[ \t]{0,9}$", re.MULTILINE)
+_ROW = re.compile(r"^[ \t]{0,9}\|(.+)\|[ \t\u200b-\u200f]{0,9}$", re.MULTILINE)
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
