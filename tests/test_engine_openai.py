@@ -1,144 +1,44 @@
-"""The openai engine against a real server that misbehaves: nothing asked twice, nothing lost, no key anywhere."""
+"""The openai engine: what is sent and kept, states of single requests, batches; nothing asked twice, nothing lost."""
 
 import base64
 import json
-import os
-import subprocess
-import sys
-import urllib.request
+import time
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
-from tests.asked import answers_in, ask, lines_of
-from tests.servers import misbehaving
-from tests.servers.batches import Provider
+from tests.servers.batches import Provider, to
+from tests.servers.runs import (
+    BATCH,
+    KEY,
+    VARIABLE,
+    Served,
+    another_process,
+    card,
+    error_of,
+    expected,
+    here,
+    journal,
+    many,
+    pending,
+    process,
+    requests,
+    run,
+    server,
+)
 from tests.servers.scripted import scripted
 
-from punchline.core.engine import model_key
 from punchline.engines.openai import batch, chat
 from punchline.engines.openai import engine as load
-from punchline.errors import PunchlineError
-from punchline.schema import Image, Message, ModelCard, Request, Response, Sampling, Text, sha256
+from punchline.schema import ModelCard, sha256
 
-pytest.importorskip("openai", reason="OPENAI ABSENT: pip install 'openai>=3'")
+__all__ = ["here", "process", "server"]
 
-ROOT = Path(__file__).resolve().parent.parent
-KEY = "sk-Planted0Key1That2Must3Never4Be5Written"
-VARIABLE = "PUNCHLINE_TEST_KEY"
 PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
 )
-QUICK = {"backoff": {"first": 0.01, "most": 0.05}, "attempts": 4}
-
-
-class Served:
-    """The server as a process of its own."""
-
-    def __init__(self, port: int = 0, log: Path | None = None, tls: Path | None = None) -> None:
-        command = [sys.executable, "-m", "tests.servers.misbehaving", "--port", str(port)]
-        command += [*(["--log", str(log)] if log else []), *(["--tls", str(tls)] if tls else [])]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT)
-        assert self.process.stdout is not None
-        self.port = int(self.process.stdout.readline())
-        self.url = f"http{'s' if tls else ''}://127.0.0.1:{self.port}"
-
-    def get(self, path: str) -> Any:
-        with urllib.request.urlopen(f"{self.url}{path}", timeout=10) as reply:
-            return json.load(reply)
-
-    def script(self, **script: Any) -> None:
-        data = json.dumps(script).encode()
-        urllib.request.urlopen(urllib.request.Request(f"{self.url}/script", data, method="POST"), timeout=10).close()
-
-    def kill(self) -> None:
-        self.process.kill()
-        self.process.wait()
-        assert self.process.stdout is not None
-        self.process.stdout.close()
-
-
-@pytest.fixture(scope="module")
-def process() -> Iterator[Served]:
-    served = Served()
-    yield served
-    served.kill()
-
-
-@pytest.fixture
-def server(process: Served) -> Served:
-    process.script()
-    return process
-
-
-def card(url: str | None, sampling: dict[str, Any] | None = None, **options: Any) -> ModelCard:
-    base = {"base_url": f"{url}/v1"} if url else {}
-    options = {"id": "m", **base, **QUICK, **options}
-    return ModelCard(name="m", engine="openai", options=options, sampling=sampling or {})
-
-
-def requests(*texts: str, image: bytes | None = None, images: int = 1) -> list[Request]:
-    shown = tuple(Image(sha256=sha256(image)) for _ in range(images)) if image else ()
-    system = Message(role="system", content=(Text(text="Be brief."),))
-    asked = [(system, Message(role="user", content=(*shown, Text(text=text)))) for text in texts]
-    of: dict[str, Any] = {"benchmark": "b", "task": "Q1", "condition": "default"}
-    of["sampling"] = Sampling(temperature=0, max_tokens=64)
-    return [Request(item_id=f"i{n}", messages=messages, **of) for n, messages in enumerate(asked)]
-
-
-def many(count: int, name: str) -> list[Request]:
-    return requests(*(f"{name} {n}" for n in range(count)))
-
-
-def run(
-    folder: Path, of: ModelCard, asked: list[Request], images: dict[str, Path] | None = None, retry: bool = False
-) -> dict[str, int]:
-    engine = load(of, 0)
-    files = {"journal": folder / "m.jsonl", "index": folder / "m.parquet"}
-    return dict(ask(engine, asked, images or {}, **files, key=model_key(engine, of, "b"), retry=retry))
-
-
-def journal(folder: Path) -> list[Response]:
-    """All lines, in order."""
-    answers_in(folder / "m.jsonl")  # no line is damaged
-    return lines_of(folder / "m.jsonl")
-
-
-def expected(request: Request) -> str:
-    return misbehaving.answer(chat.messages(request, {}))
-
-
-def assert_each_answered_once(folder: Path, asked: list[Request]) -> None:
-    """The journal holds one ok answer a request, and it is that request's own."""
-    ok = [r for r in journal(folder) if r.state == "ok"]
-    assert Counter(r.request_id for r in ok) == Counter(r.request_id for r in asked)
-    texts = {r.request_id: r.text for r in ok}
-    assert all(texts[r.request_id] == expected(r) for r in asked)
-
-
-def assert_completes(folder: Path, of: ModelCard, asked: list[Request]) -> None:
-    """A run answers every request, and the journal holds one answer of each."""
-    assert run(folder, of, asked) == {"ok": len(asked)}
-    assert_each_answered_once(folder, asked)
-
-
-def error_of(folder: Path, of: ModelCard, asked: list[Request]) -> str:
-    with pytest.raises(PunchlineError) as caught:
-        run(folder, of, asked)
-    return str(caught.value)
-
-
-def another_process(url: str, folder: Path, count: int, name: str, **options: Any) -> subprocess.Popen[str]:
-    """A run in a process of its own, which is in the folder."""
-    command = [sys.executable, "-m", "tests.servers.asker", url, str(count), name, json.dumps(options)]
-    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "src")])}
-    return subprocess.Popen(command, cwd=folder, env=env, stderr=subprocess.PIPE, text=True)
-
-
-# What is sent, and what is kept of the answer
 
 
 def test_an_answer_with_all_that_is_known_of_it(server: Served, tmp_path: Path) -> None:
@@ -251,12 +151,6 @@ def test_a_model_that_reads_no_or_fewer_images_is_not_asked(server: Served, tmp_
     assert not {"blind", "two"} & set(server.get("/counts"))
 
 
-# Faults of the server
-
-
-# What concerns one request
-
-
 def test_states_of_single_requests(server: Served, tmp_path: Path) -> None:
     faults = ("too_long", "bad", "content_filter", "refusal", "empty_text", "length")
     asked = [*many(4, "single"), *requests(*(f"<<{fault}:always>> single" for fault in faults))]
@@ -341,20 +235,56 @@ def test_answers_in_parts_and_hostile_bodies() -> None:
             chat.read_reply(hostile)
 
 
-# Kills
+def test_a_batch_answers_every_request(here: Path) -> None:
+    """The request that failed, in the error file, is in another batch at a retry."""
+    provider, asked = Provider(), many(5, "batch")
+    bad = {"status_code": 400, "request_id": "r", "body": {"error": {"message": "no: bad"}}}
+
+    def with_errors(batch: dict[str, Any]) -> dict[str, Any]:
+        done = [json.loads(line) for line in provider.files[batch["output_file_id"]].splitlines()]
+        provider.files["errors"] = json.dumps({**done[0], "response": bad}).encode()
+        provider.files["done"] = b"\n".join(json.dumps(line).encode() for line in done[1:])
+        return {**batch, "output_file_id": "done", "error_file_id": "errors"}
+
+    provider.change = {"look": with_errors}
+    with scripted(provider) as server:
+        of = card(server.url, **BATCH)
+        assert run(here, of, asked) == {"ok": 4, "failed": 1}
+        (failed,) = [r for r in journal(here) if r.state == "failed"]
+        assert (failed.reason, failed.request_id) == ("HTTP 400: no: bad", asked[0].request_id)
+        assert pending(here) == []
+        provider.change = {}
+        assert run(here, of, asked, retry=True) == {"ok": 5}
+    assert Counter(provider.asked) == Counter([request.request_id for request in (*asked, asked[0])])
+    assert all(r.effective.get("batch") is True for r in journal(here))
 
 
-# Batch mode
+def test_a_run_killed_while_a_batch_runs_picks_it_up(here: Path) -> None:
+    provider = Provider({"look": lambda batch: {**batch, "status": "in_progress"}})
+    with scripted(provider) as server:
+        process = another_process(server.url, here, 10, "picked up", **BATCH)
+        while not (here / batch.FOLDER / "m.json").exists() or pending(here)[0]["id"] is None:
+            time.sleep(0.02)
+        process.kill()
+        process.communicate()
+        assert not journal(here)
+        provider.change = {}
+        asked = many(12, "picked up")
+        assert run(here, card(server.url, **BATCH), asked) == {"ok": 12}
+    assert Counter(provider.asked) == Counter(request.request_id for request in asked)
+    assert pending(here) == []
 
 
-BATCH = {"batch": True, "batch_poll": 0.05}
+def test_a_batch_whose_creation_got_no_reply_is_found_and_not_made_twice(here: Path) -> None:
+    provider = Provider({"create": to(lambda call: setattr(call, "close_connection", True))})
+    with scripted(provider) as server:
+        assert run(here, card(server.url, **BATCH), many(5, "lost reply")) == {"ok": 5}
+    assert len(provider.batches) == 1 and len(provider.asked) == 5
 
 
-@pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-def pending(folder: Path) -> list[Any]:
-    return json.loads((folder / batch.FOLDER / "m.json").read_bytes())["batches"]  # type: ignore[no-any-return]
+def test_a_batch_in_which_everything_fails_is_an_error(here: Path) -> None:
+    provider, asked = Provider({"content": to(b"")}), many(5, "all bad")
+    with scripted(provider) as server:
+        assert "every request of batch" in error_of(here, card(server.url, **BATCH), asked)
+        provider.change = {}
+        assert run(here, card(server.url, **BATCH), asked) == {"ok": 5}

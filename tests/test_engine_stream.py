@@ -9,8 +9,8 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.servers.runs import card, journal, many, run
 from tests.servers.scripted import Call, completion, scripted
-from tests.test_engine_openai import card, journal, many, run
 
 from punchline.engines.openai import chat
 from punchline.schema import Response

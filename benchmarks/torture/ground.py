@@ -22,7 +22,7 @@ import msgspec
 from tests import asked
 from tests.e2e.project import Project
 from tests.selected import selection_json
-from tests.test_engine_openai import Served
+from tests.servers.runs import Served
 
 from punchline.artifacts.project import Project as Artifacts
 from punchline.config.runs import made_with

@@ -3,7 +3,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from tests.test_engine_openai import KEY, Served
+from tests.servers.runs import KEY, Served
 
 from .project import FAST, Project
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from tests.test_engine_openai import KEY, Served
+from tests.servers.runs import KEY, Served
 
 from .project import Project
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import psutil
 import pytest
-from tests.test_engine_openai import Served
+from tests.servers.runs import Served
 
 from .conftest import SMALL, TABLE
 from .project import Project

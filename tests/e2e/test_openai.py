@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.test_engine_openai import KEY, Served
+from tests.servers.runs import KEY, Served
 
 from .conftest import VARIABLE
 from .project import Project

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from tests.asked import lines_of
-from tests.test_engine_openai import KEY, Served
+from tests.servers.runs import KEY, Served
 
 from punchline.core.storage import read_columns
 from punchline.journal import Shard

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 from tests.servers.batches import Change, Provider, to
+from tests.servers.runs import BATCH, card, here, journal, many, pending, run
 from tests.servers.scripted import Call, completion, scripted
-from tests.test_engine_openai import BATCH, card, here, journal, many, pending, run
 
 from punchline.engines.openai import batch as batches
 from punchline.errors import PunchlineError

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.servers.runs import another_process, card, journal, many, run
 from tests.servers.scripted import Answer, Call, Scripted, completion, scripted
-from tests.test_engine_openai import another_process, card, journal, many, run
 
 from punchline.core import engine as engines
 from punchline.engines.openai import chat

@@ -4,7 +4,7 @@ import json
 import sys
 from pathlib import Path
 
-from tests.test_engine_openai import card, many, run
+from tests.servers.runs import card, many, run
 
 if __name__ == "__main__":
     url, count, name, options = sys.argv[1:]

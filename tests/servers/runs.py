@@ -1,0 +1,142 @@
+"""Runs of the openai engine against the misbehaving server, for tests: server, cards, requests, journals."""
+
+import json
+import os
+import subprocess
+import sys
+import urllib.request
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.asked import answers_in, ask, lines_of
+from tests.servers import misbehaving
+
+from punchline.core.engine import model_key
+from punchline.engines.openai import batch, chat
+from punchline.engines.openai import engine as load
+from punchline.errors import PunchlineError
+from punchline.schema import Image, Message, ModelCard, Request, Response, Sampling, Text, sha256
+
+pytest.importorskip("openai", reason="OPENAI ABSENT: pip install 'openai>=3'")
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+KEY = "sk-Planted0Key1That2Must3Never4Be5Written"
+VARIABLE = "PUNCHLINE_TEST_KEY"
+BATCH = {"batch": True, "batch_poll": 0.05}
+QUICK = {"backoff": {"first": 0.01, "most": 0.05}, "attempts": 4}
+
+
+class Served:
+    """The server as a process of its own."""
+
+    def __init__(self, port: int = 0, log: Path | None = None, tls: Path | None = None) -> None:
+        command = [sys.executable, "-m", "tests.servers.misbehaving", "--port", str(port)]
+        command += [*(["--log", str(log)] if log else []), *(["--tls", str(tls)] if tls else [])]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT)
+        assert self.process.stdout is not None
+        self.port = int(self.process.stdout.readline())
+        self.url = f"http{'s' if tls else ''}://127.0.0.1:{self.port}"
+
+    def get(self, path: str) -> Any:
+        with urllib.request.urlopen(f"{self.url}{path}", timeout=10) as reply:
+            return json.load(reply)
+
+    def script(self, **script: Any) -> None:
+        data = json.dumps(script).encode()
+        urllib.request.urlopen(urllib.request.Request(f"{self.url}/script", data, method="POST"), timeout=10).close()
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.wait()
+        assert self.process.stdout is not None
+        self.process.stdout.close()
+
+
+@pytest.fixture(scope="module")
+def process() -> Iterator[Served]:
+    served = Served()
+    yield served
+    served.kill()
+
+
+@pytest.fixture
+def server(process: Served) -> Served:
+    process.script()
+    return process
+
+
+def card(url: str | None, sampling: dict[str, Any] | None = None, **options: Any) -> ModelCard:
+    base = {"base_url": f"{url}/v1"} if url else {}
+    options = {"id": "m", **base, **QUICK, **options}
+    return ModelCard(name="m", engine="openai", options=options, sampling=sampling or {})
+
+
+def requests(*texts: str, image: bytes | None = None, images: int = 1) -> list[Request]:
+    shown = tuple(Image(sha256=sha256(image)) for _ in range(images)) if image else ()
+    system = Message(role="system", content=(Text(text="Be brief."),))
+    asked = [(system, Message(role="user", content=(*shown, Text(text=text)))) for text in texts]
+    of: dict[str, Any] = {"benchmark": "b", "task": "Q1", "condition": "default"}
+    of["sampling"] = Sampling(temperature=0, max_tokens=64)
+    return [Request(item_id=f"i{n}", messages=messages, **of) for n, messages in enumerate(asked)]
+
+
+def many(count: int, name: str) -> list[Request]:
+    return requests(*(f"{name} {n}" for n in range(count)))
+
+
+def run(
+    folder: Path, of: ModelCard, asked: list[Request], images: dict[str, Path] | None = None, retry: bool = False
+) -> dict[str, int]:
+    engine = load(of, 0)
+    files = {"journal": folder / "m.jsonl", "index": folder / "m.parquet"}
+    return dict(ask(engine, asked, images or {}, **files, key=model_key(engine, of, "b"), retry=retry))
+
+
+def journal(folder: Path) -> list[Response]:
+    """All lines, in order."""
+    answers_in(folder / "m.jsonl")  # no line is damaged
+    return lines_of(folder / "m.jsonl")
+
+
+def expected(request: Request) -> str:
+    return misbehaving.answer(chat.messages(request, {}))
+
+
+def assert_each_answered_once(folder: Path, asked: list[Request]) -> None:
+    """The journal holds one ok answer a request, and it is that request's own."""
+    ok = [r for r in journal(folder) if r.state == "ok"]
+    assert Counter(r.request_id for r in ok) == Counter(r.request_id for r in asked)
+    texts = {r.request_id: r.text for r in ok}
+    assert all(texts[r.request_id] == expected(r) for r in asked)
+
+
+def assert_completes(folder: Path, of: ModelCard, asked: list[Request]) -> None:
+    """A run answers every request, and the journal holds one answer of each."""
+    assert run(folder, of, asked) == {"ok": len(asked)}
+    assert_each_answered_once(folder, asked)
+
+
+def error_of(folder: Path, of: ModelCard, asked: list[Request]) -> str:
+    with pytest.raises(PunchlineError) as caught:
+        run(folder, of, asked)
+    return str(caught.value)
+
+
+def another_process(url: str, folder: Path, count: int, name: str, **options: Any) -> subprocess.Popen[str]:
+    """A run in a process of its own, which is in the folder."""
+    command = [sys.executable, "-m", "tests.servers.asker", url, str(count), name, json.dumps(options)]
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "src")])}
+    return subprocess.Popen(command, cwd=folder, env=env, stderr=subprocess.PIPE, text=True)
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def pending(folder: Path) -> list[Any]:
+    return json.loads((folder / batch.FOLDER / "m.json").read_bytes())["batches"]  # type: ignore[no-any-return]
