@@ -23,7 +23,7 @@ from tests.selected import selection_json
 
 from punchline.benchmarks import pixelhumor
 from punchline.core import engine as engines
-from punchline.core.storage import digests_in, read_columns, read_table, write_table
+from punchline.core.storage import digests_in, values_in, read_table, write_table
 from punchline.errors import PunchlineError
 from punchline.files import parse_csv
 from punchline.prepare import select
@@ -156,7 +156,7 @@ def test_a_score_file_that_another_program_changed_is_an_error(tmp_path: Path, c
 def test_a_table_without_the_column(tmp_path: Path) -> None:
     answered(tmp_path)
     with pytest.raises(PunchlineError, match="field nope: missing column"):
-        read_columns(tmp_path / "good.parquet", ["nope"])
+        list(values_in(tmp_path / "good.parquet", "nope"))
 
 
 class Saying(engines.Engine):

@@ -21,7 +21,7 @@ from punchline import budget, paths
 from punchline.artifacts.passes import ALL, CHAINED, JUDGES, RELEASED, Round
 from punchline.artifacts.project import Project
 from punchline.core.engine import Engine, has_all_images, looks_at, model_key, response
-from punchline.core.storage import Part, Stored, digests_of, intact, read_columns, write_table
+from punchline.core.storage import Part, Stored, digests_of, intact, values_in, write_table
 from punchline.errors import PunchlineError
 from punchline.files import records_in, write_bytes
 from punchline.jobs import build, status
@@ -332,6 +332,6 @@ def _journalled(project: Project, model: str, benchmark: str, shard: Shard) -> I
 
 def part_of(requests: Stored[Request], shard: Shard) -> Part[Request]:
     """The requests about a shard's items."""
-    item_ids = read_columns(requests.path, ["item_id"])["item_id"]
+    item_ids = list(values_in(requests.path, "item_id"))
     own = {item_id for item_id in set(item_ids) if shard.has(item_id)}
     return Part(requests, (at for at, item_id in enumerate(item_ids) if item_id in own))

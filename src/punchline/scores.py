@@ -50,14 +50,16 @@ def write_scores(path: str | Path, scores: Iterable[Score], metrics: Sequence[st
 
     Raises PunchlineError for a metric that the benchmark does not declare.
     """
-    schema = pa.schema([*_FIELDS.items(), *((name, pa.float64()) for name in metrics), ("digest", pa.string())])
     rest = iter(scores)
-    with replacing(path) as file, pq.ParquetWriter(file, schema, compression="zstd") as writer:
+    with (
+        replacing(path) as file,
+        pq.ParquetWriter(file, _table([], metrics).schema, compression="zstd") as writer,
+    ):
         while group := list(itertools.islice(rest, ROW_GROUP)):
-            writer.write_table(_table(group, metrics, schema))
+            writer.write_table(_table(group, metrics))
 
 
-def _table(scores: Sequence[Score], metrics: Sequence[str], schema: pa.Schema) -> pa.Table:
+def _table(scores: Sequence[Score], metrics: Sequence[str]) -> pa.Table:
     for name in dict.fromkeys(name for score in scores for name in score.metrics):
         if name not in metrics:
             file = f"src/punchline/benchmarks/{scores[0].benchmark}/__init__.py"
@@ -68,7 +70,9 @@ def _table(scores: Sequence[Score], metrics: Sequence[str], schema: pa.Schema) -
         columns[name] = [None if labels is None else canonical(labels).decode() for labels in columns[name]]
     columns |= {name: [score.metrics.get(name) for score in scores] for name in metrics}
     columns["digest"] = [score.digest for score in scores]
-    return pa.table(columns, schema=schema)
+    return pa.table(
+        columns, pa.schema([*_FIELDS.items(), *dict.fromkeys(metrics, pa.float64()).items(), ("digest", _TEXT)])
+    )
 
 
 def read_scores(path: str | Path) -> Iterator[Score]:
@@ -125,17 +129,13 @@ def scores_frame(
     if isinstance(source, str | Path):
         with naming(source), pq.ParquetFile(source, buffer_size=BUFFER) as file:
             metrics = _metrics_in(file, source)
-            groups = [
-                _of_rule(file.read_row_group(group, [*FRAME, "rule", *metrics], use_threads=False), rule)
-                for group in range(file.num_row_groups)
-            ]
-            table = pa.concat_tables(groups or [file.schema_arrow.empty_table().select([*FRAME, *metrics])])
-            return _frame(table, items, metrics)
+            columns = [*FRAME, "rule", *metrics]
+            groups = (file.read_row_group(group, columns, use_threads=False) for group in range(file.num_row_groups))
+            parts = [_of_rule(group, rule) for group in (file.schema_arrow.empty_table().select(columns), *groups)]
+            return _frame(pa.concat_tables(parts), items, metrics)
     scores = list(source)
     metrics = list(dict.fromkeys([*metrics, *(name for score in scores for name in score.metrics)]))
-    schema = pa.schema([*_FIELDS.items(), *((name, pa.float64()) for name in metrics), ("digest", pa.string())])
-    table = _of_rule(_table(scores, metrics, schema), rule).select([*FRAME, *metrics])
-    return _frame(table, items, metrics)
+    return _frame(_of_rule(_table(scores, metrics), rule).select([*FRAME, *metrics]), items, metrics)
 
 
 def metrics_of(scores: pd.DataFrame) -> list[str]:

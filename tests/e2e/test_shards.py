@@ -13,7 +13,7 @@ import pytest
 from tests.asked import lines_of
 from tests.servers.runs import KEY, Served
 
-from punchline.core.storage import read_columns
+from punchline.core.storage import values_in
 from punchline.journal import Shard
 
 from .conftest import FAST, SMALL, TABLE
@@ -134,7 +134,7 @@ def test_what_hangs_on_answers_is_asked_in_parts_too(
     answers = project.path / "data/responses/yesbut"
 
     def requests(pass_: str = "") -> set[str]:
-        return set(read_columns(answers / pass_ / "served.parquet", ["request_id"])["request_id"])
+        return set(values_in(answers / pass_ / "served.parquet", "request_id"))
 
     for pass_, respondent in (("chained", "served"), ("judge", "judge/served")):
         second = answers / pass_ / "shards/served/2-of-3.jsonl"

@@ -24,7 +24,7 @@ from punchline.config.runs import made_with
 from punchline.core import benchmark as benchmarks
 from punchline.core.benchmark import Benchmark
 from punchline.core.benchmark import names as benchmark_names
-from punchline.core.storage import read_columns
+from punchline.core.storage import values_in
 from punchline.errors import PunchlineError, nearest
 from punchline.files import Keyed
 from punchline.paths import DEFAULT_RUN
@@ -337,7 +337,7 @@ def _check_scores(benchmark: str, model: str, project: Project) -> list[str]:
         if not Path(needed).is_file():
             raise PunchlineError("no such file", file=needed, hint=SCORE)
     notes = not_current(benchmark, model, project)
-    if unknown := sorted(set(read_columns(path, ["item_id"])["item_id"]) - Keyed(file, Item).keys()):
+    if unknown := sorted(set(values_in(path, "item_id")) - Keyed(file, Item).keys()):
         what = f"{len(unknown):,} scored items are not in {file}, e.g. {unknown[0]}"
         raise PunchlineError(what, file=path, hint="The scores are of another selection: make them again")
     return notes

@@ -16,7 +16,7 @@ from punchline.artifacts.passes import ALL
 from punchline.artifacts.project import Project
 from punchline.cli.base import JSON, RUN, SELECTION, app, overrides, print_rows, snakemake, without_empty
 from punchline.config.selection import EXECUTION_KEYS, named_run, read_chosen, read_selection
-from punchline.core.storage import read_columns
+from punchline.core.storage import values_in
 from punchline.errors import PunchlineError
 from punchline.fetch.commands import RETRY
 from punchline.files import read_records
@@ -133,7 +133,7 @@ def retry(selection: SELECTION = None, run: RUN = "") -> None:
     project = Project(read_selection(chosen)[0])
     again, failed = [], 0
     for benchmark, model, pass_, _, index in project.asked():
-        if Path(index).is_file() and (n := read_columns(index, ["state"])["state"].count("failed")):
+        if Path(index).is_file() and (n := list(values_in(index, "state")).count("failed")):
             respondent = project.respondent(benchmark, "" if pass_ == "answer" else pass_, model)
             again.append(project.paths.responded(respondent, ALL))
             failed += n

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import UnionType
-from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints, overload
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 import numpy as np
@@ -42,8 +42,6 @@ def arrow_column(values: Sequence[Any], arrow: pa.DataType) -> pa.Array:
     if arrow == pa.string():
         texts = [b"" if value is None else value.encode() for value in values]
         ends = list(itertools.accumulate(map(len, texts), initial=0))
-        if ends[-1] > MOST_BYTES:
-            return pa.array(values, arrow)
         content = [pa.py_buffer(array("i", ends)), pa.py_buffer(b"".join(texts))]
     elif arrow == pa.bool_():
         content = [pa.py_buffer(np.packbits(np.fromiter(map(bool, values), bool, len(values)), bitorder="little"))]
@@ -53,7 +51,6 @@ def arrow_column(values: Sequence[Any], arrow: pa.DataType) -> pa.Array:
     return pa.Array.from_buffers(arrow, len(values), [valid, *content])
 
 
-MOST_BYTES = 2**31 - 1  # of a column's texts in one piece
 ROW_GROUP = 10_000  # records
 BUFFER = 2**16  # bytes of a column that are read at a time; else what is read of each group stays in memory
 
@@ -103,22 +100,12 @@ class Stored(Sequence[R]):
         for group in range(len(self._starts) - 1):
             yield from self._group(group)
 
-    @overload
-    def __getitem__(self, place: int) -> R: ...
-    @overload
-    def __getitem__(self, place: slice) -> Part[R]: ...
-    def __getitem__(self, place: int | slice) -> R | Part[R]:
-        if isinstance(place, slice):
-            return Part(self, range(*place.indices(len(self))))
+    def __getitem__(self, place: Any) -> Any:
         at = range(len(self))[place]
+        if isinstance(at, range):
+            return Part(self, at)
         group = bisect.bisect_right(self._starts, at) - 1
         return self._group(group)[at - self._starts[group]]
-
-    def digests(self) -> Iterator[str]:
-        """The records' digests, as they stand there."""
-        for group in range(len(self._starts) - 1):
-            with naming(self.path):
-                yield from self._file.read_row_group(group, ["digest"], use_threads=False)["digest"].to_pylist()
 
     def _group(self, group: int) -> list[R]:
         if self._read[0] != group:
@@ -138,19 +125,14 @@ class Part(Sequence[R]):
     def __len__(self) -> int:
         return len(self._places)
 
-    @overload
-    def __getitem__(self, place: int) -> R: ...
-    @overload
-    def __getitem__(self, place: slice) -> Part[R]: ...
-    def __getitem__(self, place: int | slice) -> R | Part[R]:
-        if isinstance(place, slice):
-            return Part(self._records, self._places[place])
-        return self._records[self._places[place]]
+    def __getitem__(self, place: Any) -> Any:
+        at = self._places[place]
+        return Part(self._records, at) if isinstance(place, slice) else self._records[at]
 
 
 def digests_of(records: Sequence[R]) -> Iterator[str]:
     """Digests of records; of stored ones, as they stand there."""
-    return records.digests() if isinstance(records, Stored) else (record.digest for record in records)
+    return digests_in(records.path) if isinstance(records, Stored) else (record.digest for record in records)
 
 
 def read_table(path: str | Path, kind: type[R]) -> list[R]:
@@ -217,36 +199,23 @@ def _decoded(table: pa.Table, rows: Sequence[int], kind: type[R], path: str | Pa
     return records
 
 
-def batches(file: pq.ParquetFile, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-    """Some columns of a parquet file, a row group at a time; its own iter_batches keeps what it read of each."""
-    for group in range(file.num_row_groups):
-        yield from file.read_row_group(group, list(columns), use_threads=False).to_batches()
-
-
-def _batches(path: str | Path, columns: Sequence[str]) -> Iterator[list[list[Any]]]:
+def rows_in(path: str | Path, columns: Sequence[str]) -> Iterator[tuple[Any, ...]]:
+    """Some columns of a table of records, unchecked, row by row. Raises PunchlineError for a file that is not one."""
     with naming(path), Path(path).open("rb") as stream:
-        file = pq.ParquetFile(stream, buffer_size=BUFFER)
+        file = pq.ParquetFile(stream, buffer_size=BUFFER)  # its own iter_batches keeps what it read of each group
         for column in columns:
             if column not in file.schema_arrow.names:
                 raise PunchlineError("missing column", file=path, field=column, hint=REBUILD)
-        for batch in batches(file, columns):
-            yield [batch[column].to_pylist() for column in columns]
+        for group in range(file.num_row_groups):
+            table = file.read_row_group(group, list(columns), use_threads=False)
+            yield from zip(*(table[column].to_pylist() for column in columns), strict=True)
 
 
-def rows_in(path: str | Path, columns: Sequence[str]) -> Iterator[tuple[Any, ...]]:
-    """Some columns of a table of records, unchecked, row by row. Raises PunchlineError for a file that is not one."""
-    return (row for batch in _batches(path, columns) for row in zip(*batch, strict=True))
-
-
-def read_columns(path: str | Path, columns: Sequence[str]) -> dict[str, list[Any]]:
-    """All of `rows_in`, by column."""
-    table: dict[str, list[Any]] = {column: [] for column in columns}
-    for batch in _batches(path, columns):
-        for column, values in zip(columns, batch, strict=True):
-            table[column] += values
-    return table
+def values_in(path: str | Path, column: str) -> Iterator[Any]:
+    """One column of a table of records, unchecked."""
+    return (value for (value,) in rows_in(path, [column]))
 
 
 def digests_in(path: str | Path) -> Iterator[str]:
     """The digests of a table's records, unchecked."""
-    return (str(value) for (value,) in rows_in(path, ["digest"]))
+    return values_in(path, "digest")
