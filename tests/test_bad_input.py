@@ -23,7 +23,7 @@ from tests.selected import selection_json
 
 from punchline.benchmarks import pixelhumor
 from punchline.core import engine as engines
-from punchline.core.storage import digests_in, values_in, read_table, write_table
+from punchline.core.storage import digests_in, read_table, values_in, write_table
 from punchline.errors import PunchlineError
 from punchline.files import parse_csv
 from punchline.prepare import select

@@ -1,13 +1,28 @@
 """What a run will ask and what it has cost, by hand."""
 
 import datetime
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from tests import records
 
 from punchline.overview import cost
-from punchline.schema import Image, ImageRef, Message, ModelCard, Price, Request, Response, Sampling, State, Text, Usage
+from punchline.plan import PLAN, Plan
+from punchline.schema import (
+    Image,
+    ImageRef,
+    Item,
+    Message,
+    ModelCard,
+    Price,
+    Request,
+    Response,
+    Sampling,
+    State,
+    Text,
+    Usage,
+)
 
 PRICE = Price(input=2.0, output=10.0, date=datetime.date(2026, 1, 1), source="made up")
 CARD = ModelCard(name="m", engine="openai", price=PRICE)
@@ -49,13 +64,14 @@ def test_plan_counts_what_is_left() -> None:
         return Request(benchmark="b", item_id=item, task="t", condition="c", messages=(message,), sampling=sampling)
 
     asked = [request("1", "x" * 400, "a"), request("2", "x" * 40, None), request("3", "y", None)]
-    images = {"a": ImageRef(path="a.png", sha256="a", width=280, height=280)}
-    left = asked[:2]
-    row = cost.plan_row("b", "m", "answer", CARD, asked, left, images, {r.request_id: 100 for r in left})
-    assert (row["requests"], row["answered"], row["to_ask"], row["images"]) == (3, 1, 2, 1)
-    assert row["tokens_in"] == 110 + 100  # 440 characters, 10 x 10 patches
-    assert row["tokens_out_most"] == 200
+    image = ImageRef(path="a.png", sha256="a", width=280, height=280)
+    item = Item(benchmark="b", item_id="1", source="s", cluster="1", images=(image,))
+    project: Any = SimpleNamespace(shard_count=lambda card: 1)
+    planned = Plan(project, "b", "m", {"1": item}, {})
+    row = planned.row("answer", CARD, asked, asked[:2])
+    counted = {"requests": 3, "answered": 1, "to_ask": 2, "images": 1, "tokens_out_most": 200}
+    counted |= {"tokens_in": 110 + 100}  # 440 characters, 10 x 10 patches
+    assert {name: row[name] for name in counted} == counted and set(row) <= set(PLAN)
     assert row["cost_most"] == pytest.approx((210 * 2 + 200 * 10) / 1e6)
-    assert set(row) <= set(cost.PLAN)
-    nothing = cost.plan_row("b", "m", "answer", FREE, asked, [], images, {})
+    nothing = planned.row("answer", FREE, asked, [])
     assert (nothing["to_ask"], nothing["tokens_in"], nothing.get("cost_most")) == (0, 0, None)

@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from msgspec.structs import replace
 
 from punchline import paths
-from punchline.artifacts.passes import CHAINED, JUDGE, RELEASED, Pass
+from punchline.artifacts.passes import CHAINED, JUDGE, RELEASED
 from punchline.artifacts.project import Project
 from punchline.artifacts.respondents import key_so_far
+from punchline.config.resources import gpus
 from punchline.core.engine import has_all_images, looks_at, parameters
 from punchline.core.storage import read_table
 from punchline.files import Keyed
 from punchline.journal import Answers
-from punchline.overview.cost import Row, plan_row
+from punchline.overview.cost import Row, prices
 from punchline.requests import ask_in_pass
-from punchline.schema import Gold, ImageRef, Item, ModelCard, Request
+from punchline.schema import Gold, Image, Item, ModelCard, Request, Text, Usage
 
+PLAN = (
+    *("benchmark", "model", "hop", "asked", "requests", "answered", "to_ask", "images"),
+    *("jobs", "gpus_a_job", "tokens_in", "tokens_out_most"),
+    *("price_input", "price_output", "currency", "cost_most", "note"),
+)
+ANSWER = "answer"  # the pass of a model's own requests
+CHARACTERS_A_TOKEN = 4  # of English text, roughly
+PIXELS_A_TOKEN = 28 * 28  # of an image, as Qwen2-VL counts
 ESTIMATED = "estimated from the questions: the answers are not there yet"
 
 
@@ -30,12 +40,12 @@ def plan(project: Project) -> list[Row]:
         golds = Keyed(project.paths.gold(benchmark), Gold)
         requests = read_table(project.paths.requests(benchmark), Request)
         for model in project.selection.models:
-            rows += _Asking(project, benchmark, model, items, golds).rows(requests)
+            rows += Plan(project, benchmark, model, items, golds).rows(requests)
     return rows
 
 
 @dataclass
-class _Asking:
+class Plan:
     """Requests still to send to one model, and to others about its answers."""
 
     project: Project
@@ -44,62 +54,68 @@ class _Asking:
     items: Mapping[str, Item]
     golds: Mapping[str, Gold]
 
-    @property
-    def images(self) -> dict[str, ImageRef]:
-        return {image.sha256: image for item in self.items.values() for image in item.images}
-
     def rows(self, requests: Sequence[Request]) -> list[Row]:
+        """A row for each pass."""
         card, engine = self.project.cards[self.model], self.project.engines[self.model]
         known = Answers(paths.with_shards(paths.journal(self.benchmark, self.model)))
         key = key_so_far(engine, card, self.benchmark)
         unasked = (request for request in requests if (request.request_id, key) not in known)
         to_ask = [one for one in unasked if has_all_images(one) or not looks_at(engine, self.benchmark)]
         why = engine.unavailable()
-        note = f"cannot run here: {why}" if why else ""
-        rows = [self._row("answer", card, requests, to_ask, self.images, _most(card, to_ask), note)]
+        rows = [self.row(ANSWER, card, requests, to_ask, f"cannot run here: {why}" if why else "")]
         asked, said = list(requests), [known.get((request.request_id, key)) for request in requests]
         for pass_ in self.project.answerers(self.benchmark, self.model, key_so_far):
             if pass_.who == RELEASED or pass_.card is None:
                 continue
-            if to_ask or any(answer is None for answer in said):
-                rows.append(self._estimated(pass_, pass_.card, to_ask))
-                continue
             given = [answer for answer in said if answer is not None]
-            of = self.project.benchmark(self.benchmark)
-            conditions = self.project.conditions(self.benchmark)
-            pairs = zip(asked, given, strict=True)
-            repeats = pass_.card.repeats
-            made = list(ask_in_pass(of, pass_.name, self.items, self.golds, pairs, conditions, repeats))
+            if to_ask or len(given) < len(said):
+                rows.append(self._estimated(pass_.name, pass_.card, to_ask))
+                continue
+            loaded, conditions = self.project.benchmark(self.benchmark), self.project.conditions(self.benchmark)
+            pairs, repeats = zip(asked, given, strict=True), pass_.card.repeats
+            made = list(ask_in_pass(loaded, pass_.name, self.items, self.golds, pairs, conditions, repeats))
             found = Answers(paths.with_shards(paths.journal(self.benchmark, pass_.who, pass_.name)))
-            still = [r for r in made if (r.request_id, pass_.key) not in found]
+            still = [request for request in made if (request.request_id, pass_.key) not in found]
             if pass_.name == CHAINED:
-                asked, said = [*asked, *made], [*said, *(found.get((r.request_id, pass_.key)) for r in made)]
-            shown = self.images if pass_.name == CHAINED else {}
-            rows.append(self._row(pass_.name, pass_.card, made, still, shown, _most(pass_.card, still), ""))
+                asked, said = [*asked, *made], [*said, *(found.get((one.request_id, pass_.key)) for one in made)]
+            rows.append(self.row(pass_.name, pass_.card, made, still))
         return rows
 
-    def _estimated(self, pass_: Pass, card: ModelCard, to_ask: Sequence[Request]) -> Row:
+    def _estimated(self, pass_: str, card: ModelCard, to_ask: Sequence[Request]) -> Row:
         """A judge is taken to be asked one question of usual length an answer; how many others will be is not known."""
-        if pass_.name != JUDGE:
-            return self._row(pass_.name, card, [], [], {}, {}, "unknown until the models have answered")
+        if pass_ != JUDGE:
+            return self.row(pass_, card, [], [], "unknown until the models have answered")
         to_ask = [replace(request, sample=sample) for request in to_ask for sample in range(card.repeats)]
         usual = int(card.sampling_for(self.benchmark).get("max_tokens") or 1024) + card.thinking_tokens
-        return self._row(pass_.name, card, to_ask, to_ask, {}, {r.request_id: usual for r in to_ask}, ESTIMATED)
+        return self.row(pass_, card, to_ask, to_ask, ESTIMATED, usual)
 
-    def _row(
+    def row(
         self,
         pass_: str,
         card: ModelCard,
         requests: Sequence[Request],
         to_ask: Sequence[Request],
-        images: Mapping[str, ImageRef],
-        most: Mapping[str, int],
-        note: str,
+        note: str = "",
+        usual: int | None = None,
     ) -> Row:
-        jobs = self.project.shard_count(card)
-        return plan_row(self.benchmark, self.model, pass_, card, requests, to_ask, images, most, note, jobs)
+        """A row for one pass: requests still to send; prompt tokens are estimated.
 
-
-def _most(card: ModelCard, requests: Sequence[Request]) -> dict[str, int]:
-    """{request id: tokens that its answer may have}."""
-    return {request.request_id: int(parameters(card, request)["max_tokens"] or 0) for request in requests}
+        Output is bounded by the tokens that an answer may have, of a verdict by what is `usual`; so the cost is the
+        most that it can be, but for the estimate of the prompts.
+        """
+        parts = [part for request in to_ask for message in request.messages for part in message.content]
+        shown = [part.sha256 for part in parts if isinstance(part, Image) and part.sha256 is not None]
+        shown = shown if pass_ in (ANSWER, CHAINED) else []
+        sizes = {image.sha256: image.width * image.height for item in self.items.values() for image in item.images}
+        text = sum(len(part.text) for part in parts if isinstance(part, Text))
+        pixels = sum(sizes.get(image, 0) for image in shown)
+        tokens_in = math.ceil(text / CHARACTERS_A_TOKEN + pixels / PIXELS_A_TOKEN)
+        most = sum(usual or int(parameters(card, request)["max_tokens"] or 0) for request in to_ask)
+        row: Row = {"benchmark": self.benchmark, "model": self.model, "hop": pass_, "asked": card.name}
+        row |= {"requests": len(requests), "answered": len(requests) - len(to_ask), "to_ask": len(to_ask)}
+        if to_ask:
+            row |= {"jobs": self.project.shard_count(card), "gpus_a_job": gpus(card)}
+        row |= {"images": len(shown), "tokens_in": tokens_in, "tokens_out_most": most} | prices(card)
+        if card.price is not None:
+            row["cost_most"] = card.price.of(Usage(prompt=tokens_in, completion=most))
+        return row | {"note": note}

@@ -20,7 +20,6 @@ from punchline.core.storage import values_in
 from punchline.errors import PunchlineError
 from punchline.fetch.commands import RETRY
 from punchline.files import read_records
-from punchline.overview.cost import PLAN
 from punchline.paths import DEFAULT_RUN, Paths
 from punchline.schema import FetchEntry
 from punchline.workflow.processes import AGAIN
@@ -94,7 +93,7 @@ def plan(selection: SELECTION = None, run: RUN = DEFAULT_RUN, as_json: JSON = No
 
     Example: punchline plan models=echo benchmarks=humorbench judge=overlap
     """
-    from punchline.plan import plan
+    from punchline.plan import PLAN, plan
 
     chosen = overrides(selection, run)
     if "run" in chosen:

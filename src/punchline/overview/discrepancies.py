@@ -23,9 +23,8 @@ def discrepancies(benchmark: str, cells: Iterable[Cell]) -> list[Line]:
             both.setdefault((benchmark, cell.table, model, keys, cell.column), {})[str(cell.filter["rule"])] = cell
     found = []
     for place, by_rule in both.items():
-        (released, n_released), (paper, n_paper) = (
-            (by_rule[rule].value, by_rule[rule].n) if rule in by_rule else (None, 0) for rule in RULES
-        )
+        released, paper = (by_rule[rule].value if rule in by_rule else None for rule in RULES)
+        n_released, n_paper = (by_rule[rule].n if rule in by_rule else 0 for rule in RULES)
         if released != paper:
             difference = None if released is None or paper is None else released - paper
             numbers = (released, n_released, paper, n_paper, difference)
@@ -36,10 +35,9 @@ def discrepancies(benchmark: str, cells: Iterable[Cell]) -> list[Line]:
 def discrepancies_text(project: Project) -> str:
     """The text of discrepancies.csv: benchmark by benchmark, model by model."""
     rows: list[Line] = []
-    order = {model: place for place, model in enumerate(project.selection.models)}
     for name in project.selection.benchmarks:
         tables = [table for table in project.benchmark(name).TABLES.values() if table.rows is not None]
         files = (project.paths.table(table.file) for table in tables)
         cells = (cell for file in files for cell in read_lineage(lineage_path(file)).cells)
-        rows += sorted(discrepancies(name, cells), key=lambda row: order[str(row["model"])])
+        rows += sorted(discrepancies(name, cells), key=lambda row: project.selection.models.index(str(row["model"])))
     return csv_text(DISCREPANCIES, rows)

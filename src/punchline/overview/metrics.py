@@ -10,34 +10,21 @@ from punchline.files import csv_text
 from punchline.tables.render import read_rows
 
 
-def main_values(project: Project) -> dict[str, Any]:
-    """{benchmark: {table: {row: {column: value, n}}}} of measured models and baselines: each table's first column."""
-    found: dict[str, Any] = {}
-    for benchmark in project.selection.benchmarks:
-        for name, spec in project.benchmark(benchmark).TABLES.items():
-            if not spec.of_models or not spec.columns:
-                continue
-            path = project.paths.table(spec.file)
-            rows: dict[str, Any] = {}
-            for cells in read_rows(path):
-                if cells["kind"] not in ("measured", "baseline") or not cells.get(spec.columns[0]):
-                    continue
-                keys = [cells[key] for key in ("model", *spec.keys) if (key, cells[key]) != ("subset", "all")]
-                rows[" ".join(keys)] = {spec.columns[0]: float(cells[spec.columns[0]]), "n": int(cells["n"])}
-            if rows:
-                found.setdefault(benchmark, {})[name] = rows
-    return found
-
-
 def metrics_texts(project: Project) -> tuple[str, str]:
-    """The main values as a tree (metrics.json) and as lines (metrics.csv)."""
-    found = main_values(project)
-    lines = [
-        {"row": f"{benchmark} {table} {row}", "column": column, "value": value, "n": values["n"]}
-        for benchmark, tables in found.items()
-        for table, rows in tables.items()
-        for row, values in rows.items()
-        for column, value in values.items()
-        if column != "n"
-    ]
-    return json.dumps(found, indent=1) + "\n", csv_text(("row", "column", "value", "n"), lines)
+    """Values of measured models and baselines in each table's first column: as a tree and as lines.
+
+    metrics.json: {benchmark: {table: {row: {column: value, n}}}}.
+    """
+    found: dict[str, Any] = {}
+    lines: dict[str, dict[str, Any]] = {}
+    for benchmark in project.selection.benchmarks:
+        for name, table in project.benchmark(benchmark).TABLES.items():
+            column = table.columns[0] if table.of_models and table.columns else ""
+            for cells in read_rows(project.paths.table(table.file)) if column else ():
+                if cells["kind"] in ("measured", "baseline") and cells.get(column):
+                    keys = [cells[key] for key in ("model", *table.keys) if (key, cells[key]) != ("subset", "all")]
+                    row, value, n = " ".join(keys), float(cells[column]), int(cells["n"])
+                    found.setdefault(benchmark, {}).setdefault(name, {})[row] = {column: value, "n": n}
+                    place = f"{benchmark} {name} {row}"
+                    lines[place] = {"row": place, "column": column, "value": value, "n": n}
+    return json.dumps(found, indent=1) + "\n", csv_text(("row", "column", "value", "n"), [*lines.values()])
