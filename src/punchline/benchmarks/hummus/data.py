@@ -93,9 +93,8 @@ class Description(msgspec.Struct, frozen=True):
 
 def pairs(files: Files) -> dict[str, Pair]:
     """{item id: pair} of hummus_dataset.json, in released order."""
-    return json_rows(
-        content_of(files, DATASET), lambda row: Metaphor if row.get("met_class") in POSITIVE else Pair, file=DATASET
-    )
+    content = content_of(files, DATASET)
+    return json_rows(content, lambda row: Metaphor if row.get("met_class") in POSITIVE else Pair, file=DATASET)
 
 
 def _labelled(files: Files) -> Iterator[tuple[str, Pair, dict[str, str | None]]]:

@@ -18,10 +18,8 @@ from punchline.schema import Gold, Item, Request, Rule
 
 CLUSTER = "contest"  # what a cluster is called in recipes
 RULE: Rule = "paper"
-_WORDS = (  # as punchline.read.highlight has them; then parts of words: <i>they</i>'re
-    re.compile(r"\w+(?:['’]\w+)*"),
-    re.compile(r"\w+"),
-)
+# As punchline.read.highlight has them; then parts of words: <i>they</i>'re
+_WORDS = (re.compile(r"\w+(?:['’]\w+)*"), re.compile(r"\w+"))
 
 
 def held_out(item: Item) -> bool:

@@ -23,16 +23,11 @@ SEQUENCE, SHUFFLED, MEANING, ROW = "sequence", "shuffled", "meaning", "row"
 CONDITIONS = (DEFAULT, SEQUENCE, SHUFFLED, MEANING, ROW)
 # Limit and temperature are ours: the paper prints none and takes each model's default temperature (appendix C).
 ASKED = (
-    Task("prediction", 512),
-    Task("comprehension", 512),
-    Task("reordering_choice", 512, prompt="reordering"),
-    Task("reordering_generation", 512, prompt="reordering"),
+    *(Task(name, 512, prompt=name.partition("_")[0]) for name in TASKS),
     Task("comprehension", 512, SEQUENCE),
     Task("comprehension", 512, SHUFFLED),
     Task("reordering_choice", 512, MEANING, prompt="meaning"),
-    Task("prediction", 512, ROW),
-    Task("reordering_choice", 512, ROW, prompt="reordering"),
-    Task("reordering_generation", 512, ROW, prompt="reordering"),
+    *(Task(name, 512, ROW, prompt=name.partition("_")[0]) for name in TASKS if name != "comprehension"),
 )
 
 STRIPS = "strips.json"

@@ -25,9 +25,7 @@ def parse_sequence(answer: str, n: int) -> tuple[int, ...] | None:
 NEEDS = {**dict.fromkeys(CHOICES, "options"), "reordering_generation": "labels"}
 
 
-def parse(
-    task: str, text: str, rule: Rule, *, options: Mapping[str, str], labels: Sized, **_: Any
-) -> str | tuple[int, ...] | None:
+def parse(task: str, text: str, rule: Rule, *, options: Mapping[str, str], labels: Sized, **_: Any) -> Any:
     """The letter, or the frames in order, of an answer (punchline.parse)."""
     if task == "reordering_generation":
         return parse_sequence(text, len(labels))

@@ -56,9 +56,8 @@ def golds(files: Files) -> Iterator[Gold]:
         offered = frames.sequences(strip.frames, item_id)
         values: dict[str, Any] = {"frames": strip.frames, "reordering_generation": [place + 1 for place in right]}
         values["reordering_choice"] = LETTERS[offered.index(right)]
-        values |= {
-            task: LETTERS[_options(strip, task, choice).index(choice.answer)] for task, choice in choices(strip).items()
-        }
+        for task, choice in choices(strip).items():
+            values[task] = LETTERS[_options(strip, task, choice).index(choice.answer)]
         if strip.reviewed.category is not None:
             values["category"] = strip.reviewed.category
         yield Gold(benchmark=NAME, item_id=item_id, values=values)

@@ -17,10 +17,8 @@ TEXTS = prompts(__package__)
 
 def _request(item: Item, task: Task, description: object = None) -> Request:
     """Image first, as all released scripts but GPT-4's."""
-    kind = task.name.rpartition("_")[0]
-    return question(
-        item, task, filled(TEXTS[task.file], {"options": item.fields.get(kind, ""), "caption": description})
-    )
+    values = {"options": item.fields.get(task.name.rpartition("_")[0], ""), "caption": description}
+    return question(item, task, filled(TEXTS[task.file], values))
 
 
 def requests(item: Item) -> list[Request]:

@@ -39,4 +39,4 @@ def _texts(comic: Mapping[str, object], fields: tuple[str, ...]) -> list[str]:
     return [text for texts in lists for text in texts if isinstance(text, str)]
 
 
-TABLES = (components, Table("figure8", files=(ANNOTATIONS,)))
+figure8 = Table("figure8", files=(ANNOTATIONS,))

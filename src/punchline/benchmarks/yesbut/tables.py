@@ -104,7 +104,5 @@ def annotated_description(scores: _Frame, items: _Frame) -> Iterator[Row]:
     return _by_condition(scores, (DEFAULT, "oracle"))
 
 
-table1, figure8 = dataset.TABLES
-TABLES = collect(
-    NAME, METRICS, {}, table1, all_tasks, own_description, text_only, annotated_description, ratings.rated, figure8
-)
+OF_ANSWERS = (all_tasks, own_description, text_only, annotated_description, ratings.rated)
+TABLES = collect(NAME, METRICS, {}, dataset.components, *OF_ANSWERS, dataset.figure8)
