@@ -43,6 +43,4 @@ def read(task: str, answer: str, item: Item) -> tuple[str, ...] | None:
     """The letter, or the numbers of a sequence, in an answer."""
     labels = range(int(str(item.fields["frames"])))
     parsed = parse(task, answer, "paper", options=options_of(item, task), labels=labels)
-    if isinstance(parsed, str):
-        return (parsed,)
     return None if parsed is None else tuple(map(str, parsed))

@@ -65,7 +65,7 @@ def written_text(answer: str, rule: Rule) -> str:
 NEEDS = {**dict.fromkeys(OPTIONS, "options"), JUDGED.name: ""}
 
 
-def parse(task: str, text: str, rule: Rule, *, options: Mapping[str, str], **_: Any) -> str | float | None:
+def parse(task: str, text: str, rule: Rule, *, options: Mapping[str, str], **_: Any) -> Any:
     """The letter, the written text or, for task `judge`, the score of an answer (punchline.parse)."""
     if task == JUDGED.name:
         return read_score(text, rule)

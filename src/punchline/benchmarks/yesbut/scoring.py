@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from punchline.benchmarks.score import Answered, Mark, measured, scores
 from punchline.benchmarks.yesbut import ASKED, CHOSEN
-from punchline.benchmarks.yesbut.answers import drawn_option, read_paper, read_released, read_score
+from punchline.benchmarks.yesbut.answers import drawn_option, parse, read_score
 from punchline.benchmarks.yesbut.judge import TEXTS, bertscore_request, judge_prompt, judge_request, scored_text
 from punchline.benchmarks.yesbut.options import options
 from punchline.metrics import ngrams
@@ -46,13 +46,10 @@ def marks(answered: Answered) -> Iterator[Mark]:
 def _choice(answered: Answered, task: str, kind: str) -> Mark:
     mark = answered.mark(task, signature(kind, answered.rule))
     right, choices = answered.gold.values[kind], options(str(answered.item.fields[kind]))
-    letters, letter = "".join(choices), None
-    if mark.text is not None:
-        released = answered.rule == "released"
-        letter = read_released(mark.text, letters) if released else read_paper(mark.text, choices)
+    letter = None if mark.text is None else parse(task, mark.text, answered.rule, options=choices)
     mark.correct(letter, right)
     if letter is None and mark.scored and answered.rule == "paper":
-        mark.metrics = {"correct": float(drawn_option(answered.item.item_id, task, letters) == right)}
+        mark.metrics = {"correct": float(drawn_option(answered.item.item_id, task, "".join(choices)) == right)}
     return mark
 
 
