@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -12,6 +13,7 @@ from contextlib import chdir
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -20,6 +22,7 @@ import pytest
 from PIL import Image
 from tests.servers.scripted import Call, Scripted, running
 
+from punchline.errors import entry_point
 from punchline.fetch.annotations import fetch_annotations
 from punchline.fetch.images import fetch_images
 from punchline.fetch.manifests import ANNOTATION_COLUMNS, LOCK_COLUMNS, PIN_COLUMNS, Selected
@@ -174,7 +177,7 @@ def annotations(root: Path, content: bytes, **changed: object) -> Path:
 class Project:
     """A project root in a temporary folder, with all paths that fetch_images takes."""
 
-    def __init__(self, root: Path, server: Server) -> None:
+    def __init__(self, root: Path, server: Any) -> None:
         self.server = server
         self.mirror: str | None = None
         hosts = [*SITES, *IMAGE_HOSTS, IMAGE_HOST, "static.explosm.net", "64.media.tumblr.com", "elsewhere.example"]
@@ -188,7 +191,8 @@ class Project:
         self.log = root / "data" / "raw" / "pixelhumor" / "fetch.jsonl"
         self.lock = root / "data" / "manifests" / "pixelhumor" / "images.lock.csv"
         root.mkdir(exist_ok=True)
-        self.manifest.write_text(csv_text(PIN_COLUMNS, []))
+        if not self.manifest.exists():
+            self.manifest.write_text(csv_text(PIN_COLUMNS, []))
 
     def xkcd(self, number: int, reply: Any = None, image: str | None = None) -> str:
         """Serve xkcd comic `number` with this reply to its image; its id."""
@@ -231,19 +235,12 @@ class Project:
         self.mirror = str(self.root / "mirror")
         return file
 
-    def places(self) -> dict[str, Path]:
-        return {"pinned": self.manifest, "out": self.out, "log": self.log, "lock": self.lock}
-
     def child(self, ids: list[str], hosts: dict[str, str]) -> subprocess.Popen[str]:
-        """A fetch of these comics in a process of its own."""
-        rows = [{"item_id": name, "source": "xkcd", "url": f"https://xkcd.com/{name[5:]}/"} for name in ids]
-        selected = self.root / "selected.csv"
-        selected.write_text(csv_text(("item_id", "source", "url"), rows))
-        places = {name: str(place) for name, place in (self.places() | {"selected": selected}).items()}
-        command = [sys.executable, str(Path(__file__).parent / "fetch_child.py")]
-        command.append(json.dumps({"hosts": self.hosts | hosts, **places}))
+        """A fetch of these comics in a process of its own, which prints the id of each; see `main`."""
+        command = [sys.executable, __file__, json.dumps([str(self.root), self.server.url, ids, hosts])]
+        environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
         pipe = subprocess.PIPE
-        return subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, cwd=self.root)
+        return subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, env=environment)
 
     def fetch(
         self,
@@ -256,7 +253,8 @@ class Project:
         pages = {comic_id: f"https://xkcd.com/{comic_id.rpartition('_')[2]}/" for comic_id in ids} | (pages or {})
         selected = [Selected(item_id=name, source=name.rpartition("_")[0] or name, url=pages[name]) for name in ids]
         network = partial(Rerouted, hosts=self.hosts if hosts is None else hosts)
-        work = partial(fetch_images, selected=selected, **self.places(), **({"mirror": self.mirror} | more))
+        places = {"pinned": self.manifest, "out": self.out, "log": self.log, "lock": self.lock}
+        work = partial(fetch_images, selected=selected, **places, **({"mirror": self.mirror} | more))
         with chdir(self.root):
             return online(work, manners, network)
 
@@ -274,3 +272,16 @@ def server() -> Iterator[Server]:
 @pytest.fixture
 def project(tmp_path: Path, server: Server) -> Project:
     return Project(tmp_path, server)
+
+
+@entry_point
+def main() -> None:
+    """The process of `Project.child`."""
+    root, url, ids, hosts = json.loads(sys.argv[1])
+    project = Project(Path(root), SimpleNamespace(url=url))
+    project.hosts |= hosts
+    project.fetch(ids, manners=Manners(pause=0), progress=lambda *now: print(now[-1].item_id, flush=True))
+
+
+if __name__ == "__main__":
+    main()

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from msgspec.structs import replace
 from tests.fetch_server import (
     IMAGE_HOST,
     Project,
@@ -25,7 +24,7 @@ from tests.fetch_server import (
 
 from punchline.errors import PunchlineError
 from punchline.fetch.images import decode_image
-from punchline.fetch.log import Missing, availability_text, read_log
+from punchline.fetch.log import Missing, read_log
 from punchline.fetch.manifests import Lock, read_manifest
 from punchline.files import sha256_file
 from punchline.schema import FetchEntry, canonical, sha256
@@ -59,6 +58,9 @@ def test_comic_is_fetched_once_and_locked(project: Project) -> None:
     assert project.server.requests == before  # no request at all
     assert project.log.read_bytes() == log
     assert {agent.split("/")[0] for agent in project.server.agents} == {"punchline"}
+    assert project.fetch(["xkcd_1"]) == entries[1:]  # a smaller selection forgets nothing
+    assert logged(project.log) == entries[::-1]
+    assert project.fetch(ids) == entries and project.server.requests == before
 
 
 @pytest.mark.parametrize(
@@ -85,6 +87,10 @@ def test_changed_or_lost_file_is_fetched_again(project: Project) -> None:
         assert project.one(comic).sha256 == entry.sha256
         assert file.read_bytes() == picture(1)
     assert project.server.asked(IMAGE_HOST, "/comics/1.png") == 3
+    project.log.unlink()
+    project.lock.unlink()
+    project.one(project.xkcd(1, Reply(picture(1, kind="GIF"))))
+    assert [file.name for file in project.out.iterdir()] == ["xkcd_1.gif"]  # one file for each comic
 
 
 def test_missing_stays_missing_until_asked(project: Project) -> None:
@@ -95,17 +101,6 @@ def test_missing_stays_missing_until_asked(project: Project) -> None:
     assert project.server.asked(IMAGE_HOST, "/comics/1.png") == 1
     assert project.one(comic, retry_missing=True).state == "ok"
     assert len(logged(project.log)) == 1
-
-
-def test_smaller_selection_forgets_nothing(project: Project) -> None:
-    ids = [project.xkcd(3), project.xkcd(1), project.xkcd(2)]
-    project.fetch(ids)
-    entries = project.fetch(["xkcd_2"])
-    assert [entry.item_id for entry in entries] == ["xkcd_2"]
-    assert [entry.item_id for entry in logged(project.log)] == ["xkcd_2", "xkcd_1", "xkcd_3"]
-    before = len(project.server.requests)
-    project.fetch(ids)
-    assert len(project.server.requests) == before
 
 
 IDS = ["../xkcd_1", "/etc/passwd", "a/b", "..", ".", "", "xkcd_1.png/..", "a\0b", "a\\b", "-rf", "x" * 101]
@@ -178,16 +173,6 @@ def test_a_lock_that_changes_later_counts(project: Project) -> None:
     assert project.one(comic).reason == "digest differs from lock"
     project.lock.unlink()  # the way to take other bytes
     assert project.one(comic, retry_missing=True).sha256 == sha256(picture(1))
-
-
-def test_one_file_for_each_comic(project: Project) -> None:
-    comic = project.xkcd(1)
-    project.one(comic)
-    project.log.unlink()
-    project.lock.unlink()
-    project.xkcd(1, Reply(picture(1, kind="GIF")))
-    project.one(comic)
-    assert [file.name for file in project.out.iterdir()] == ["xkcd_1.gif"]
 
 
 def test_one_image_for_several_pages_is_a_placeholder(project: Project) -> None:
@@ -269,26 +254,6 @@ def test_annotations_come_with_their_digest_or_not_at_all(tmp_path: Path, server
     assert server.asked("elsewhere.example", "/full_label.csv") == 2
 
 
-# Fetch log
-
-SIZES: dict[str, int] = {"bytes": 1, "width": 1, "height": 1}
-SEEN = "2026-01-02T03:04:05Z"
-OK = FetchEntry(item_id="xkcd_1", source="xkcd", state="ok", path="a.png", sha256="0" * 64, fetched_at=SEEN, **SIZES)
-
-
-def gone(comic_id: str, reason: str, at: str = "2026-01-01T00:00:00Z") -> FetchEntry:
-    source = comic_id.rpartition("_")[0]
-    return FetchEntry(item_id=comic_id, source=source, state="missing", reason=reason, fetched_at=at)
-
-
-def test_torn_ledger_loses_the_torn_line_only(tmp_path: Path) -> None:
-    entries = [gone(f"xkcd_{n}", reason) for n, reason in enumerate(("truncated", "http 418", "no such file"))]
-    content = b"".join(canonical(entry) + b"\n" for entry in entries)
-    for cut in range(len(content) + 1):
-        (tmp_path / "fetch.jsonl").write_bytes(content[:cut])
-        assert logged(tmp_path / "fetch.jsonl") == entries[: content[:cut].count(b"\n")]
-
-
 def test_torn_line_is_cut_off_before_the_next_is_written(project: Project) -> None:
     ids = [project.xkcd(1), project.xkcd(2)]
     entries = project.fetch(ids)
@@ -300,22 +265,6 @@ def test_torn_line_is_cut_off_before_the_next_is_written(project: Project) -> No
     assert during == [2]  # readable before the end of the run, too
     assert project.log.read_bytes().startswith(first)
     assert len(logged(project.log)) == 2
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        b"{}",
-        b"not json",
-        canonical(OK).replace(b'"ok"', b'"fine"'),
-        canonical(OK).replace(b'"path":"a.png"', b'"path":null'),
-        canonical(gone("xkcd_1", "truncated")).replace(b"truncated", b"bad luck"),
-    ],
-)
-def test_broken_ledger_line_is_named(tmp_path: Path, line: bytes) -> None:
-    (tmp_path / "fetch.jsonl").write_bytes(canonical(OK) + b"\n" + line + b"\n")
-    with pytest.raises(PunchlineError, match=r"fetch\.jsonl, line 2"):
-        logged(tmp_path / "fetch.jsonl")
 
 
 def test_two_runs_at_once_are_refused(project: Project) -> None:
@@ -370,15 +319,3 @@ def test_failure_inside_a_run_ends_it_and_keeps_what_was_fetched(project: Projec
         project.fetch([*ids, *slow], slow, progress=full_disk)
     assert len(logged(project.log)) == 2
     assert all(entry.state == "ok" for entry in project.fetch(ids))
-
-
-def test_availability() -> None:
-    entries = [OK, gone("xkcd_2", "http 403", "2025-12-31T00:00:00Z"), gone("xkcd_3", "host unreachable")]
-    entries += [gone("xkcd_4", "host unreachable"), gone("they_can_talk_1", "not found (404)"), replace(OK, source="a")]
-    assert availability_text(entries).splitlines()[1:] == [
-        f"a,1,1,0,,0,{SEEN},{SEEN}",
-        "they_can_talk,1,0,1,not found (404),1,2026-01-01T00:00:00Z,2026-01-01T00:00:00Z",
-        f"xkcd,4,1,3,host unreachable,2,2025-12-31T00:00:00Z,{SEEN}",
-        f"xkcd,4,1,3,http 403,1,2025-12-31T00:00:00Z,{SEEN}",
-    ]
-    assert availability_text([]).splitlines()[1:] == []

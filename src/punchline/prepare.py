@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -55,25 +56,18 @@ def select(
     Raises PunchlineError for a subset that names items that are not there, or that selects nothing.
     """
     there = {comic[1] for comic in comics}
-    for source in sources or ():
-        if source not in there:
-            raise PunchlineError(
-                f"no comic is from {source!r}", file="config/corpus/", field="sources", hint=nearest(source, there)
-            )
+    for source in sorted(set(sources or ()) - there):
+        hint = nearest(source, there)
+        raise PunchlineError(f"no comic is from {source!r}", file="config/corpus/", field="sources", hint=hint)
     chosen = [comic for comic in comics if sources is None or comic[1] in sources]
     if subset is not None:
         column, wanted = read_subset(subset)
         known = {comic[0] for comic in chosen}
         for item_id, line in wanted.items():
             if item_id not in known:
-                raise PunchlineError(
-                    "no such item in this corpus",
-                    file=subset,
-                    line=line,
-                    record=item_id,
-                    field=column,
-                    hint="Take it out of the file, or choose the corpus that has it (corpus=full has all)",
-                )
+                hint = "Take it out of the file, or choose the corpus that has it (corpus=full has all)"
+                place: dict[str, Any] = {"file": subset, "line": line, "record": item_id, "field": column}
+                raise PunchlineError("no such item in this corpus", hint=hint, **place)
         chosen = [comic for comic in chosen if comic[0] in wanted]
     if limit is not None:
         had = set(pinned)

@@ -23,7 +23,6 @@ MANIFEST = "punchline.json"
 HELD_OUT = "heldout.csv"
 WEIGHTS, CONFIG = "adapter_model.safetensors", "adapter_config.json"  # the names that peft reads
 WHOLE = "all"  # the one part of an adapter that answers every task
-UNTRAINED = "untrained"
 
 
 class Base(Record, frozen=True, kw_only=True):
@@ -90,9 +89,9 @@ def files_beside(name: str) -> list[str]:
 
 
 def identity(name: str) -> str:
-    """The digest of an adapter's weights, or UNTRAINED."""
+    """The digest of an adapter's weights, or `untrained`."""
     manifest = trained(name)
-    return UNTRAINED if manifest is None else digest_of(manifest.files)
+    return "untrained" if manifest is None else digest_of(manifest.files)
 
 
 def how_to_train(name: str) -> str:
@@ -117,16 +116,15 @@ def load(name: str, model: Any, model_id: str, revision: str, file: str) -> Tune
         if not (folder / path).is_file() or sha256_file(folder / path) != digest:
             hint = f"Train again: snakemake --forcerun finetune -- {manifest_of(name)}"
             raise PunchlineError(f"not as {MANIFEST} lists it", file=folder / path, hint=hint)
-    first, *others = manifest.parts
-    tuned = PeftModel.from_pretrained(model, str(_place(folder, first)), adapter_name=adapter_name(first))
-    for part in others:
-        tuned.load_adapter(str(_place(folder, part)), adapter_name=adapter_name(part))
+    tuned: Any = None
+    for part in manifest.parts:
+        place = str(folder if part == WHOLE else folder / part)
+        if tuned is None:
+            tuned = PeftModel.from_pretrained(model, place, adapter_name=adapter_name(part))
+        else:
+            tuned.load_adapter(place, adapter_name=adapter_name(part))
     tuned.eval()
     return Tuned(tuned, manifest.parts)
-
-
-def _place(folder: Path, part: str) -> Path:
-    return folder if part == WHOLE else folder / part
 
 
 def adapter_name(part: str) -> str:

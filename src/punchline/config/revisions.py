@@ -37,10 +37,7 @@ def check(model_id: str, revision: str | None, file: str, trust_remote_code: boo
     """Raise PunchlineError, naming the card, for a `revision` that pins nothing, and for code that none pins."""
     pattern, expected = COMMIT, "a commit hash of 40 hexadecimal digits"
     if is_folder(model_id):
-        pattern, expected = (
-            "sha256:[0-9a-f]{64}",
-            "sha256: and 64 hexadecimal digits, as errors about the folder print it",
-        )
+        pattern, expected = "sha256:[0-9a-f]{64}", "sha256: and 64 hexadecimal digits, the digest of the folder"
     if revision is not None and not re.fullmatch(pattern, str(revision)):
         hint = "A branch or a tag may move; without `revision` the first run locks the present commit"
         raise PunchlineError(f"expected {expected}, got {revision!r}", file=file, field="revision", hint=hint)
@@ -86,9 +83,7 @@ def verify_folder(folder: str | Path) -> None:
     if manifest.is_file() and (listed := _files(manifest)) != (actual := files_of(folder)):
         changed = sorted(name for name in listed.keys() | actual.keys() if listed.get(name) != actual.get(name))
         what = f"files are not as {MANIFEST} lists them: {', '.join(changed)}"
-        raise PunchlineError(
-            what, file=folder, hint=f"Delete the folder and put the model's files there again; {BUILT}"
-        )
+        raise PunchlineError(what, file=folder, hint=f"Put the model's files there again; {BUILT}")
 
 
 class _Manifest(msgspec.Struct):
@@ -163,9 +158,7 @@ def _resolve(model_id: str) -> str:
     else:
         reason = "no commit given"
     if commit is None or not re.fullmatch(COMMIT, commit):
-        hint = (
-            "Check the id and the network; a gated model needs its licence accepted and HF_TOKEN set; or put the model"
-        )
+        hint = "Check the id and the network; a gated model needs its licence accepted and HF_TOKEN; or `id` a folder"
         what = f"the hub was not reached and the model is not in its local cache ({reason})"
-        raise PunchlineError(what, record=model_id, hint=f"{hint} into a folder and name that as `id`")
+        raise PunchlineError(what, record=model_id, hint=hint)
     return str(commit)

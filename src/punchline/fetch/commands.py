@@ -22,7 +22,6 @@ from punchline.text import PROGRESS_S, log_line
 from punchline.workflow.processes import MIRROR
 
 RETRY = "PUNCHLINE_RETRY_MISSING"  # try again the images that the fetch log records as missing
-STOPPED = "stopped; fetched images are kept, and the next run continues from there"
 
 
 def progress_printer() -> Progress:
@@ -55,8 +54,7 @@ def write_annotations(project: Project, benchmark: str) -> None:
         copy_demo(project, benchmark)
         return
     folder, manifest = Path(project.paths.raw(benchmark)), Path(paths.manifest(benchmark))
-    mirror = os.environ.get(MIRROR)
-    files = online(lambda web: fetch_annotations(web, manifest, folder, mirror))
+    files = online(lambda web: fetch_annotations(web, manifest, folder, os.environ.get(MIRROR)))
     log_line(f"annotation files in {folder}: {len(files)}")
 
 
@@ -74,6 +72,6 @@ def write_images(project: Project, benchmark: str) -> None:
         progress = progress_printer()
         entries = online(lambda web: fetch_images(web, selected, pinned, out, log, lock, mirror, retry, progress))
     except KeyboardInterrupt:
-        sys.exit(STOPPED)
+        sys.exit("stopped; fetched images are kept, and the next run continues from there")
     write_records(where.ledger(benchmark), entries)
     summarize(entries, out, log)

@@ -21,12 +21,11 @@ def copy_demo(project: Project, benchmark: str) -> None:
 
 def index_demo(project: Project, benchmark: str) -> list[FetchEntry]:
     """Index entries of all demo images of one benchmark."""
-    return [_entry(Path(need.path)) for need in project.demo_images(benchmark)]
-
-
-def _entry(path: Path) -> FetchEntry:
-    content, name = path.read_bytes(), path.stem
-    width, height = png_size(content)
-    picture: dict[str, Any] = {"width": width, "height": height, "media_type": "image/png", "url": f"demo:{name}"}
-    file: dict[str, Any] = {"path": path.as_posix(), "sha256": sha256(content), "bytes": len(content)}
-    return FetchEntry(item_id=name, source=name.rsplit("_", 1)[0], state="ok", **file, **picture)
+    entries = []
+    for need in project.demo_images(benchmark):
+        content, name = Path(need.path).read_bytes(), Path(need.path).stem
+        about: dict[str, Any] = dict(zip(("width", "height"), png_size(content), strict=True))
+        about |= {"path": need.path, "sha256": sha256(content), "bytes": len(content), "media_type": "image/png"}
+        source = name.rsplit("_", 1)[0]
+        entries.append(FetchEntry(item_id=name, source=source, state="ok", url=f"demo:{name}", **about))
+    return entries

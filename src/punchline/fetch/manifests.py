@@ -7,6 +7,7 @@ from typing import Annotated, Any, TypeVar
 
 import msgspec
 
+from punchline.benchmarks.annotations import typed
 from punchline.errors import PunchlineError
 from punchline.files import parse_csv, stays_inside
 from punchline.schema import Record
@@ -74,11 +75,7 @@ def read_manifest(path: Path, kind: type[L]) -> list[L]:
         raise PunchlineError("no such file", file=path) from error
     records = []
     for line, row in parse_csv(content, columns, file=path):
-        try:
-            record = msgspec.convert({column: row[column] for column in columns}, kind, strict=False)
-        except msgspec.ValidationError as error:
-            what, _, at = str(error).partition(" - at `$.")
-            raise PunchlineError(what, file=path, line=line, field=at.rstrip("`")) from error
+        record = typed({column: row[column] for column in columns}, kind, file=str(path), line=line, strict=False)
         for field in LOCAL.get(kind, ()):
             place = getattr(record, field)
             if "://" not in place or not field.endswith("url"):

@@ -9,29 +9,25 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import socket
-from collections.abc import Iterable
 from typing import Any
 
 import httpcore
 
 from punchline.fetch.log import Missing
 
-HOLD_IPV4 = [ipaddress.ip_network(net) for net in ("64:ff9b::/96", "::/96")]  # last 32 bits: NAT64, IPv4-compatible
-NOT_PUBLIC = [ipaddress.ip_network(net) for net in ("64:ff9b:1::/48", "fec0::/10")]
+NAT64 = ipaddress.ip_network("64:ff9b::/96")  # the last 32 bits are an IPv4 address
+# IPv4-compatible, local NAT64, Teredo, 6to4, site-local: some lead to private addresses, and no site needs them.
+NOT_PUBLIC = [ipaddress.ip_network(n) for n in ("::/96", "64:ff9b:1::/48", "2001::/32", "2002::/16", "fec0::/10")]
 
 
 def is_public(address: str) -> bool:
-    """True for an IP address on the public internet; an IPv6 address that holds an IPv4 one is judged by that one."""
+    """True for an IP address on the public internet; a mapped or translated IPv4 address is judged as such."""
     try:
         ip = ipaddress.ip_address(address.split("%")[0])
     except ValueError:
         return False
-    if isinstance(ip, ipaddress.IPv6Address):
-        embedded = ip.ipv4_mapped or ip.sixtofour or (ip.teredo[1] if ip.teredo else None)
-        if any(ip in network for network in HOLD_IPV4):
-            embedded = ipaddress.IPv4Address(int(ip) & 0xFFFFFFFF)
-        if embedded:
-            return is_public(str(embedded))
+    if isinstance(ip, ipaddress.IPv6Address) and (ip.ipv4_mapped or ip in NAT64):
+        ip = ipaddress.IPv4Address(int(ip) & 0xFFFFFFFF)
     return ip.is_global and not ip.is_multicast and not any(ip in network for network in NOT_PUBLIC)
 
 
@@ -53,14 +49,7 @@ class Backend(httpcore.AnyIOBackend):
     def __init__(self, public: bool) -> None:
         self.public = public
 
-    async def connect_tcp(
-        self,
-        host: str,
-        port: int,
-        timeout: float | None = None,
-        local_address: str | None = None,
-        socket_options: Iterable[Any] | None = None,
-    ) -> httpcore.AsyncNetworkStream:
+    async def connect_tcp(self, host: str, port: int, *args: Any, **more: Any) -> httpcore.AsyncNetworkStream:
         """Connect to the first address of the name that answers."""
         try:
             addresses = await resolve(host, port, self.public)
@@ -69,7 +58,7 @@ class Backend(httpcore.AnyIOBackend):
         failure: Exception = httpcore.ConnectError("no address")
         for address in addresses:
             try:
-                return await super().connect_tcp(address, port, timeout, local_address, socket_options)
+                return await super().connect_tcp(address, port, *args, **more)
             except httpcore.ConnectTimeout as error:
                 failure = error
             except httpcore.ConnectError as error:  # anyio says that it failed, its cause says why

@@ -95,17 +95,13 @@ def user_agent() -> str:
 
 async def _body(response: httpx.Response, limit: int) -> bytes:
     """The body, unpacked no further than a little beyond `limit` bytes, unlike by httpx. Raises Missing, zlib.error."""
-    encoding = response.headers.get("content-encoding", "").strip().lower()
-    if encoding not in ("", "identity", "gzip", "x-gzip", "deflate"):
+    encoding = response.headers.get("content-encoding", "").strip().lower() or "identity"
+    if encoding not in ("identity", "gzip", "x-gzip", "deflate"):
         raise Missing("encoding refused", encoding)
-    content, unpacker = bytearray(), None
+    unpacker = None if encoding == "identity" else zlib.decompressobj(zlib.MAX_WBITS + 32)  # gzip or zlib
+    content = bytearray()
     async for block in response.aiter_raw():
-        if encoding not in ("", "identity"):
-            if unpacker is None:  # the first block tells gzip and zlib; some servers send deflate without zlib's header
-                bare = encoding == "deflate" and block[:1] and block[0] & 15 != 8
-                unpacker = zlib.decompressobj(-15 if bare else 47)
-            block = unpacker.decompress(block, limit + 1 - len(content))
-        content += block
+        content += unpacker.decompress(block, limit + 1 - len(content)) if unpacker else block
         if len(content) > limit:
             raise Missing("too large", f"{response.url}: more than {limit} bytes")
     if unpacker is not None and not unpacker.eof:
@@ -162,10 +158,8 @@ class Web:
             parsed = httpx.URL(url)
         except httpx.InvalidURL as error:
             raise Missing("unsafe address", f"{url!r}: {error}") from error
-        if parsed.scheme not in ("http", "https") or not parsed.host:
-            raise Missing("unsafe address", url)
-        if parsed.userinfo:
-            raise Missing("unsafe address", f"{url}: an address with a user or a password")
+        if parsed.scheme not in ("http", "https") or not parsed.host or parsed.userinfo:
+            raise Missing("unsafe address", f"{url}: not an http(s) address without user and password")
         return parsed.copy_with(fragment=None)
 
     @staticmethod

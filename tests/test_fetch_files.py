@@ -1,0 +1,152 @@
+"""Files of a fetch: manifests, the log, the images' folder, availability; bad lines are named."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+from tests.fetch_server import IMAGE_HOST, Project, annotations, picture, project, server
+from tests.records import outcome
+from tests.test_fetch import ROOT, logged
+
+from punchline.errors import PunchlineError
+from punchline.fetch.log import availability_text
+from punchline.fetch.manifests import LOCK_COLUMNS, Annotation, Lock, Pin, Selected, read_manifest
+from punchline.files import csv_text
+from punchline.schema import FetchEntry, canonical, sha256
+
+__all__ = ["project", "server"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "changed", "message"),
+    [
+        (Annotation, {"path": "../evil.csv"}, "field path"),
+        (Annotation, {"path": "/etc/passwd"}, "field path"),
+        (Annotation, {"mirror": "a/../../b"}, "field mirror"),
+        (Annotation, {"sha256": "abc"}, "field sha256"),
+        (Annotation, {"bytes": "many"}, "bytes"),
+        *((Annotation, {"url": url}, "field url: .*leaves") for url in ("../a.csv", "/etc/hostname", "a/../../x.csv")),
+        *((Lock, {"mirror": place}, "field mirror: .*leaves") for place in ("../a.png", "/etc/x.png", "a/../../x.png")),
+    ],
+)
+def test_bad_manifest_names_its_line(tmp_path: Path, kind: Any, changed: dict[str, object], message: str) -> None:
+    path = annotations(tmp_path, b"", **(changed if kind is Annotation else {}))
+    if kind is Lock:
+        path.write_text(csv_text(LOCK_COLUMNS, [dict.fromkeys(LOCK_COLUMNS, 1) | {"sha256": "0" * 64} | changed]))
+    with pytest.raises(PunchlineError, match=rf"annotations\.csv, line 2.*{message}"):
+        read_manifest(path, kind)
+    with pytest.raises(PunchlineError, match="field item_id: missing column"):
+        read_manifest(path, Selected)
+    with pytest.raises(PunchlineError, match="no such file"):
+        read_manifest(tmp_path / "ids.csv", Selected)
+
+
+def test_manifests_in_git_are_sound() -> None:
+    folder = ROOT / "data" / "manifests"
+    files = read_manifest(folder / "pixelhumor" / "annotations.csv", Annotation)
+    assert len(files) == 8
+    assert all("cbf9f3da531a7993710c48ef302a3e9f2d197435/PixelHumor/" + line.path in line.url for line in files)
+    pins = read_manifest(folder / "pixelhumor" / "images_pinned.csv", Pin)
+    assert len({pin.comic_id for pin in pins}) == len({pin.sha256 for pin in pins}) == 203
+    assert len(read_manifest(folder / "stripcipher" / "silent_pinned.csv", Pin)) == 40
+
+
+SIZES: dict[str, int] = {"bytes": 1, "width": 1, "height": 1}
+SEEN = "2026-01-02T03:04:05Z"
+OK = FetchEntry(item_id="xkcd_1", source="xkcd", state="ok", path="a.png", sha256="0" * 64, fetched_at=SEEN, **SIZES)
+
+
+def gone(comic_id: str, reason: str, at: str = "2026-01-01T00:00:00Z") -> FetchEntry:
+    source = comic_id.rpartition("_")[0]
+    return FetchEntry(item_id=comic_id, source=source, state="missing", reason=reason, fetched_at=at)
+
+
+def write_log(path: Path, *entries: FetchEntry) -> bytes:
+    content = b"".join(canonical(entry) + b"\n" for entry in entries)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+    return content
+
+
+def test_torn_ledger_loses_the_torn_line_only(tmp_path: Path) -> None:
+    entries = [gone(f"xkcd_{n}", reason) for n, reason in enumerate(("truncated", "http 418", "no such file"))]
+    content = write_log(tmp_path / "fetch.jsonl", *entries)
+    for cut in range(len(content) + 1):
+        (tmp_path / "fetch.jsonl").write_bytes(content[:cut])
+        assert logged(tmp_path / "fetch.jsonl") == entries[: content[:cut].count(b"\n")]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"{}",
+        b"not json",
+        canonical(OK).replace(b'"ok"', b'"fine"'),
+        canonical(OK).replace(b'"path":"a.png"', b'"path":null'),
+        canonical(gone("xkcd_1", "truncated")).replace(b"truncated", b"bad luck"),
+    ],
+)
+def test_broken_ledger_line_is_named(tmp_path: Path, line: bytes) -> None:
+    (tmp_path / "fetch.jsonl").write_bytes(canonical(OK) + b"\n" + line + b"\n")
+    with pytest.raises(PunchlineError, match=r"fetch\.jsonl, line 2"):
+        logged(tmp_path / "fetch.jsonl")
+
+
+@pytest.mark.parametrize("path", ["../victim.txt", "data/../../victim.txt", "ABSOLUTE", "..\\victim.txt", ""])
+def test_a_path_of_the_log_that_leaves_the_project_is_named_and_nothing_is_deleted(
+    project: Project, tmp_path: Path, path: str
+) -> None:
+    project.place(tmp_path / "project")
+    victim = tmp_path / "victim.txt"
+    victim.write_bytes(picture(7))
+    write_log(project.log, replace(OK, path=str(victim) if path == "ABSOLUTE" else path))
+    with pytest.raises(PunchlineError, match=r"fetch\.jsonl, line 1, .*field path: .*leaves"):
+        project.fetch([project.xkcd(3)])
+    assert victim.exists()
+
+
+@pytest.mark.parametrize("path", ["config/run.yaml", "data/raw/pixelhumor/images/b.png"])
+def test_only_the_comics_own_files_are_set_aside(project: Project, path: str) -> None:
+    """Two entries of one sha256 look like a placeholder, whose file goes: never another file."""
+    file = project.root / path
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(picture(7))
+    write_log(project.log, *(replace(OK, item_id=name, path=path, sha256=sha256(picture(7))) for name in ("a", "b")))
+    project.fetch([project.xkcd(3)])
+    assert file.exists()
+
+
+def test_the_images_folder_may_be_a_link_to_elsewhere(project: Project, tmp_path: Path) -> None:
+    project.place(tmp_path / "project")
+    (tmp_path / "elsewhere").mkdir()
+    (project.root / "data").symlink_to(tmp_path / "elsewhere")
+    project.out = project.root / "data" / "images"
+    comic = project.xkcd(1)
+    assert project.one(comic).path == "data/images/xkcd_1.png"
+    assert project.one(comic).state == "ok" and project.server.asked(IMAGE_HOST, "/comics/1.png") == 1
+
+
+@pytest.mark.parametrize("kind", ["pipe", "device", "endless"])
+def test_a_mirrors_device_or_pipe_is_passed_over(project: Project, kind: str) -> None:
+    file = project.fill_mirror(None)
+    if kind == "pipe":
+        os.mkfifo(file)
+    else:
+        file.symlink_to("/dev/zero" if kind == "device" else "/dev/stdin")
+    project.pin(1, picture(1))
+    done = outcome(lambda: project.one(project.xkcd(1)))
+    assert done.state == "ok" and "not a regular file" in str(done.note)
+
+
+def test_availability() -> None:
+    entries = [OK, gone("xkcd_2", "http 403", "2025-12-31T00:00:00Z"), gone("xkcd_3", "host unreachable")]
+    entries += [gone("xkcd_4", "host unreachable"), gone("they_can_talk_1", "not found (404)"), replace(OK, source="a")]
+    assert availability_text(entries).splitlines()[1:] == [
+        f"a,1,1,0,,0,{SEEN},{SEEN}",
+        "they_can_talk,1,0,1,not found (404),1,2026-01-01T00:00:00Z,2026-01-01T00:00:00Z",
+        f"xkcd,4,1,3,host unreachable,2,2025-12-31T00:00:00Z,{SEEN}",
+        f"xkcd,4,1,3,http 403,1,2025-12-31T00:00:00Z,{SEEN}",
+    ]
+    assert availability_text([]).splitlines()[1:] == []
