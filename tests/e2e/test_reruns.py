@@ -258,7 +258,7 @@ def test_what_a_change_wants(project: Project, change: str) -> None:
 def test_a_title_remakes_tables_and_asks_nobody(project: Project) -> None:
     before = project.journal_lines()
     edit(project, "src/punchline/benchmarks/hummus/tables.yaml", *TITLE)
-    assert project.made() == {"tables hummus", "validity hummus", "overview", "shared"}
+    assert project.made() == {"tables hummus", "shortcuts hummus", "validity hummus", "overview", "shared"}
     assert project.journal_lines() == before
     assert project.wanted() == set()
 
