@@ -23,6 +23,8 @@ from tests.studies import HOST, HOSTILE, IMAGE, MODELS, client, drawn, fill, mad
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from punchline.benchmarks.stripcipher.studies import Draft
+from punchline.benchmarks.study import rating_rows
+from punchline.errors import PunchlineError
 from punchline.rating import drafts, draw, outcome
 from punchline.rating.pages import MOST, application
 from punchline.rating.votes import Votes
@@ -144,6 +146,27 @@ def test_back_and_forth_changing_and_coming_back() -> None:
     assert later.post("/items/1", content=b"answer-=1&note=" + b"x" * MOST).status_code == 413
     unreadable = later.post("/items/1", content=b"\xff\xfe&a=")
     assert unreadable.status_code == 400 and "cannot be read" in unreadable.text
+
+
+def test_fewer_than_two_pointers_need_reasons() -> None:
+    votes = made(pointers=True)
+    http, (unit, *_) = client(votes, "1"), votes.seats("1")
+    assert "a humor style" in http.get("/items/1").text
+    for ticked in ({}, {"pointer-2": "1"}, {"pointer-2": "1", "pointer-9": "1"}):
+        wrong = http.post("/items/1", data={"answer-": "3", **ticked})
+        assert wrong.status_code == 422 and "give your reasons" in wrong.text
+        assert ('name="pointer-2" value="1" checked' in wrong.text) is bool(ticked)
+    for sent, pointers in (({"pointer-2": "1", "note": "why"}, "2"), ({"pointer-2": "1", "pointer-4": "1"}, "2 4")):
+        assert http.post("/items/1", data={"answer-": "3", **sent}).status_code == 200
+        given = votes.given("1")["1", unit]
+        assert (given.answers, given.pointers) == ({"": "3"}, pointers)
+    assert http.get("/items/1").text.count("checked") == 3
+    fill(votes, lambda index, rater: "5")
+    http.post(f"/items/{votes.seats('1').index(0) + 1}", data={"answer-": "4", "pointer-1": "1", "pointer-3": "1"})
+    rows = rating_rows(outcome.cast(votes))
+    assert {row["pointers"] for row in rows} == {"", "1 3"} and {row["score"] for row in rows} == {"4", "5"}
+    with pytest.raises(PunchlineError, match="no pointers"):
+        made("preference", pointers=True)
 
 
 def test_a_rater_sees_only_own_votes_and_two_rate_at_once() -> None:

@@ -40,6 +40,7 @@ class Vote(NamedTuple):
     time: str  # UTC, to the second
     note: str
     sheet: str  # digest of the sheet that was rated
+    pointers: str = ""  # numbers of those that hold, from 1
 
 
 def without_thoughts(answer: str) -> str:
@@ -49,7 +50,8 @@ def without_thoughts(answer: str) -> str:
 
 def rating_rows(votes: Sequence[Vote]) -> list[dict[str, Any]]:
     """Rows of a ratings file, one per vote; a choice of the best of several texts has no source but the chosen one."""
-    names = ("item_id", "source", "rater", "score", "choice", "task", "aspect", "time", "sheet", "note")
+    names = ["item_id", "source", "rater", "score", "choice", "task", "aspect", "time", "sheet", "note"]
+    names += ["pointers"] if any(vote.pointers for vote in votes) else []
     rows = []
     for vote in votes:
         row = vote._asdict() | {"score": vote.value, "choice": "", "note": for_spreadsheet(vote.note)}
@@ -81,6 +83,7 @@ class Study(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     fields: tuple[str, ...] = ()  # of the item, shown above the text
     gold: tuple[str, ...] = ()  # of its gold, shown above the text
     note: str = ""  # label of a box for a note; "" for no box
+    pointers: tuple[str, ...] = ()  # what a rater may tick; where fewer than two are, a note is required
     overlap: int = 2  # raters per text
     practice: int = 2  # items before the first that counts
     check_every: int = 20  # texts per attention check; every rater has at least one

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -76,6 +76,9 @@ def new(
     texts: Annotated[Path | None, typer.Option(parser=given, help="CSV of texts by people to rate as well")] = None,
     sheet: Annotated[Path | None, typer.Option(parser=given, help="Folder for a sheet and its key, no pages")] = None,
     agreed: Annotated[bool, typer.Option("--agreed", help="PixelHumor: only comics on which annotators agree")] = False,
+    pointers: Annotated[
+        bool, typer.Option("--pointers", help="PixelHumor: require reasons where fewer than two points are ticked")
+    ] = False,
     decide: Annotated[str, typer.Option(metavar="STUDY", help="One more rater for even votes of this study")] = "",
     link: Annotated[list[str] | None, typer.Option(help="Replace the link of this rater of STUDY, or all")] = None,
     name: Annotated[str, typer.Option(help="Name of the study; default: the name of its kind")] = "",
@@ -108,9 +111,9 @@ def new(
         return _write_sheet(Paths(run=run), study, models, sheet, seed)
     content = (str(texts), texts.read_bytes()) if texts is not None else None
     where, raters = Paths(run=run), raters or overlap or declaration.overlap
-    drawn = draw_up(
-        *(where, study, models), raters=raters, seed=seed, overlap=overlap, items=items, texts=content, agreed=agreed
-    )
+    chosen: dict[str, Any] = {"overlap": overlap, "items": items, "texts": content}
+    chosen |= {"agreed": agreed, "pointers": pointers}
+    drawn = draw_up(where, study, models, raters=raters, seed=seed, **chosen)
     there = len({unit.item_id for unit in drawn[0].units if unit.kind == "counts"})
     if items is not None and there < items:
         print(f"--items {items:,}: only {there:,} items have something to rate")

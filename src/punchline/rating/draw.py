@@ -134,17 +134,21 @@ def draw_up(
     items: int | None = None,
     texts: tuple[str, bytes] | None = None,
     agreed: bool = False,
+    pointers: bool = False,
 ) -> tuple[Sheet, Seats]:
     """(sheet, pages by rater) of a new study of answers of models, or of their drafts.
 
     `texts`: (name, content) of a file of texts that people wrote; items are drawn among theirs. `agreed`: only items
-    of `agreeing`. As many items of every source are drawn as of any other; practice items are not among those that
-    count. Raises PunchlineError if there is nothing to rate, a rater would have no page, or a picture is missing.
+    of `agreeing`. `pointers`: raters tick those of the study. As many items of every source are drawn as of any other;
+    practice items are not among those that count. Raises PunchlineError if there is nothing to rate, a rater would
+    have no page, or a picture is missing.
     """
     benchmark, study_name, study = declared(name)
     if (study.writes or study.reviews) and texts is not None:
         hint = "--texts is for studies of ratings"
         raise PunchlineError("no texts are rated in this study", file=texts[0], hint=hint)
+    if pointers and not study.pointers:
+        raise PunchlineError(f"{benchmark}/{study_name} has no pointers: --pointers is for pixelhumor/relevance")
     overlap = min(study.overlap, raters) if overlap is None else overlap
     if not 1 <= overlap <= raters:
         hint = f"--overlap goes from 1 to --raters, {raters}"
@@ -184,6 +188,7 @@ def draw_up(
         hint = f"--raters {most} at most, a larger --overlap, or more --items"
         raise PunchlineError(f"{what}: {raters - most:,} would have none", hint=hint)
     shown: dict[str, Any] = {name: getattr(study, name) for name in ("title", "intro", "options", "note")}
+    shown |= {"pointers": study.pointers} if pointers else {}
     shown |= {"benchmark": benchmark, "study": study_name, "run": where.run, "models": tuple(models)}
     sheet = Sheet(**shown, seed=seed, questions=dict(study.questions), units=tuple(units))
     called = [f"{number:0{len(str(raters))}d}" for number in range(1, raters + 1)]

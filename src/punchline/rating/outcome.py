@@ -113,7 +113,7 @@ def cast(votes: Votes) -> list[Vote]:
             else:
                 shown = unit.texts[int(value) if form == "choose" else 0]
             about = (unit.item_id, shown.source, unit.task, aspect, value, shown.text)
-            found.append(Vote(*about, given.rater, given.time, given.note, votes.version))
+            found.append(Vote(*about, given.rater, given.time, given.note, votes.version, given.pointers))
     return found
 
 

@@ -32,6 +32,7 @@ from punchline.rating.votes import Given, Votes
 
 HERE = Path(__file__).parent
 MOST = 64 * 1024  # bytes of a post
+FEWEST = 2  # pointers that a vote without a note needs
 WORDS = 2_000  # characters of a note or a written text
 COOKIE_S = 90 * 24 * 3600
 HEADERS = {
@@ -141,15 +142,19 @@ class Pages:
         return await run_in_threadpool(self._vote, *opened, fields)
 
     def _vote(self, rater: str, place: int, index: int, fields: Mapping[str, str]) -> Response:
+        pointers = [str(n) for n, _ in enumerate(self.sheet.pointers or (), 1) if f"pointer-{n}" in fields]
         if "cannot" in fields and self.sheet.judging:
+            pointers.clear()
             answers, note = dict[str, str](), " ".join(_words(fields.get("reason", "")).split())
             wrong = "" if note else "say why."
         else:
             answers, wrong = self._answers(rater, index, fields)
             note = _words(fields.get("note", "")) if self.sheet.note else ""
+            if self.sheet.pointers and len(pointers) < FEWEST and not note and not wrong:
+                wrong = f"with fewer than {FEWEST} of the points, give your reasons."
         if wrong:
             return self._item(rater, place, index, fields, wrong=f"Nothing is saved yet: {wrong}")
-        self.votes.vote(rater, index, answers, note)
+        self.votes.vote(rater, index, answers, note, " ".join(pointers))
         following = self.first_open(rater, self.votes.given(rater), place)
         return RedirectResponse("/" if following is None else f"/items/{following}", 303)
 

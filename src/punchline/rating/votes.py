@@ -26,6 +26,7 @@ from punchline.errors import PunchlineError, permission_hint
 from punchline.files import write_bytes
 from punchline.schema import Record
 
+POINTERS = "pointers"  # among a vote's answers: what holds
 PATIENCE_S = 20.0  # of a vote that waits for another's
 SCHEMA = """
 CREATE TABLE sheet (content BLOB NOT NULL) STRICT;
@@ -74,6 +75,7 @@ class Sheet(Record, frozen=True, kw_only=True):
     questions: dict[str, tuple[Question, ...]]
     note: str
     units: tuple[Unit, ...]
+    pointers: tuple[str, ...] | UnsetType = UNSET
 
     @property
     def form(self) -> Literal["rate", "choose", "review", "write"]:
@@ -101,14 +103,15 @@ class Given(NamedTuple):
     answers: dict[str, str]  # value by aspect; {}: it cannot be judged
     note: str = ""  # why, where it cannot be judged
     time: str = ""
+    pointers: str = ""  # numbers of those that hold, from 1
 
     def as_fields(self, sheet: Sheet) -> dict[str, str]:
         """The fields of the form by which it was given."""
         if sheet.judging and not self.answers:
             return {"cannot": "1", "reason": self.note}
-        return (
-            self.answers | {f"answer-{aspect}": value for aspect, value in self.answers.items()} | {"note": self.note}
-        )
+        ticked = {f"pointer-{number}": "1" for number in self.pointers.split()}
+        named = {f"answer-{aspect}": value for aspect, value in self.answers.items()}
+        return self.answers | named | ticked | {"note": self.note}
 
 
 def _hashed(secret: str) -> str:
@@ -205,8 +208,9 @@ class Votes:
                 found[unit].add(text)
         return dict(found)
 
-    def vote(self, rater: str, unit: int, answers: Mapping[str, str], note: str) -> None:
+    def vote(self, rater: str, unit: int, answers: Mapping[str, str], note: str, pointers: str = "") -> None:
         """Add a vote; it is on disk on return."""
+        answers = {**answers, POINTERS: pointers} if pointers else answers
         now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
         insert = "INSERT INTO votes (rater, unit, answers, note, time) VALUES (?, ?, ?, ?, ?)"
         self._write(insert, rater, unit, json.dumps(answers, sort_keys=True), note, now)
@@ -215,7 +219,12 @@ class Votes:
         """The last vote on every unit by (rater, unit), of one rater or of all, in the order of first votes."""
         query = "SELECT rater, unit, answers, note, time FROM votes WHERE ?1 IS NULL OR rater = ?1 ORDER BY id"
         rows = (Given(*row) for row in self._rows(query, rater))
-        return {(row.rater, row.unit): row._replace(answers=json.loads(row.answers)) for row in rows}  # type: ignore[arg-type]
+        found = {}
+        for row in rows:
+            answers = json.loads(row.answers)  # type: ignore[arg-type]
+            pointers = answers.pop(POINTERS, "")
+            found[row.rater, row.unit] = row._replace(answers=answers, pointers=pointers)
+        return found
 
     def rated(self) -> dict[int, list[Given]]:
         """The last votes by unit, of all units without a rater who is yet to vote."""
