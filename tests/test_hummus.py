@@ -115,14 +115,10 @@ def annotated(field: str | None, value: Any) -> Callable[[Any], None]:
     return lambda content: content.update({ANNOTATED: content[ANNOTATED] | {field: value} if field else value})
 
 
-def renamed(item_id: str) -> Callable[[Any], None]:
-    def rename(content: Any) -> None:
-        if isinstance(content, list):
-            content[0]["combi_id"] = item_id
-        else:
-            content[item_id] = content.pop(ANNOTATED)
-
-    return rename
+def renamed(item_id: str, name: str) -> Callable[[Any], None]:
+    if name == hummus.TEST_SET:
+        return lambda content: content[0].update(combi_id=item_id)
+    return lambda content: content.update({item_id: content.pop(ANNOTATED)})
 
 
 NO_NAMES = ("../../etc", "a/b", "", ".", "..", ".hidden", "a b", "é", "a\ud800", "x" * 101)
@@ -139,7 +135,7 @@ DESCRIBED = b"contest_number,image_description\n"
         (hummus.TEST_SET, lambda content: content[0].update(is_met="yes"), "is_met"),
         (hummus.TEST_SET, lambda content: content.__setitem__(0, 1), "expected an object"),
         *((name, *case) for name in hummus.GOLD_FILES for case in NO_RECORDS),
-        *((name, renamed(one), "file name|surrogate|a text") for name in hummus.GOLD_FILES for one in NO_NAMES),
+        *((name, renamed(one, name), "file name|surrogate|a text") for name in hummus.GOLD_FILES for one in NO_NAMES),
         *(
             (hummus.DATASET, annotated(field, value), f"^{hummus.DATASET}, record {ANNOTATED}.*{expected}")
             for field, value, expected in [*refused("hummus"), (None, "x", "expected an object")]
@@ -277,33 +273,31 @@ def test_joint_answers_that_classify_nothing_count_against_success(demo: Files, 
     assert (row["n_refused"], row["n_unparsable"]) == ((9, 0) if said[1] == "refused" else (0, 9))
 
 
-def test_spread_over_prompts(demo: Files) -> None:
-    def two(request: Request, gold: Gold) -> Said:
+PROMPTS_COLUMNS = ("prompts", "positive", "positive_sd", "negative", "average", "average_of_four", "average_of_four_sd")
+
+
+def test_values_over_prompts(demo: Files) -> None:
+    """Table 1's prompt is the fourth: right in all is 1 and no spread; wrong in one of four is the mean of their F1."""
+
+    def two(request: Request, gold: Gold) -> Said:  # 7 of 9 are positive
         said = {"classification_glossed": ("Yes", "ok"), "classification_a_b": (None, "missing")}
         return said.get(request.task, (right(request, gold), "ok"))  # type: ignore[return-value]
-
-    row = row_of("table4", graded(demo, two), demo)
-    assert row["prompts"] == 2 and row["positive"] == pytest.approx((14 / 16 + 1) / 2)  # 7 of 9 are positive
-    assert row["positive_sd"] == pytest.approx((1 - 14 / 16) / 2) and row["negative"] == pytest.approx(0.5)
-
-
-def test_the_average_of_four_prompts_is_there_where_all_four_were_answered(demo: Files) -> None:
-    """Table 1's prompt is the fourth: right in all is 1 and no spread; wrong in one of four is the mean of their F1."""
 
     def flipped(request: Request, gold: Gold) -> Said:
         said = right(request, gold)
         return ({"Yes": "No", "No": "Yes"}[said] if request.task == "classification" else said), "ok"
 
-    wrong = graded(demo, flipped)
+    whole, wrong, some = (graded(demo, answer) for answer in (RIGHTLY, flipped, two))
     of = {condition: [score for score in wrong if score.condition == condition] for condition in ("prompts", "default")}
     for scores, expected in (
-        (graded(demo), (1, 1, 0)),
-        (wrong, (1, 0.75, pytest.approx(0.4330127))),
-        (of["prompts"], (1, None, None)),
-        (of["default"], (None, None, None)),
+        (whole, (3, 1, 0, 1, 1, 1, 0)),
+        (wrong, (3, 1, 0, 1, 1, 0.75, 0.4330127)),
+        (of["prompts"], (3, 1, 0, 1, 1, None, None)),
+        (of["default"], (None,) * 7),
+        (some, (2, (14 / 16 + 1) / 2, (1 - 14 / 16) / 2, 0.5, (7 / 16 + 1) / 2, None, None)),
     ):
         (row,) = table("table4", scores, demo).rows or [{}]
-        assert tuple(row.get(name) for name in ("average", "average_of_four", "average_of_four_sd")) == expected
+        assert tuple(map(row.get, PROMPTS_COLUMNS)) == pytest.approx(expected)
 
 
 def test_every_sample_counts(demo: Files) -> None:

@@ -91,9 +91,8 @@ def _accuracies(
 @table("table4", tasks=TASKS, conditions=(DEFAULT, ROW))
 def main_results(scores: _Frame, items: _Frame) -> Iterator[Row]:
     parts, cells = _accuracies(scores)
-    every = pd.concat(parts.values())
-    every["task"] = every.task.cat.set_categories(TASKS)  # summed in this order, whatever order the scores have
-    average = mean_accuracy(every, "task", len(TASKS)) if all(_has(items, task).any() for task in TASKS) else None
+    asked = all(_has(items, task).any() for task in TASKS)
+    average = mean_accuracy(pd.concat(parts.values()), "task", len(TASKS)) if asked else None
     as_places = accuracy(parts[GENERATION], "correct_as_places")
     yield Row(**cells, avg=average, **{f"{GENERATION}_as_places": as_places}).set(complete=_complete(items))
 
