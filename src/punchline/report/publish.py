@@ -12,7 +12,7 @@ import re
 import shlex
 import tempfile
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from functools import cache
 from itertools import chain
 from pathlib import Path
@@ -55,15 +55,16 @@ class Rights:
     def __init__(self, project: Project, name: str) -> None:
         self.project, self.name = project, name
         self.drawn = project.selection.corpus.drawn
-        self.licences = self._licences(name)
-        self.released = self._licences(paths.runs_of(name))
+        self.annotations, self.released = self._licences(name), self._licences(paths.runs_of(name))
         self.replays = {card.name for card in project.cards.values() if card.engine == "replay"}
         self.pictures = set(self._pictures()) if not self.drawn and project.illustrated(name) else set()
 
     def _licences(self, name: str) -> dict[str, str]:
         """Licences of the files of a manifest, by path."""
         file = Path(paths.manifest(name))
-        rows = parse_csv(file.read_bytes(), ("path", "licence"), file=file) if file.is_file() and not self.drawn else ()
+        if self.drawn or not file.is_file():
+            return {}
+        rows = parse_csv(file.read_bytes(), ("path", "licence"), file=file)
         return {self.project.paths.raw(name, row["path"]): row["licence"] for _, row in rows}
 
     def _pictures(self) -> Iterator[str]:
@@ -77,27 +78,27 @@ class Rights:
 
     def texts(self) -> str:
         """Reason why the annotations may not be passed on; "" if they may."""
-        return self.closed(self.licences)
-
-    def closed(self, licences: dict[str, str]) -> str:
-        """Reason why files built from these may not be passed on; "" if they may."""
-        shut = sorted({licence or "none stated" for licence in licences.values() if not OPEN.match(licence)})
-        return f"made of files under this licence: {', '.join(shut)}" if shut else ""
+        return closed(self.annotations.values())
 
     def withheld(self, path: str, role: str) -> str:
         """Why a file that a table depends on may not be passed on; "" where it may."""
         if role in NEVER_PUBLISHED or self.drawn:
             return NEVER_PUBLISHED.get(role, "")
-        for licences in (self.released, self.licences):
-            if path in licences:
-                return self.closed({path: licences[path]})
+        if (licence := {**self.annotations, **self.released}.get(path)) is not None:
+            return closed([licence])
         if role in ("image", "picture"):
             return "" if path in self.pictures else "a picture under no licence to pass it on: fetch it"
         if role in TEXTS or role.endswith("requests"):
             return self.texts()
         if role.endswith(ANSWERS) and Path(path).stem in self.replays:
-            return self.closed(self.released or {path: ""})
+            return closed(self.released.values() or [""])
         return ""
+
+
+def closed(licences: Iterable[str]) -> str:
+    """Reason why files built from files under these licences may not be passed on; "" if they may."""
+    shut = sorted({licence or "none stated" for licence in licences if not OPEN.match(licence)})
+    return f"made of files under this licence: {', '.join(shut)}" if shut else ""
 
 
 def without_texts(part: dict[str, Any], why: str, blurred: Collection[str]) -> None:
@@ -109,12 +110,12 @@ def without_texts(part: dict[str, Any], why: str, blurred: Collection[str]) -> N
     if "facets" in part:
         part["facets"] = {name: of for name, of in part["facets"].items() if name in ("source", *blurred)}
         part |= {"titles": ["" for _ in part["ids"]], "texts": part["ids"]}
-    for one in part.values():
-        if isinstance(one, dict) and "gold" in one:
+    for one in [one for one in part.values() if isinstance(one, dict)]:
+        if "gold" in one:
             one["gold"] = {name: value for name, value in one["gold"].items() if name in blurred}
             one |= {"fields": {"annotation": said}, "boxes": [[] for _ in one["boxes"]]}
             one["asked"] = [[*place, said] for *place, _ in one["asked"]]
-        for heard in one.get("heard", ()) if isinstance(one, dict) else ():
+        for heard in one.get("heard", ()):
             heard["question"] = said
 
 
@@ -151,7 +152,7 @@ class Folder:
         self.files: dict[str, str] = {}
         self.withheld: dict[str, str] = {}
         self.closed: dict[str, str] = {}  # why the report's items have no gold, by benchmark
-        self.journals: dict[str, set[str]] = {}
+        self.journals = defaultdict[str, set[str]](set)  # digests of answers
         self.rights = cache(lambda benchmark: Rights(project, benchmark))
 
     def put(self, path: str, content: bytes | None = None) -> None:
@@ -176,33 +177,30 @@ class Folder:
         besides = [Path(paths.folder_of(manifest)).glob("*.csv") for manifest in manifests]
         if allowed.drawn:  # the audit compares all of it
             besides.append(Path(self.project.paths.raw(lineage.benchmark)).rglob("*"))
-        for found in chain(*besides):
-            if found.is_file() and not found.name.endswith(RECORD) and found.as_posix() not in self.files:
-                self.put(found.as_posix())
+        there = [file.as_posix() for file in chain(*besides) if file.is_file() and not file.name.endswith(RECORD)]
+        answers = _answers(self.project, lineage)
         for file in lineage.files:
-            why = allowed.withheld(file.path, file.role)
-            if why:
+            if why := allowed.withheld(file.path, file.role):
                 self.withheld[file.path] = why
             elif file.role.endswith("journal"):
-                self.journals.setdefault(file.path, set())
-            elif file.path not in self.files:
-                self.put(file.path)
-        for journal, answers in _answers(self.project, lineage).items():
-            if journal in self.journals:
-                self.journals[journal] |= answers
+                self.journals[file.path] |= answers[file.path]
+            else:
+                there.append(file.path)
+        for file_path in there:
+            if file_path not in self.files:
+                self.put(file_path)
 
     def report(self) -> bool:
         """The report, where there is one. Raises PunchlineError for one that is not current, or holds too much."""
         folder = Path(self.project.paths.report)
         if not (folder / OWN).is_file():
             return False
-        step, run = self.project.report(), self.project.selection.run
-        if json.loads(Path(step.record).read_bytes())["parameters"]["pictures"] == "all":
-            hint = f"Make it without them: {making(run, 'report', pictures='open')}"
-            raise PunchlineError("the report holds pictures that may not be passed on", file=folder, hint=hint)
-        if (why := Status().of_all(step)) is not None:
-            hint = f"Make it again: {making(run, 'report')}"
-            raise PunchlineError(f"the report is not current: {why}", file=folder, hint=hint)
+        step, why = self.project.report(), "it holds pictures that may not be passed on"
+        if json.loads(Path(step.record).read_bytes())["parameters"]["pictures"] != "all":
+            why = Status().of_all(step) or ""
+        if why:
+            hint = f"Make it again: {making(self.project.selection.run, 'report', pictures=MODE)}"
+            raise PunchlineError(f"the report cannot be published: {why}", file=folder, hint=hint)
         for file in sorted(folder.rglob("*")):
             if file.is_file() and not file.name.endswith((RECORD, ".part")):
                 self.put(file.as_posix(), self._shown(file, file.relative_to(folder).parts))
@@ -221,24 +219,30 @@ class Folder:
 
     def start(self, reported: bool) -> None:
         """Write the first page, which links to all others."""
-        page = templates(HERE / "templates").get_template("published.html")
-        report = f"{self.project.paths.report}/index.html" if reported else ""
-        values: dict[str, Any] = {"run": self.project.selection.run, "report": report, "index": INDEX}
-        values |= {"tables": {path.removesuffix(".csv"): root for path, root in self.tables.items()}}
-        self.put("index.html", page.render(withheld=len(self.withheld), **values).encode())
+        page = (
+            templates(HERE / "templates")
+            .get_template("published.html")
+            .render(
+                run=self.project.selection.run,
+                report=f"{self.project.paths.report}/index.html" if reported else "",
+                index=INDEX,
+                tables={path.removesuffix(".csv"): root for path, root in self.tables.items()},
+                withheld=len(self.withheld),
+            )
+        )
+        self.put("index.html", page.encode())
 
 
 def _write(project: Project, root: Path, before: Path) -> tuple[Published, dict[str, str]]:
-    states, run = table_states(project), project.selection.run
-    if stale := [state for state in states if state.state == "stale"]:
-        what, hint = f"{len(stale)} tables are not current, e.g. {stale[0].reason}", f"Make them again: {making(run)}"
-        raise PunchlineError(what, file=stale[0].path, hint=hint)
-    there = [state.path for state in states if state.state == "current"]
-    if not there:
+    made, run = Folder(project, root), project.selection.run
+    for table in table_states(project):
+        if table.state == "stale":
+            hint = f"Make it again: {making(run)}"
+            raise PunchlineError(f"the table is not current: {table.reason}", file=table.path, hint=hint)
+        if table.state == "current":
+            made.table(table.path)
+    if not made.tables:
         raise PunchlineError(f"run {run} has no table", hint=f"Make them: {making(run)}")
-    made = Folder(project, root)
-    for path in there:
-        made.table(path)
     for journal, answers in made.journals.items():
         made.put(journal, _lines(journal, answers))
     made.put("config/run.yaml")
@@ -253,7 +257,7 @@ def _write(project: Project, root: Path, before: Path) -> tuple[Published, dict[
     return published, made.closed
 
 
-def publish(project: Project, folder: Path, say: Callable[[str], None] = print) -> None:
+def publish(project: Project, folder: Path) -> None:
     """Write the folder whole, in place of one that was published before; files of other people's in it are kept.
 
     Raises PunchlineError, and changes nothing.
@@ -272,9 +276,9 @@ def publish(project: Project, folder: Path, say: Callable[[str], None] = print) 
             (old / ".git").rename(folder / ".git")
     report = "with its report" if (folder / project.paths.report).is_dir() else "without a report (none was made)"
     folder = folder.resolve()
-    say(f"{folder}: {len(published.tables)} tables of run {published.run}, {report}, {len(published.files):,} files")
+    print(f"{folder}: {len(published.tables)} tables of run {published.run}, {report}, {len(published.files):,} files")
     for why, count in sorted(Counter(published.withheld.values()).items()):
-        say(f"left out: {count:,} files: {why}")
+        print(f"left out: {count:,} files: {why}")
     for benchmark, why in closed.items():
-        say(f"left out of the report: gold, panels and questions of {benchmark}: {why}")
-    say(f"punchline audit --published {shlex.quote(str(folder))} checks it")
+        print(f"left out of the report: gold, panels and questions of {benchmark}: {why}")
+    print(f"punchline audit --published {shlex.quote(str(folder))} checks it")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 import pandas as pd
 
@@ -17,7 +17,7 @@ from punchline.stats.estimate import Estimate
 from punchline.stats.intervals import interval
 
 FEWEST = 5  # clusters that an interval needs
-FIELDS = ("model", "task", "condition", "rule", "item_id", "sample", "cluster", "responses", "parsed")
+FIELDS = ("model", "task", "condition", "rule", "item_id", "sample", "cluster", "parsed")
 
 
 def limits(estimate: Estimate) -> tuple[float | None, float | None]:
@@ -43,12 +43,25 @@ def right(benchmark: str, score: Score, gold: Gold) -> float | None:
     return score.metrics.get("r2", unread) if value is None else value
 
 
-def answers(project: Project, benchmark: str, model: str, scores: Iterable[Score] | None = None) -> pd.DataFrame:
-    """A model's answers by FIELDS, their metric `correct`, and `right`. `scores`: other ones than its file has."""
+def frame_of(project: Project, benchmark: str, scores: Iterable[Score]) -> pd.DataFrame:
+    """Scores by FIELDS, `asked` (the item was asked), their metric `correct`, and `right`."""
     fields = operator.attrgetter(*FIELDS)
     gold = functools.lru_cache(Keyed(project.paths.gold(benchmark), Gold).__getitem__)  # an item's scores follow
     rows = [
-        (*fields(one), one.metrics.get("correct"), right(benchmark, one, gold(one.item_id)))
-        for one in scores or read_scores(project.paths.scores(benchmark, model))
+        (*fields(one), bool(one.responses), one.metrics.get("correct"), right(benchmark, one, gold(one.item_id)))
+        for one in scores
     ]
-    return pd.DataFrame(rows, columns=[*FIELDS, "correct", "right"]).astype({"correct": float, "right": float})
+    types = {"asked": bool, "correct": float, "right": float}
+    return pd.DataFrame(rows, columns=[*FIELDS, *types]).astype(types)
+
+
+def answers(
+    project: Project, benchmark: str, models: Iterable[str], conditions: Collection[str] | None = None
+) -> pd.DataFrame:
+    """Answers of models as `frame_of`; `conditions`: only to questions that were asked in these ways."""
+    frames = [frame_of(project, benchmark, ())]
+    for model in models:
+        scores = read_scores(project.paths.scores(benchmark, model))
+        wanted = (one for one in scores if conditions is None or one.condition in conditions)
+        frames.append(frame_of(project, benchmark, wanted).assign(model=model))
+    return pd.concat(frames, ignore_index=True)

@@ -27,8 +27,8 @@ def write_shortcuts(project: Project, benchmark: str) -> None:
     """Write the values of shortcuts through one benchmark's closed questions."""
     from punchline.validity import shortcuts  # scikit-learn takes half a second to import
 
-    rows = shortcuts.rows(project, benchmark)
-    write_text(project.paths.csv("shortcuts", benchmark), csv_text(shortcuts.COLUMNS, rows))
+    text = csv_text(shortcuts.COLUMNS, shortcuts.rows(project, benchmark))
+    write_text(project.paths.csv("shortcuts", benchmark), text)
 
 
 def write_validity(project: Project, benchmark: str) -> None:

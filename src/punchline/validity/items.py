@@ -49,7 +49,5 @@ def rows(project: Project, benchmark: str) -> list[dict[str, Any]]:
     models = [card.name for card in measured(project)]
     if len(models) < MODELS:
         return []
-    wanted = ["model", "item_id", *GROUP, "right"]
-    scored = pd.concat(answers(project, benchmark, model)[wanted].dropna() for model in models)
-    found = item_statistics(scored)
+    found = item_statistics(answers(project, benchmark, models).dropna(subset="right"))
     return sorted(found, key=lambda row: (FLAGS.index(row["flag"]), row["discrimination"] or 0, row["item_id"]))

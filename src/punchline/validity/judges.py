@@ -33,12 +33,10 @@ def rows(project: Project, benchmark: str) -> list[dict[str, Any]]:
     labels = labelled(project, benchmark, items)
     made = []
     for rule in RULES:
-        of = []
         for card in project.cards.values():
             scores = scores_frame(project.paths.scores(benchmark, card.name), items, rule)[0]
-            of += [{"model": card.name, "rule": rule} | row for row in _of_model(benchmark, card, scores, labels)]
-        made += _ranked(of)
-    return made
+            made += [{"model": card.name, "rule": rule} | row for row in _of_model(benchmark, card, scores, labels)]
+    return _ranked(made)
 
 
 def _of_model(benchmark: str, card: ModelCard, scores: pd.DataFrame, labels: pd.DataFrame) -> Iterator[dict[str, Any]]:
@@ -85,12 +83,12 @@ def _sums(both: pd.DataFrame, answers: pd.DataFrame, unjudged: Sequence[Any]) ->
     return sums, [*both["cluster"], *answers["cluster"], *unjudged]
 
 
-def _ranked(of: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _ranked(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Rows with the ranks, judged and corrected, among models that one judge and method can correct; ties share."""
-    frame = pd.DataFrame(of, columns=COLUMNS)
+    frame = pd.DataFrame(found, columns=COLUMNS)
     testable = frame[frame["corrected"].notna()]
     for name in ("judged", "corrected"):
-        ranks = testable.groupby(["judge", "method"])[name].rank(method="min", ascending=False)
+        ranks = testable.groupby(["rule", "judge", "method"])[name].rank(method="min", ascending=False)
         frame[f"rank_{name}"] = ranks.astype("Int64")
     known = frame.astype(object).where(frame.notna(), None)
     return [{str(name): value for name, value in row.items()} for row in known.to_dict("records")]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pandas as pd
@@ -18,27 +17,20 @@ COLUMNS = (
     *("model", "task", "rule", "n_items", "n_rotations", "clusters", "accuracy", "accuracy_all"),
     *("accuracy_all_lo", "accuracy_all_hi", *(f"share_{letter}" for letter in LETTERS), "chi2", "p"),
 )
-ITEM = ["item_id", "sample", "cluster"]
+GROUP, ITEM = ["model", "task", "rule"], ["item_id", "sample", "cluster"]
 
 
 def rows(project: Project, benchmark: str) -> list[dict[str, Any]]:
     """Rows of option_order.csv: a model's choices in one task under one rule, over all rotations."""
-    if CIRCULAR not in project.conditions(benchmark):
-        return []
-    return [row for model in project.selection.models for row in _of_model(project, benchmark, model)]
-
-
-def _of_model(project: Project, benchmark: str, model: str) -> Iterator[dict[str, Any]]:
-    tasks = project.benchmark(benchmark).OPTIONS
-    frame = answers(project, benchmark, model)
-    frame = frame[frame["responses"].map(bool) & frame["task"].isin([*tasks])]  # without any, the item was not asked
+    asked = CIRCULAR in project.conditions(benchmark)
+    frame = answers(project, benchmark, project.selection.models if asked else ())
+    frame = frame[frame["asked"] & frame["task"].isin([*project.benchmark(benchmark).OPTIONS])]
     frame = frame[(frame["condition"] == DEFAULT) | frame["condition"].str.fullmatch(ROTATION)]
-    for (task, rule), part in frame.groupby(["task", "rule"], sort=False):
-        correct = part.groupby(ITEM)["correct"]
-        part["rotations"] = correct.transform("size")
-        whole = part[(correct.transform("count") == part["rotations"]) & (part["rotations"] > 1)]
-        if not whole.empty:
-            yield {"model": model, "task": task, "rule": rule} | _accuracies(whole) | _positions(whole)
+    correct = frame.groupby([*GROUP, *ITEM], sort=False)["correct"]
+    frame["rotations"] = correct.transform("size")
+    whole = frame[(correct.transform("count") == frame["rotations"]) & (frame["rotations"] > 1)]
+    groups = whole.groupby(GROUP, sort=False)
+    return [dict(zip(GROUP, keys, strict=True)) | _accuracies(part) | _positions(part) for keys, part in groups]
 
 
 def _accuracies(whole: pd.DataFrame) -> dict[str, Any]:

@@ -50,21 +50,12 @@ def agreement(given: list[str]) -> float | None:
 
 def votes(project: Project, benchmark: str) -> list[dict[str, Any]]:
     """Rows of votes.csv: an item and task, the least agreement first; labels: the share of people that gave each."""
-    rows = [
-        {
-            "item_id": item,
-            "task": task,
-            "people": len(given),
-            "agreement": agreement(given),
-            "labels": "; ".join(f"{_words(labels)} {n / len(given):.2f}" for labels, n in Counter(given).most_common()),
-        }
-        for (item, task), given in _ballots(project, benchmark)[1].items()
-    ]
+    rows = []
+    for (item, task), given in _ballots(project, benchmark)[1].items():
+        counts = {" + ".join(msgspec.json.decode(labels)): n for labels, n in Counter(given).most_common()}
+        shares = "; ".join(f"{labels} {n / len(given):.2f}" for labels, n in counts.items())
+        rows.append(dict(zip(VOTES, (item, task, len(given), agreement(given), shares), strict=True)))
     return sorted(rows, key=lambda row: (row["agreement"] is None, row["agreement"] or 0))
-
-
-def _words(labels: str) -> str:
-    return " + ".join(msgspec.json.decode(labels))
 
 
 def rows(project: Project, benchmark: str) -> list[dict[str, Any]]:
@@ -86,18 +77,17 @@ def rows(project: Project, benchmark: str) -> list[dict[str, Any]]:
 
 def _of_people(ballots: dict[tuple[str, str], list[str]], task: str) -> dict[str, Any]:
     """The share of the others who gave a person's labels: the agreement of an item."""
-    found = {
-        item: share for (item, of), given in ballots.items() if of == task and (share := agreement(given)) is not None
-    }
-    return {"model": PEOPLE, "kind": "human", "task": task} | with_limits(votes=average([*found.values()], [*found]))
+    shares = pd.Series({item: agreement(given) for (item, of), given in ballots.items() if of == task}, dtype=float)
+    shares = shares.dropna()
+    return {"model": PEOPLE, "kind": "human", "task": task} | with_limits(votes=average(shares, shares.index))
 
 
 def by_agreement(part: pd.DataFrame, ballots: dict[tuple[str, str], list[str]]) -> Iterator[dict[str, Any]]:
     """Accuracy on items where all people gave the same labels and on the others; the share of votes for an answer."""
-    part = part[[key in ballots for key in zip(part["item_id"], part["task"], strict=True)]]
+    votes_of = pd.Series([*map(ballots.get, zip(part["item_id"], part["task"], strict=True))], part.index, dtype=object)
+    part, given = part[votes_of.notna()], votes_of.dropna()
     if part.empty:
         return
-    given = [ballots[key] for key in zip(part["item_id"], part["task"], strict=True)]
     parsed = part["parsed"].astype(object).fillna("").str.lower()
     right = (parsed == part["gold"].astype(object).str.lower()).to_numpy()
     agree = np.array([len(set(own)) == 1 for own in given])

@@ -18,33 +18,25 @@ COLUMNS = (
     *("model", "task", "condition", "rule", "with_image", "without", "gain", "gain_lo", "gain_hi"),
     *("chance", "leakage", "n", "clusters"),
 )
-ITEM = ["rule", "task", "item_id", "sample", "cluster"]
+ITEM = ["model", "rule", "task", "item_id", "sample", "cluster"]
 
 
 def rows(project: Project, benchmark: str) -> list[dict[str, Any]]:
     """Rows of picture_gain.csv: a model's answers to a task with and without the picture, under one rule."""
     asked = [name for name in project.conditions(benchmark) if name in (*WITHOUT, WITH_IMAGE)]
-    models = project.selection.models if asked else []
-    values = {model: _values(project, benchmark, model, (DEFAULT, *asked)) for model in models}
-    drawn = next((name for name in models if project.cards[name].options.get("baseline") == "random"), "")
-    chance: dict[Any, float] = {}
-    if drawn:  # one draw has a large error: those of all conditions
-        draws = values[drawn].melt(["rule", "task"], [DEFAULT, *asked]).dropna()
-        chance = draws.groupby(["rule", "task"])["value"].mean().to_dict()
-    return [row for model in models for row in _gains(model, values[model], asked, chance)]
+    models = project.selection.models if asked else ()
+    frame = answers(project, benchmark, models, (DEFAULT, *asked))
+    draws = [name for name in models if project.cards[name].options.get("baseline") == "random"][:1]
+    drawn = frame[frame["model"].isin(draws)]  # one draw has a large error: those of all conditions
+    chance = drawn.groupby(["rule", "task"])["right"].mean().to_dict()
+    return [row for model in models for row in _gains(frame[frame["model"] == model], asked, chance)]
 
 
-def _values(project: Project, benchmark: str, model: str, conditions: tuple[str, ...]) -> pd.DataFrame:
-    """Correctness of a model's answers: a row an item (ITEM), a column a condition."""
-    frame = answers(project, benchmark, model)
-    frame = frame[frame["condition"].isin(conditions)]
-    wide = frame.set_index([*ITEM, "condition"])["right"].unstack("condition").reset_index()
-    return wide.reindex(columns=[*ITEM, *conditions])
-
-
-def _gains(model: str, values: pd.DataFrame, asked: list[str], chance: dict[Any, float]) -> Iterator[dict[str, Any]]:
+def _gains(frame: pd.DataFrame, asked: list[str], chance: dict[Any, float]) -> Iterator[dict[str, Any]]:
     """Rows of one model; `chance`: score of the baseline `random` by rule and task."""
-    for (rule, task), part in values.groupby(["rule", "task"], sort=False):
+    values = frame.set_index([*ITEM, "condition"])["right"].unstack("condition")
+    values = values.reindex(columns=[DEFAULT, *asked]).reset_index()
+    for (model, rule, task), part in values.groupby(ITEM[:3], sort=False):
         for condition in asked:
             pair = (condition, DEFAULT) if condition == WITH_IMAGE else (DEFAULT, condition)
             both = part.dropna(subset=pair)

@@ -6,7 +6,6 @@ Standard errors of items and of sampling: Miller, "Adding Error Bars to Evals" (
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from typing import Any
 
 import pandas as pd
@@ -17,11 +16,11 @@ from punchline.artifacts.project import Project
 from punchline.core.benchmark import Verdict
 from punchline.files import Keyed
 from punchline.requests import asked, asked_in_pass
-from punchline.schema import Gold, Item, Score
+from punchline.schema import Gold, Item
 from punchline.score import score
 from punchline.stats.estimate import REAL, influence
 from punchline.stats.functions import average
-from punchline.validity.answers import FEWEST, answers
+from punchline.validity.answers import FEWEST, answers, frame_of
 
 GROUP = ["model", "task", "condition", "rule"]
 COLUMNS = (*GROUP, "n_items", "samples", "agreement", "se_items", "se_sampling", "value")
@@ -35,7 +34,7 @@ def rows(project: Project, benchmark: str) -> list[dict[str, Any]]:
     frames = [_of_judge(project, benchmark, model) for model in project.judged_repeatedly(benchmark)]
     frames = [frame.assign(task=f"{JUDGE}: " + frame["task"]) for frame in frames]
     if project.selection.samples > 1:
-        frames += [_scored(project, benchmark, model) for model in project.selection.models]
+        frames.append(_scored(project, benchmark, answers(project, benchmark, project.selection.models)))
     groups = (pair for frame in frames for pair in frame.groupby(GROUP, sort=False))
     return [dict(zip(GROUP, keys, strict=True)) | row for keys, part in groups if (row := statistics(part))]
 
@@ -90,17 +89,14 @@ def _of_judge(project: Project, benchmark: str, model: str) -> pd.DataFrame:
     loaded = project.benchmark(benchmark)
     scores = (
         made
-        for heard in by_sample.values()
-        for made in score(loaded, model, items, golds, asked(project, benchmark, model), heard)
+        for verdicts in by_sample.values()
+        for made in score(loaded, model, items, golds, asked(project, benchmark, model), verdicts)
         if made.judge == judge
     )
-    return _scored(project, benchmark, model, scores).assign(judge=judge)
+    return _scored(project, benchmark, frame_of(project, benchmark, scores)).assign(judge=judge)
 
 
-def _scored(project: Project, benchmark: str, model: str, scores: Iterable[Score] | None = None) -> pd.DataFrame:
-    """Scored answers with the column `answer`: what a model chose, of texts how right they are."""
-    found, closed = (
-        answers(project, benchmark, model, scores).dropna(subset="right"),
-        project.benchmark(benchmark).CLOSED,
-    )
-    return found.assign(answer=found["parsed"].where(found["task"].isin([*closed]), found["right"]).map(str))
+def _scored(project: Project, benchmark: str, found: pd.DataFrame) -> pd.DataFrame:
+    """Scored answers with the column `answer`: the label that was chosen; of a text, its correctness."""
+    found, closed = found.dropna(subset="right"), [*project.benchmark(benchmark).CLOSED]
+    return found.assign(answer=found["parsed"].where(found["task"].isin(closed), found["right"]).map(str))
