@@ -150,15 +150,11 @@ def test_else_it_is_clopper_and_pearsons_of_the_effective_size(hits: int, n: int
     assert interval(estimate(shares(hits, n))) == pytest.approx((low, high))
 
 
-def test_symmetric_values_have_the_t_interval() -> None:
-    values = [-2.0, -1.0, 0.0, 1.0, 2.0]
-    assert interval(estimate(values, kind=REAL)) == pytest.approx(
-        distributions.t.interval(0.95, 4, 0, distributions.sem(values))
-    )
-
-
-def test_skewness_moves_an_interval_up() -> None:
+def test_skewness_moves_an_interval_up_from_the_t_interval() -> None:
     """Hall's (1992) g(t) = t + s (t^2 / 3 + 1 / 6) / root n + s^2 t^3 / (27 n), at its inverse, is t."""
+    even = [-2.0, -1.0, 0.0, 1.0, 2.0]
+    t_interval = distributions.t.interval(0.95, 4, 0, distributions.sem(even))
+    assert interval(estimate(even, kind=REAL)) == pytest.approx(t_interval)
     values = np.array([0.1, 0.2, 0.1, 0.3, 0.2, 0.4, 0.1, 2.5, 0.2, 0.9])
     low, high = interval(estimate(list(values), kind=REAL))
     n, error = len(values), distributions.sem(values)
@@ -198,27 +194,23 @@ def test_paired_shares_have_bonett_and_prices_interval(cells: tuple[int, int], n
     assert interval(made) == pytest.approx((p - q - half, p - q + half))
 
 
-def test_a_column_of_differences_has_the_interval_of_the_difference() -> None:
-    random = np.random.default_rng(0)
-    a, b = (random.random((2, 60)) < 0.7).astype(float)
+def test_differences() -> None:
+    """Of a column as of two estimates; each side has only its own columns; in the units of what is compared."""
+    a, b = (np.random.default_rng(0).random((2, 60)) < 0.7).astype(float)
     sums = np.column_stack([a, np.ones(60), b, np.ones(60)])
     column = of(sums, Difference(mean, mean, 2), DIFFERENCE)
     assert interval(column) == pytest.approx(interval(difference(estimate(list(a)), estimate(list(b)))))
 
-
-def test_a_difference_gives_each_side_only_its_own_columns() -> None:
     def columns_total(columns: Array) -> Array:
         return np.asarray(columns.sum(axis=-1))
 
     assert Difference(columns_total, columns_total, 2)(np.array([1.0, 10.0, 100.0])) == 11 - 100
-    a, b = Estimate(np.array([[1.0, 10.0]]), columns_total, ["x"]), Estimate(np.array([[100.0]]), columns_total, ["y"])
-    assert difference(a, b).point() == 11 - 100
-
-
-def test_counts_and_unbounded_values_differ_in_their_own_units() -> None:
-    count = of(np.array(shares(3, 10))[:, None], total)
+    one, other = (
+        Estimate(np.array([row]), columns_total, [name]) for row, name in (([1.0, 10.0], "x"), ([100.0], "y"))
+    )
+    assert difference(one, other).point() == 11 - 100
+    count, tokens = of(np.array(shares(3, 10))[:, None], total), estimate([100.0, 250.0, 120.0], kind=POSITIVE)
     assert difference(count, count).bounds == ("bonett-price", -10, 10)
-    tokens = estimate([100.0, 250.0, 120.0], kind=POSITIVE)
     assert difference(tokens, tokens).bounds == ("hall", -math.inf, math.inf)
 
 

@@ -9,7 +9,7 @@ import json
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -32,6 +32,7 @@ RELEASED = "humorbench-released"
 REQUEST = ("item_id", "task", "condition", "sample")
 SCORE = ("state", "scored", "truncated", "parsed", "values")
 UNPINNED = ("plan", *VALIDITY, *SHARED)  # have tests of their own
+OF_DEMO = ("metrics", "availability")  # overviews that are pinned for the demo
 LONGEST = 12  # characters of what is parsed; longer ones of released answers are hashed
 
 
@@ -138,8 +139,7 @@ def hundred(path: Path, mirror: Path, *targets: str) -> Project:
 def read_requests(root: Path, paths: Paths, benchmark: str) -> Iterator[tuple[object, ...]]:
     """(pass, model, item, task, condition, sample, request id) of every request of a run."""
     folder = root / paths.requests(benchmark)
-    files = [folder, *sorted(folder.with_suffix("").rglob("*.parquet"))]
-    for file in files:
+    for file in (folder, *sorted(folder.with_suffix("").rglob("*.parquet"))):
         which, about = ("main", "") if file == folder else (file.parent.name, file.stem)
         for row in pq.read_table(file, columns=[*REQUEST, "digest"]).to_pylist():
             yield which, about, *(row[name] for name in REQUEST), row["digest"]
@@ -155,12 +155,6 @@ def read_scores(root: Path, paths: Paths, benchmark: str, model: str) -> Iterato
         yield tuple(row[name] for name in REQUEST), row["rule"], said
 
 
-def read_scored(root: Path, paths: Paths) -> list[tuple[str, str]]:
-    """(benchmark, model) of everything that a run scored."""
-    files = sorted((root / paths.results).glob("*/scores/*.parquet"))
-    return [(file.parent.parent.name, file.stem) for file in files]
-
-
 def _shown(lines: list[str]) -> list[str]:
     """Lines of a CSV; of a table, those of the rule that it shows and of the paper, not those of the other rule."""
     rows = list(csv.DictReader(lines))
@@ -170,30 +164,15 @@ def _shown(lines: list[str]) -> list[str]:
     return [lines[0], *itertools.compress(lines[1:], kept)]
 
 
-def read_tables(root: Path, paths: Paths) -> Pins:
-    """Lines of every CSV with results."""
-    folder = root / paths.results
-    return {
-        path.relative_to(folder).as_posix(): _shown(path.read_text(encoding="utf-8").split("\n")[:-1])
-        for path in sorted(folder.rglob("*.csv"))
-        if "runs" not in path.relative_to(folder).parts and path.stem not in UNPINNED
-    }
+def _lines(path: Path) -> list[str]:
+    return path.read_text(encoding="utf-8").split("\n")[:-1]
 
 
-def read_items(root: Path, paths: Paths, benchmark: str) -> Pins:
-    """Lines of items, gold, the selection and the availability of a benchmark's images."""
-    files = {
-        "items.jsonl": paths.items(benchmark),
-        "gold.jsonl": paths.gold(benchmark),
-        "selected.csv": paths.selected(benchmark),
-        "availability.csv": paths.csv("availability", benchmark),
-    }
-    found = {name: root / file for name, file in files.items()}
-    return {
-        f"{benchmark}/{name}": path.read_text("utf-8").split("\n")[:-1]
-        for name, path in found.items()
-        if path.is_file()
-    }
+def read_tables(project: Project, run: str = "default", without: Collection[str] = ()) -> Pins:
+    """Lines of every CSV with results, but the files of these names."""
+    folder, left = project.path / Paths(run=run).results, {*UNPINNED, *without}
+    files = {path.relative_to(folder): path for path in sorted(folder.rglob("*.csv")) if path.stem not in left}
+    return {name.as_posix(): _shown(_lines(path)) for name, path in files.items() if "runs" not in name.parts}
 
 
 def read_json(project: Project, *command: str) -> list[str]:
@@ -220,14 +199,27 @@ def _score_rows(root: Path, paths: Paths, benchmark: str, model: str, *, hashed:
         yield from ((*key, rule, *said) for rule, said in sorted(rules.items()))
 
 
+def scores(project: Project, run: str = "default", *, hashed: bool = False) -> Pins:
+    """Scores of every answer of a run under both rules."""
+    paths, pins = Paths(run=run), {}
+    for file in sorted((project.path / paths.results).glob("*/scores/*.parquet")):
+        name, model = file.parent.parent.name, file.stem
+        rows = _score_rows(project.path, paths, name, model, hashed=hashed)
+        pins[f"{name}/{model}.csv"] = table([(*REQUEST, "rule", *SCORE), *rows])
+    return pins
+
+
 def demo_items(project: Project) -> Pins:
-    """Items, gold, selection and availability, and the sha256 of every published image and picture."""
-    paths, pins = Paths(raw_root="data/raw/demo"), {}
+    """Items, gold, selection, availability of images, and the sha256 of every published image and picture."""
+    paths, root, pins = Paths(raw_root="data/raw/demo"), project.path, {}
     for name in WITH_DEMO:
-        pins |= read_items(project.path, paths, name)
-        folders = [project.path / folder for folder in (f"{paths.raw(name)}/images", paths.pictures(name))]
+        files = (paths.items(name), paths.gold(name), paths.selected(name), paths.csv("availability", name))
+        kinds = ("items.jsonl", "gold.jsonl", "selected.csv", "availability.csv")
+        found = {f"{name}/{kind}": root / file for kind, file in zip(kinds, files, strict=True)}
+        pins |= {kind: _lines(path) for kind, path in found.items() if path.is_file()}
+        folders = [root / folder for folder in (f"{paths.raw(name)}/images", paths.pictures(name))]
         images = [file for folder in folders for file in sorted(folder.rglob("*.*")) if file.is_file()]
-        rows = [(file.relative_to(project.path), sha256(file.read_bytes())) for file in images]
+        rows = [(file.relative_to(root), sha256(file.read_bytes())) for file in images]
         pins[f"{name}/images.csv"] = table([("image", "sha256"), *rows])
     return pins
 
@@ -240,24 +232,6 @@ def demo_requests(project: Project) -> Pins:
         rows = sorted(read_requests(project.path, Paths(), name), key=str)
         pins[f"{name}.csv"] = table([head, *((*row[:-1], str(row[-1])[:16]) for row in rows)])
     return pins
-
-
-def _scores(project: Project, run: str = "default", *, hashed: bool = False) -> Pins:
-    pins = {}
-    for name, model in read_scored(project.path, paths := Paths(run=run)):
-        rows = _score_rows(project.path, paths, name, model, hashed=hashed)
-        pins[f"{name}/{model}.csv"] = table([(*REQUEST, "rule", *SCORE), *rows])
-    return pins
-
-
-def demo_scores(project: Project) -> Pins:
-    """Scores of every answer under both rules."""
-    return _scores(project)
-
-
-def demo_tables(project: Project) -> Pins:
-    """Every CSV with results."""
-    return read_tables(project.path, Paths())
 
 
 RANKED = (
@@ -274,11 +248,6 @@ def demo_comparisons(project: Project) -> Pins:
     return pins | {"judges.json": read_json(project, "judges", "--run", "default", "--run", "strict")}
 
 
-def released_scores(project: Project) -> Pins:
-    """Scores of every released answer under both rules."""
-    return _scores(project, RELEASED, hashed=True)
-
-
 def released_requests(project: Project) -> Pins:
     """Requests about every item: how many in each pass, and one digest over their ids."""
     found: dict[tuple[str, str], list[str]] = {}
@@ -289,51 +258,27 @@ def released_requests(project: Project) -> Pins:
 
 
 def released_tables(project: Project) -> Pins:
-    """Every CSV with results of the released runs, but those that quote answers; two models compared; the judge."""
-    words = ("compare", "o3-released", "gpt-4o-released", "--run", RELEASED)
-    return _without_quotes(read_tables(project.path, Paths(run=RELEASED))) | {
-        "compare.json": read_json(project, *words)
-    }
-
-
-def _without_quotes(pins: Pins) -> Pins:
-    return {name: lines for name, lines in _of_tables(pins).items() if not name.endswith("unread.csv")}
-
-
-def _of_tables(pins: Pins) -> Pins:
-    """Without the overviews that are pinned for the demo: of images, of main values, which tables have too."""
-    return {name: lines for name, lines in pins.items() if Path(name).name not in ("metrics.csv", "availability.csv")}
-
-
-def small_tables(project: Project) -> Pins:
-    """Every CSV with results of a small run."""
-    return _of_tables(demo_tables(project))
-
-
-def hundred_scores(project: Project) -> Pins:
-    """Scores of every one of the 600 released answers under both rules."""
-    return _scores(project, hashed=True)
-
-
-def hundred_tables(project: Project) -> Pins:
-    """Every CSV with results of the 600 released answers, but those that quote them."""
-    return _without_quotes(read_tables(project.path, Paths()))
+    """Every CSV with results of the released runs, but those that quote answers; two models compared."""
+    compared = read_json(project, "compare", "o3-released", "gpt-4o-released", "--run", RELEASED)
+    return read_tables(project, RELEASED, (*OF_DEMO, "unread")) | {"compare.json": compared}
 
 
 DEMO_PARTS: dict[str, Callable[[Project], Pins]] = {
     "demo/items": demo_items,
     "demo/requests": demo_requests,
-    "demo/scores": demo_scores,
-    "demo/tables": demo_tables,
+    "demo/scores": scores,
+    "demo/tables": read_tables,
     "demo/comparisons": demo_comparisons,
 }
 RELEASED_PARTS: dict[str, Callable[[Project], Pins]] = {
     "released/requests": released_requests,
-    "released/scores": released_scores,
+    "released/scores": lambda project: scores(project, RELEASED, hashed=True),
     "released/tables": released_tables,
 }
 HUNDRED_PARTS: dict[str, Callable[[Project], Pins]] = {
-    "hundred/scores": hundred_scores,
-    "hundred/tables": hundred_tables,
+    "hundred/scores": lambda project: scores(project, hashed=True),
+    "hundred/tables": lambda project: read_tables(project, without=(*OF_DEMO, "unread")),
 }
-SMALL_PARTS: dict[str, Callable[[Project], Pins]] = {"small/tables": small_tables}
+SMALL_PARTS: dict[str, Callable[[Project], Pins]] = {
+    "small/tables": lambda project: read_tables(project, without=OF_DEMO)
+}
