@@ -1,6 +1,5 @@
 """What is looked at before the first job: keys, mirror, GPUs and memory, by what cards ask."""
 
-from dataclasses import dataclass, field
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -77,16 +76,9 @@ def test_threads_of_a_job(root: Path, monkeypatch: pytest.MonkeyPatch, name: str
     assert resources.threads(read_card(name)) == expected
 
 
-@dataclass
-class Job:
+def job(rule: str, **wildcards: str) -> Any:
     """What preflight looks at of a job of Snakemake."""
-
-    rule: SimpleNamespace
-    wildcards_dict: dict[str, str] = field(default_factory=dict)
-
-
-def job(rule: str, **wildcards: str) -> Job:
-    return Job(SimpleNamespace(name=rule), wildcards)
+    return SimpleNamespace(rule=SimpleNamespace(name=rule), wildcards_dict=wildcards)
 
 
 def test_a_key_that_a_missing_answer_needs(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:

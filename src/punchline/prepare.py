@@ -85,22 +85,19 @@ def read_selected(path: str | Path) -> list[str]:
 
 def make_gold(benchmark: Benchmark, files: Mapping[str, bytes], selected: Sequence[str]) -> Iterator[Gold]:
     """Gold of the selection, in its order. Raises PunchlineError for an item without a label."""
-    wanted, early, known = set(selected), dict[str, Gold](), set[str]()  # early: what comes before its turn waits
-    golds = (gold for gold in benchmark.golds(files) if gold.item_id in wanted)
+    wanted, file = set(selected), benchmark.GOLD_FILES[0]
+    golds = [gold for gold in benchmark.golds(files) if gold.item_id in wanted]
+    _once((gold.item_id for gold in golds), file, "label")
+    found = {gold.item_id: gold for gold in golds}
     for item_id in selected:
-        while item_id not in early:
-            gold = next(golds, None)
-            if gold is None:
-                raise PunchlineError("the item has no label", file=benchmark.GOLD_FILES[0], record=item_id)
-            _once([gold.item_id], benchmark.GOLD_FILES[0], "label", known)
-            early[gold.item_id] = gold
-        yield early.pop(item_id)
-    _once((gold.item_id for gold in golds), benchmark.GOLD_FILES[0], "label", known)  # to the end of the files
+        if item_id not in found:
+            raise PunchlineError("the item has no label", file=file, record=item_id)
+        yield found[item_id]
 
 
-def _once(item_ids: Iterable[str], file: str, what: str, known: set[str] | None = None) -> None:
+def _once(item_ids: Iterable[str], file: str, what: str) -> None:
     """Raises PunchlineError for an item that is there twice."""
-    known = set() if known is None else known
+    known = set[str]()
     for item_id in item_ids:
         if item_id in known:
             raise PunchlineError(f"the {what} is there twice", file=file, record=item_id, hint="Keep one of them")

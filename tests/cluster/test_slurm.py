@@ -1,6 +1,5 @@
 """The graph on a real SLURM, through profiles/slurm as shipped; only the pause between status queries is shorter."""
 
-import importlib.util
 import os
 import re
 import secrets
@@ -21,6 +20,8 @@ from tests.small_models import build_tiny
 from punchline.core.storage import read_table
 from punchline.journal import Line
 from punchline.schema import Request
+
+from .conftest import needs
 
 pytestmark = pytest.mark.timeout(1500)
 
@@ -72,9 +73,8 @@ def working_in(folder: Path) -> list[str]:
 
 @pytest.fixture(scope="module")
 def project(slurm: None, tmp_path_factory: pytest.TempPathFactory) -> Project:
-    absent = [name for name in ("torch", "transformers", "accelerate") if importlib.util.find_spec(name) is None]
-    if absent:
-        pytest.skip(f"PACKAGES {', '.join(absent)} ABSENT: make cluster installs them into .venv-cluster")
+    for package in ("torch", "transformers", "accelerate"):
+        needs(package)
     project = start(tmp_path_factory.mktemp("slurm") / "p")
     build_tiny(project.path / "data/models/tiny-qwen2-vl")
     (project.path / "config/model/slow.yaml").write_text(SLOW)

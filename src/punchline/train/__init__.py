@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import importlib.metadata
 import importlib.util
-import json
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -28,19 +27,13 @@ from punchline.engines.transformers.loaded import Loaded
 from punchline.errors import PunchlineError
 from punchline.files import csv_text, exclusive_lock, read_records, write_bytes, write_text
 from punchline.respond import image_files
-from punchline.schema import Gold, Item, ModelCard, digest_of, sha256
+from punchline.schema import Gold, Item, ModelCard, canonical, digest_of, sha256
 from punchline.text import log_line
 from punchline.train.examples import encoded, examples_of, is_held_out
 from punchline.train.training import Training
 
 PACKAGES = ("torch", "transformers", "peft", "safetensors")
 CHECKPOINT_S = 120.0  # work that a kill may cost
-
-
-def unavailable() -> str | None:
-    """Missing packages."""
-    absent = [package for package in PACKAGES if importlib.util.find_spec(package) is None]
-    return f"not installed: {', '.join(absent)}; run make hf" if absent else None
 
 
 def train(
@@ -56,8 +49,8 @@ def train(
 
     Raises PunchlineError where packages are missing or nothing is left to train on.
     """
-    if reason := unavailable():
-        raise PunchlineError(reason, file=recipe.file)
+    if absent := [package for package in PACKAGES if importlib.util.find_spec(package) is None]:
+        raise PunchlineError(f"not installed: {', '.join(absent)}; run make hf", file=recipe.file)
     import torch
 
     folder = adapters.folder_of(recipe.name)
@@ -110,8 +103,7 @@ def train(
             device=loaded.device,
         )
         write_text(folder / adapters.HELD_OUT, csv_text(("item_id",), ({"item_id": name} for name in held)))
-        text = json.dumps(msgspec.to_builtins(manifest), indent=1, sort_keys=True, ensure_ascii=False) + "\n"
-        write_text(folder / adapters.MANIFEST, text)
+        write_bytes(folder / adapters.MANIFEST, msgspec.json.format(canonical(manifest), indent=1) + b"\n")
         shutil.rmtree(work / "pictures", ignore_errors=True)
     return manifest
 

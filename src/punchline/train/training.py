@@ -47,15 +47,9 @@ class Training:
         self.checkpoint, self.digest = checkpoint, digest
         self.label = f"train {recipe.name}" + (f" ({part})" if part != WHOLE else "")
         torch.manual_seed(recipe.seed)
-        names = "|".join(map(re.escape, recipe.lora.targets))
-        config = LoraConfig(
-            r=recipe.lora.r,
-            lora_alpha=recipe.lora.alpha,
-            lora_dropout=recipe.lora.dropout,
-            target_modules=rf"(.*\.)?({names})",
-            exclude_modules=NOT_TRAINED,
-            bias="none",
-        )
+        lora, names = recipe.lora, "|".join(map(re.escape, recipe.lora.targets))
+        ranks: dict[str, Any] = {"r": lora.r, "lora_alpha": lora.alpha, "lora_dropout": lora.dropout, "bias": "none"}
+        config = LoraConfig(target_modules=rf"(.*\.)?({names})", exclude_modules=NOT_TRAINED, **ranks)
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", FutureWarning)  # peft asks transformers by an old name
@@ -140,11 +134,10 @@ class Training:
             return
         try:
             state = torch.load(self.checkpoint, map_location="cpu", weights_only=True)
-        except Exception as error:  # a damaged zip, a pickle of something else: torch's errors share no base
-            log_line(f"{self.label}: {self.checkpoint} cannot be read ({type(error).__name__}): training starts again")
-            return
+        except Exception:  # a damaged zip, a pickle of something else: torch's errors share no base
+            state = None
         if not isinstance(state, dict) or state.get("of") != self.digest:
-            log_line(f"{self.label}: {self.checkpoint} is of another training: this one starts from the beginning")
+            log_line(f"{self.label}: {self.checkpoint} is damaged or of another training: starting from the beginning")
             return
         with torch.no_grad():
             for name, weight in self.weights.items():
