@@ -99,7 +99,7 @@ def readings(task: str, text: str, gold: Gold, item: Item, model: str = "") -> d
     by_task = (value or {"classification": None}) if task == JOINT else {task: value}
     if marked := by_task.get("caption_hl"):  # annotations have the parts of hyphenated words
         by_task["caption_hl"] = highlight.words(" ".join(marked))
-    return {task: one if one is None or isinstance(one, tuple) else (one,) for task, one in by_task.items()}
+    return {task: v if v is None or isinstance(v, tuple) else (v,) for task, v in by_task.items()}
 
 
 def comparisons(task: str, found: Sequence[str], item: Item, gold: Gold, condition: str) -> list[list[Request]]:

@@ -88,7 +88,7 @@ def _percent(pairs: pd.DataFrame, flags: pd.Series[Any]) -> Estimate:
 
 def _has(texts: pd.Series[Any], text: str) -> pd.Series[Any]:
     """Flags of the lists that have a text."""
-    return texts.map(lambda own: text in own)
+    return texts.map(lambda listed: text in listed)
 
 
 DRAWS = 100  # section 6.1
@@ -136,7 +136,7 @@ def statistics_rows(files: Files) -> Iterator[Row]:
     named, figures = samples["metaphors"], samples["figures"]
     hits = {name: _has(named, name.replace("_", " ")) for name in ("animals_are_humans", "humans_are_animals")}
     hits["personification"] = _has(figures, "personification")
-    hits["other_devices"] = figures.map(lambda own: not FIGURATIVE_METAPHORS.issuperset(own))
+    hits["other_devices"] = figures.map(lambda devices: not FIGURATIVE_METAPHORS.issuperset(devices))
     hits |= {device: _has(figures, device) for device in ("pun", "exaggeration", "satire", "idiom")}
     for statistic, hit in hits.items():
         yield Row(model=DATASET, statistic=statistic, value=_percent(samples, hit))

@@ -75,11 +75,11 @@ def marks(answered: Answered) -> Iterator[Mark]:
         if mark.text is not None and asked not in parsed:
             parsed[asked] = readings(asked, mark.text, gold, answered.item, answered.model)
         by_task = parsed.get(asked, {})
-        if (found := by_task.get(task)) is not None:
-            mark.scored, mark.metrics = True, {"success": 1.0, **_scores(task, found, gold, rule)}
-            mark.parsed = tuple(json.dumps(list(one)) if isinstance(one, tuple) else str(one) for one in found)
+        if (values := by_task.get(task)) is not None:
+            mark.scored, mark.metrics = True, {"success": 1.0, **_scores(task, values, gold, rule)}
+            mark.parsed = tuple(json.dumps(list(v)) if isinstance(v, tuple) else str(v) for v in values)
             if task in SIMILAR:
-                similarity, verdicts = _cosine(answered, task, found)
+                similarity, verdicts = _cosine(answered, task, values)
                 mark.metrics |= similarity
                 for verdict in verdicts:
                     mark.hear(verdict)

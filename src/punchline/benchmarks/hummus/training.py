@@ -73,11 +73,12 @@ def marked(caption: str, words: Sequence[str]) -> str | None:
 
 
 def _marked(caption: str, words: Sequence[str], pattern: re.Pattern[str]) -> str | None:
+    """The caption with the words in the fewest pairs of tags; None where it does not have them all in this order."""
     spelt = [highlight.words(word) for word in pattern.findall(caption)]
     best: dict[int, tuple[int, tuple[int, ...]]] = {-2: (0, ())}  # place of the last word: (pairs of tags, all places)
     for word in words:
-        found = [place for place, spelling in enumerate(spelt) if spelling == (word,)]
-        ends = {place: [best[last] for last in best if last < place] for place in found}
+        occurrences = [place for place, spelling in enumerate(spelt) if spelling == (word,)]
+        ends = {place: [best[last] for last in best if last < place] for place in occurrences}
         best = {
             place: min((pairs + (place - 1 not in places), (*places, place)) for pairs, places in before)
             for place, before in ends.items()

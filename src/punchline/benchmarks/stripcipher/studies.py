@@ -89,12 +89,12 @@ def parse_both(answer: str) -> dict[str, tuple[str, tuple[str, ...]]]:
     """{task: (answer, distractors)} of an answer in figure 11's format, without tasks that have no right answer."""
     questions = {}
     for task, (start, end) in _PLACES.items():
-        listed, found, after = answer.partition(start)[2].partition(end)
+        listed, ending, after = answer.partition(start)[2].partition(end)
         options: dict[str, str] = {}
         for letter, text in _OPTION.findall(start + listed):
             options.setdefault(letter, text.strip().strip("[]").strip())
         right = _RIGHT.match(after)
-        if found and right and right[1] in options:
+        if ending and right and right[1] in options:
             questions[task] = options.pop(right[1]), tuple(text for text in options.values() if text)
     return questions
 
