@@ -16,6 +16,8 @@ from punchline.benchmarks.hummus import (
     METRICS,
     NAME,
     PROMPT_TASKS,
+    SCORERS,
+    SIMILAR,
     TEST_SET,
     dataset,
 )
@@ -73,41 +75,30 @@ def number_of_prompts(sums: Array) -> Array:
     return np.full(sums.shape[:-1], sums.shape[-1] / len(COUNTS))
 
 
-def _means(scores: pd.DataFrame, task: str, metrics: dict[str, str], kind: Kind = SHARE) -> Columns:
-    """Mean and SD of a task's metrics, {column: metric}, and the task's success rate."""
-    part = scores[scores.task == task]
-    made: Columns = {}
-    for name, of in metrics.items():
-        made |= {name: mean(part, of, kind), f"{name}_sd": sd(part, of)}
-    return made | {f"{task}_success": success(part)}
+def means(scores: pd.DataFrame, task: str, *metrics: str) -> Columns:
+    """Mean and SD of a task's metrics, by default of its similarities, and the task's success rate.
 
-
-def cosine(scores: pd.DataFrame, task: str) -> Columns:
-    """Similarity by LaBSE as `task`, by the packaged MiniLM as `task`_minilm."""
-    return _means(scores, task, {task: "cosine", f"{task}_minilm": "cosine_minilm"}, COEFFICIENT)
-
-
-def overlap(scores: pd.DataFrame, task: str, *metrics: str) -> Columns:
-    """Overlap of boxes or words with gold."""
-    return _means(scores, task, {f"{task}_{name}": name for name in metrics})
-
-
-def rouge(scores: pd.DataFrame, *kinds: str) -> Columns:
-    """ROUGE of explanations."""
-    return _means(scores, "explanation", {kind: kind for kind in kinds})
+    Columns: `task_metric`, `task` and `task_minilm` for similarity by LaBSE and by the packaged MiniLM, rouge1, rouge2.
+    """
+    part, kind = scores[scores.task == task], COEFFICIENT if task in SIMILAR else SHARE
+    columns: Columns = {}
+    for name in metrics or SCORERS.values():
+        column = f"{task}_{name}".replace("_cosine", "").removeprefix("explanation_")
+        columns |= {column: mean(part, name, kind), f"{column}_sd": sd(part, name)}
+    return columns | {f"{task}_success": success(part)}
 
 
 @table("table2", tasks=("classification", "naming", "explanation"), data=random_rows, files=(DATASET, TEST_SET))
 def understanding(scores: _Frame, items: _Frame) -> Iterator[Row]:
     classified = classification(scores[scores.task == "classification"], **THREE_F1)
-    yield Row(**classified, **cosine(scores, "naming"), **rouge(scores, "rouge1", "rouge2"))
+    yield Row(**classified, **means(scores, "naming"), **means(scores, "explanation", "rouge1", "rouge2"))
 
 
 @table("table3", tasks=("image_bbox", "image_label", "caption_hl"))
 def localisation(scores: _Frame, items: _Frame) -> Iterator[Row]:
-    boxes = overlap(scores, "image_bbox", "precision", "recall", "iou")
-    words = overlap(scores, "caption_hl", "precision", "recall", "jaccard")
-    yield Row(**boxes, **cosine(scores, "image_label"), **words)
+    boxes = means(scores, "image_bbox", "precision", "recall", "iou")
+    words = means(scores, "caption_hl", "precision", "recall", "jaccard")
+    yield Row(**boxes, **means(scores, "image_label"), **words)
 
 
 @table("table4", tasks=(*PROMPT_TASKS, "classification"), conditions=("prompts", DEFAULT))
@@ -126,16 +117,16 @@ def prompts(scores: _Frame, items: _Frame) -> Iterator[Row]:
 @table("table5", tasks=JOINT_TASKS, conditions=("joint",))
 def joint(scores: _Frame, items: _Frame) -> Iterator[Row]:
     classified = classification(scores[scores.task == "classification"], **THREE_F1)
-    boxes, words = overlap(scores, "image_bbox", "iou"), overlap(scores, "caption_hl", "jaccard")
-    yield Row(**classified, **cosine(scores, "naming"), **boxes, **words)
+    boxes, words = means(scores, "image_bbox", "iou"), means(scores, "caption_hl", "jaccard")
+    yield Row(**classified, **means(scores, "naming"), **boxes, **words)
 
 
 def _six(part: _Frame) -> Columns:
     """Columns of table 7."""
     classified = classification(part[part.task == "classification"], classification="avg")
-    texts = cosine(part, "naming") | cosine(part, "image_label")
-    boxes, words = overlap(part, "image_bbox", "iou"), overlap(part, "caption_hl", "jaccard")
-    return classified | texts | boxes | words | rouge(part, "rouge1", "rouge2")
+    texts = means(part, "naming") | means(part, "image_label")
+    boxes, words = means(part, "image_bbox", "iou"), means(part, "caption_hl", "jaccard")
+    return classified | texts | boxes | words | means(part, "explanation", "rouge1", "rouge2")
 
 
 @table("table7", of="across", tasks=tuple(LIMITS))
@@ -161,9 +152,9 @@ def image_or_description(scores: _Frame, items: _Frame) -> Iterator[Row]:
     for shown, (part, asked) in parts.items():
         if shown == "image" and not (attempted(part) or attempted(asked)):
             part, asked = part[part.task == "naming"], asked[:0]  # its pairs are those of the first task
-        texts = cosine(part, "naming") | cosine(part, "image_label") | overlap(part, "caption_hl", "jaccard")
+        texts = means(part, "naming") | means(part, "image_label") | means(part, "caption_hl", "jaccard")
         classified = classification(asked, classification="avg")
-        yield Row(input=shown, **classified, **texts, **rouge(part, "rouge1"))
+        yield Row(input=shown, **classified, **texts, **means(part, "explanation", "rouge1"))
 
 
 @table("good_answers", tasks=("naming", "image_bbox", "image_label", "explanation"))
