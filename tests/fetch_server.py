@@ -45,7 +45,6 @@ class Reply:
     cut: int = 0  # bytes of the body that are announced and not sent
     unannounced: bool = False  # no Content-Length
     delay: float = 0.0  # seconds before the answer
-    drip: float = 0.0  # seconds between bytes
     hang_up: bool = False  # close the connection without an answer
 
 
@@ -103,13 +102,7 @@ class Server(Scripted):
         for name, value in reply.headers.items():
             request.send_header(name, value)
         request.end_headers()
-        body = reply.body[: len(reply.body) - reply.cut]
-        if reply.drip:
-            for byte in body:
-                request.wfile.write(bytes([byte]))
-                time.sleep(reply.drip)
-        else:
-            request.wfile.write(body)
+        request.wfile.write(reply.body[: len(reply.body) - reply.cut])
 
 
 class Rerouted(Backend):

@@ -100,7 +100,6 @@ BEHAVIOR: dict[str, tuple[tuple[str, str], Reply | list[Reply], str | None]] = {
     "identity": (IMAGE, packed("identity", 0, picture(1)), None),
     "not packed as it says": (IMAGE, packed("gzip", 0, b"no gzip at all"), "truncated"),
     "packed body cut": (IMAGE, packed("gzip", 0, gzip.compress(picture(1), mtime=0)[:-20]), "truncated"),
-    "dripping": (IMAGE, Reply(picture(), drip=0.1), "timed out"),
     "redirect to an allowed place": (IMAGE, moved("https://elsewhere.example/a.png", 301), None),
     "redirect from http to https": (
         *(INFO, Reply(json.dumps({"img": f"http://{IMAGE_HOST}/comics/old.png"}).encode(), "application/json"), None),
@@ -139,9 +138,8 @@ def test_the_reason_is_recorded(project: Project, case: str) -> None:
     if case.endswith("pinned"):
         project.pin(1, picture(1))
     pages = {comic: f"https://{place[0]}{place[1]}"} if place in (NO_SITE, EXPLOSM) else {}
-    manners = Manners(pause=0, backoff=0.01, total_timeout=0.3) if case == "dripping" else QUICK
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    entry = project.one(comic, manners=manners, pages=pages)
+    entry = project.one(comic, pages=pages)
     assert (entry.state, entry.reason) == ("missing" if reason else "ok", reason), entry.note
     assert (entry.path, entry.sha256) == (None, None) if reason else entry.sha256 == sha256(picture(1))
     assert len(list(project.out.iterdir())) == (0 if reason else 1)
