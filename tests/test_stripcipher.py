@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-import numpy as np
 import pytest
 from tests.records import images_of, read_golds, refused, response, text_of
 from tests.tabulated import Scored, tabulate
@@ -18,11 +17,10 @@ from punchline.benchmarks.stripcipher.holdout import held_out
 from punchline.benchmarks.stripcipher.pictures import pictures
 from punchline.benchmarks.stripcipher.strips import Strip, read_strips, strips_of
 from punchline.benchmarks.stripcipher.tables import TABLES
-from punchline.comics.number import encode
 from punchline.core.benchmark import NoPicture
 from punchline.errors import PunchlineError
 from punchline.files import parse_csv
-from punchline.schema import Gold, ImageRef, Item, ModelCard, Score, State, sha256
+from punchline.schema import ImageRef, Item, ModelCard, Score, sha256
 from punchline.tables.render import read_published
 
 OPTIONS = ["one thing", "another thing", "a third thing", "a fourth thing"]
@@ -141,38 +139,25 @@ def test_prompts_are_the_papers(paper: Callable[[str], str]) -> None:
         assert piece in text, piece
 
 
-def scored(text: str | None, task: str, state: State = "ok", condition: str = "default") -> tuple[Score, Gold]:
-    files = corpus(REVIEWED)
-    (item,), (gold,) = items(files), stripcipher.golds(files)
-    (request,) = [r for r in stripcipher.requests(item) if (r.task, r.condition) == (task, condition)]
-    scores = score_item({task: response(request, text, state)}, item, gold, "m", "paper", None, condition)
-    return next(score for score in scores if score.task == task), gold
-
-
 def test_the_sequence_itself_chooses_its_option() -> None:
-    _, gold = scored("", "prediction")
-    letter, right = gold.values["reordering_choice"], ", ".join(map(str, gold.values["reordering_generation"]))
-    assert scored(right, "reordering_choice")[0].parsed == (letter,)
+    (item,), (gold,) = items(corpus()), stripcipher.golds(corpus())
+
+    def scored(text: str, task: str = "reordering_choice") -> Score:
+        scores = score_item({task: response(task, text)}, item, gold, "m", "paper")
+        return next(score for score in scores if score.task == task)
+
+    letter, order = gold.values["reordering_choice"], gold.values["reordering_generation"]
+    right = ", ".join(map(str, order))
+    assert scored(right).parsed == (letter,) and scored(f"{letter}. {right}").metrics["correct"] == 1.0
     for no_option in ("1, 2, 3, 4", f"4, {right}", f"{right}, 1", f"not {right}", f"It isn't {right}."):
-        assert scored(no_option, "reordering_choice")[0].state == "unparsable", no_option
-    assert scored(f"{letter}. {right}", "reordering_choice")[0].metrics["correct"] == 1.0
-    places = [gold.values["reordering_generation"].index(number) + 1 for number in range(1, 5)]  # the other reading
-    metrics = scored(", ".join(map(str, places)), "reordering_generation")[0].metrics
-    assert metrics == {"correct": float(places == gold.values["reordering_generation"]), "correct_as_places": 1.0}
+        assert scored(no_option).state == "unparsable", no_option
+    places = [order.index(number) + 1 for number in range(1, 5)]  # the other reading
+    metrics = scored(", ".join(map(str, places)), "reordering_generation").metrics
+    assert metrics == {"correct": float(places == order), "correct_as_places": 1.0}
 
 
-def strip_image(n: int = 4) -> bytes:
-    """A row of n framed panels, 100 pixels wide, with gutters of 10."""
-    page = np.full((140, 10 + 110 * n, 3), 255, np.uint8)
-    for place in range(n):
-        x = 10 + 110 * place
-        page[20:120, x : x + 100] = 0
-        page[23:117, x + 3 : x + 97] = 60 + 20 * place
-    return encode(page)
-
-
+FIVE = (Path(__file__).parent.parent / "data/demo/stripcipher/images/demo_4.png").read_bytes()  # five frames
 EMPTY = {"metadata.csv": b"comic_id,metadata\n", "objective_label.csv": b"comic_id,panel_sequence\n"}
-BROKEN = (b"", b"<html>", strip_image()[:200])
 HOSTILE = EMPTY | {"metadata.csv": b"comic_id,metadata\ns_1,[None]\n"}
 OUTSIDE = [*([x, 0, x + 10, 10] for x in (0, 10, 20)), [0, 0, 9999, 10]]
 
@@ -180,12 +165,12 @@ OUTSIDE = [*([x, 0, x + 10, 10] for x in (0, 10, 20)), [0, 0, 9999, 10]]
 @pytest.mark.parametrize(
     ("boxes", "content", "files", "kind", "message"),
     [
-        (None, strip_image(5), {}, NoPicture, "5 panels by splitting, 4 stated"),
-        ("pixelhumor", strip_image(), EMPTY, NoPicture, "0 panels by PixelHumor's metad"),
-        ("pixelhumor", strip_image(), {}, PunchlineError, r"metadata\.csv: the file is not"),
-        (OUTSIDE, strip_image(), {}, PunchlineError, "the published image.*frame 4"),
-        *((None, bad, {}, PunchlineError, "the published image") for bad in BROKEN),
-        ("pixelhumor", strip_image(), HOSTILE, PunchlineError, r"metadata\.csv, line 2, record s_1"),
+        (None, FIVE, {}, NoPicture, "5 panels by splitting, 4 stated"),
+        ("pixelhumor", FIVE, EMPTY, NoPicture, "0 panels by PixelHumor's metad"),
+        ("pixelhumor", FIVE, {}, PunchlineError, r"metadata\.csv: the file is not"),
+        ("pixelhumor", FIVE, HOSTILE, PunchlineError, r"metadata\.csv, line 2, record s_1"),
+        (OUTSIDE, FIVE, {}, PunchlineError, "the published image.*frame 4"),
+        *((None, bad, {}, PunchlineError, "the published image") for bad in (b"", b"<html>", FIVE[:200])),
     ],
 )
 def test_why_there_is_no_picture(
