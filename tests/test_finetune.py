@@ -156,10 +156,10 @@ def test_what_the_tables_test_on_is_not_trained_on(project: Path, demo: Any, tmp
     items, golds = demo[recipe.benchmark]
     examples, _, _ = examples_of(recipe, items, golds, tmp_path / "made")
     used = {example.request.item_id.partition("#")[0] for example in examples}
-    held_out = hummus_scope.held_out if recipe.benchmark == "hummus" else holdout.held_out
-    tested = [
-        item.item_id for item in items if held_out(item.cluster if recipe.benchmark == "hummus" else item.item_id)
-    ]
+    if recipe.benchmark == "hummus":
+        tested = [item.item_id for item in items if hummus_scope.held_out(item.cluster)]
+    else:
+        tested = [item.item_id for item in items if holdout.held_out(item.item_id)]
     assert used and used.isdisjoint(tested)
     assert {e.request.task for e in examples} <= set(recipe.tasks)
     assert {e.request.condition for e in examples} == set(recipe.conditions)

@@ -1,7 +1,5 @@
 """Bad input to a whole run: status 1, one message that names file and record, no traceback, nothing lost."""
 
-from pathlib import Path
-
 import pytest
 
 from .conftest import SMALL, TABLE
@@ -77,10 +75,3 @@ def test_a_subsets_name_is_no_command(small: Project) -> None:
     (small.path / subset).write_text("comic_id\nborderless_1\n")
     small.snakemake(TABLE, config=f"{SMALL} subset={subset}")
     assert not [path for path in small.path.iterdir() if path.name == "RAN"]
-
-
-def test_released_answers_that_are_not_there(small: Project) -> None:
-    (small.path / "config/model/mine.yaml").write_text("engine: replay\nformat: pixelhumor\npath: data/replay/a.json\n")
-    said = refused(small, "models=[mine]")
-    assert "config/model/mine.yaml, field path: no such file: 'data/replay/a.json'. Put the file there" in said
-    assert not Path(small.path / "data/responses/pixelhumor/mine.parquet").exists()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -93,29 +93,29 @@ def read_recipe(name: str) -> Recipe:
 def _check(recipe: Recipe) -> None:
     """Raise PunchlineError for a value that base and benchmark do not allow."""
 
-    def wrong(field: str, what: str, hint: str | None = None) -> PunchlineError:
-        return PunchlineError(what, file=recipe.file, field=field, hint=hint)
-
-    def check_names(field: str, names: Sequence[str], valid: Iterable[str] | None = None) -> None:
+    def check_names(field: str, names: Sequence[str], valid: Sequence[str]) -> None:
         if len(set(names)) < len(names):
-            raise wrong(field, "expected each name once")
+            raise PunchlineError("expected each name once", file=recipe.file, field=field)
         for name in names:
-            if valid is not None and name not in (known := list(valid)):
-                raise wrong(field, f"unknown: {name!r}", nearest(name, known))
+            if name not in valid:
+                hint = nearest(name, valid)
+                raise PunchlineError(f"unknown: {name!r}", file=recipe.file, field=field, hint=hint)
 
     check_names("base", [recipe.base], stems("config/model"))
     check_names("benchmark", [recipe.benchmark], benchmarks.having("training"))
     card = read_card(recipe.base)
     if card.engine != "transformers" or "adapter" in card.options:
         what = f"expected a card with engine: transformers and no adapter, {recipe.base} has engine: {card.engine}"
-        raise wrong("base", what + (" and an adapter" if card.options.get("adapter") else ""))
+        what += " and an adapter" if card.options.get("adapter") else ""
+        raise PunchlineError(what, file=recipe.file, field="base")
     benchmark, hook = benchmarks.load(recipe.benchmark), benchmarks.facet(recipe.benchmark, "training")
     check_names("tasks", recipe.tasks, benchmark.TASKS)
     check_names("conditions", recipe.conditions, [c for c in benchmark.CONDITIONS if c not in benchmark.CHAINED])
     check_names("split.by", [recipe.split.by], [hook.CLUSTER])
-    check_names("lora.targets", recipe.lora.targets)
+    check_names("lora.targets", recipe.lora.targets, recipe.lora.targets)
     if recipe.shuffles > 1 and not hasattr(hook, "variants"):
-        raise wrong("shuffles", f"{recipe.benchmark} has no orders to shuffle", "Write 1, or delete the line")
+        what, hint = f"{recipe.benchmark} has no orders to shuffle", "Write 1, or delete the line"
+        raise PunchlineError(what, file=recipe.file, field="shuffles", hint=hint)
 
 
 def can_train(card: ModelCard, adapter: str, benchmarks: Collection[str]) -> bool:

@@ -12,7 +12,7 @@ import functools
 import os
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import msgspec
@@ -147,16 +147,13 @@ def _resolve(model_id: str) -> str:
         from huggingface_hub import HfApi, snapshot_download
     except ImportError:
         raise PunchlineError("huggingface_hub is not installed", record=model_id, hint="Run make hf") from None
+    commit, reason = None, "no commit given"
     try:
         commit = HfApi().model_info(model_id, timeout=30).sha
     except Exception as error:  # no network, no such repository, no licence accepted: its many errors share no base
         reason = type(error).__name__  # not its text, which may hold headers
-        try:
+        with suppress(Exception):
             commit = Path(snapshot_download(model_id, local_files_only=True)).name
-        except Exception:
-            commit = None
-    else:
-        reason = "no commit given"
     if commit is None or not re.fullmatch(COMMIT, commit):
         hint = "Check the id and the network; a gated model needs its licence accepted and HF_TOKEN; or `id` a folder"
         what = f"the hub was not reached and the model is not in its local cache ({reason})"

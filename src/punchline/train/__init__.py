@@ -77,8 +77,7 @@ def train(
         (folder / adapters.MANIFEST).unlink(missing_ok=True)  # until it is written again there is no adapter
         parts, files = {}, {}
         for part in recipe.tasks if recipe.adapter_for == "task" else [WHOLE]:
-            chosen = [one for one in tokenised if part in (WHOLE, one.example.request.task)]
-            if not chosen:
+            if not (chosen := [one for one in tokenised if part in (WHOLE, one.example.request.task)]):
                 continue
             training = Training(recipe, loaded, chosen, part, work / f"{part}.pt", digest_of({**state, "part": part}))
             parts[part] = training.run(checkpoint_s)
