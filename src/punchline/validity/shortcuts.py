@@ -120,23 +120,40 @@ def answer(questions: pd.DataFrame, needs: str, function: Callable[[pd.DataFrame
     return pd.concat(made)[["item_id", "task", "answer"]]
 
 
+def _scored(
+    benchmark: Benchmark,
+    items: Mapping[str, Item],
+    golds: Mapping[str, Gold],
+    item_id: str,
+    task: str,
+    text: str,
+    rule: Rule,
+) -> list[Score]:
+    """The scores of one answer."""
+    about: dict[str, Any] = {"request_id": "", "model_key": "", "engine": "", "engine_version": "", "state": "ok"}
+    responses = {task: Response(text=text, **about)}  # alone: PixelHumor's Q1 = No changes Q3
+    scores = benchmark.score_item(responses, items[item_id], golds[item_id], "", rule)
+    return [score for score in scores if score.task == task]
+
+
+def _of_model(benchmark: Benchmark, items: pd.DataFrame, table: Table, scores: str) -> dict[tuple[str, str], Estimate]:
+    """A model's estimates in a table, by keys and column. `scores`: the path of its scores."""
+    frame, _ = scores_frame(scores, items, table.published_rule, benchmark.METRICS)
+    rows = _ordered(table, frame, items)
+    return {(keys, column): replace(estimate, used=NO_ROWS, given=NO_ROWS) for keys, column, estimate in rows}
+
+
 class Measured:
     """The values of shortcuts in the tables of one benchmark."""
 
     def __init__(self, benchmark: Benchmark, items: Mapping[str, Item], golds: Mapping[str, Gold]) -> None:
-        self.benchmark, self.items, self.golds = benchmark, items, golds
+        self.benchmark = benchmark
         self.frame = items_frame(items, golds, benchmark.ITEMS)
         self.published = read_published(paths.published(benchmark.NAME))
-        self.of_model = functools.cache(self._of_model)
+        self.of_model = functools.cache(functools.partial(_of_model, benchmark, self.frame))
         self.questions = functools.cache(functools.partial(questions_of, benchmark, items, golds))
-        self.scored = functools.cache(self._scored)  # draws and shortcuts have many answers in common
-
-    def _scored(self, item_id: str, task: str, text: str, rule: Rule) -> list[Score]:
-        """The scores of one answer."""
-        about: dict[str, Any] = {"request_id": "", "model_key": "", "engine": "", "engine_version": "", "state": "ok"}
-        responses = {task: Response(text=text, **about)}  # alone: PixelHumor's Q1 = No changes Q3
-        scores = self.benchmark.score_item(responses, self.items[item_id], self.golds[item_id], "", rule)
-        return [score for score in scores if score.task == task]
+        # Draws and shortcuts have many answers in common.
+        self.scored = functools.cache(functools.partial(_scored, benchmark, items, golds))
 
     def cells(self, needs: str, function: Callable[[pd.DataFrame], pd.Series]) -> Cells:
         """Values of a shortcut: each task in the first row of the first table that shows it."""
@@ -159,12 +176,6 @@ class Measured:
                 if all(first.setdefault(task, (table.name, keys)) == (table.name, keys) for task in tasks):
                     found[table.name, keys, column] = _PROMPT.sub("", tasks[0]), estimate
         return found
-
-    def _of_model(self, table: Table, scores: str) -> dict[tuple[str, str], Estimate]:
-        """A model's estimates in a table, by keys and column. `scores`: the path of its scores."""
-        frame, _ = scores_frame(scores, self.frame, table.published_rule, self.benchmark.METRICS)
-        rows = _ordered(table, frame, self.frame)
-        return {(keys, column): replace(estimate, used=NO_ROWS, given=NO_ROWS) for keys, column, estimate in rows}
 
     def _compared(self, place: tuple[str, str, str], shortcut: Estimate, scores: Mapping[str, str]) -> dict[str, Any]:
         """The best published model, how many are below a shortcut, and models whose paired difference is not above."""
@@ -208,7 +219,7 @@ def _ordered(table: Table, frame: pd.DataFrame, items: pd.DataFrame) -> Iterator
         for column, estimate in row.estimates.items():
             ordered = column in table.columns and table.better(column) != "neither"
             if ordered and estimate.point() is not None:
-                yield ";".join(f"{name}={value}" for name, value in row.keys.items()), column, estimate
+                yield row.key, column, estimate
 
 
 def rows(project: Project, benchmark: str) -> Iterator[dict[str, Any]]:
