@@ -246,7 +246,8 @@ class Project:
         pages = {comic_id: f"https://xkcd.com/{comic_id.rpartition('_')[2]}/" for comic_id in ids} | (pages or {})
         selected = [Selected(item_id=name, source=name.rpartition("_")[0] or name, url=pages[name]) for name in ids]
         network = partial(Rerouted, hosts=self.hosts if hosts is None else hosts)
-        places = {"pinned": self.manifest, "out": self.out, "log": self.log, "lock": self.lock}
+        out = self.out.relative_to(self.root)
+        places = {"pinned": self.manifest, "out": out, "log": self.log, "lock": self.lock}
         work = partial(fetch_images, selected=selected, **places, **({"mirror": self.mirror} | more))
         with chdir(self.root):
             return online(work, manners, network)

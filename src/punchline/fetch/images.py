@@ -23,7 +23,7 @@ from punchline.fetch.log import Missing, appending, lock_lines, read_log, write_
 from punchline.fetch.manifests import Lock, Pin, Selected, read_manifest
 from punchline.fetch.resolvers import SITES, NoImage, is_image
 from punchline.fetch.web import Fetched, Request, Web
-from punchline.files import exclusive_lock, sha256_file, stays_inside, write_bytes
+from punchline.files import exclusive_lock, sha256_file, write_bytes
 from punchline.schema import FetchEntry, canonical, sha256
 
 IMAGE_BYTES = 25_000_000
@@ -79,6 +79,7 @@ async def fetch_images(
     Args:
         selected: the items, in the order wanted.
         pinned: images_pinned.csv.
+        out: relative to the project, as the log names the files; it may be a link to elsewhere.
         lock: images.lock.csv; digests of a first fetch are added to it at the end.
         mirror: a folder or http(s) URL, tried before anything else; its bytes count with the right digest only.
         retry_missing: try again what the log records as missing.
@@ -199,7 +200,7 @@ async def _fetch_one(web: Web, comic: Comic, mirror: str | None, out: Path) -> F
     target = out / f"{name}.{decoded.extension}"
     write_bytes(target, content)
     _remove(out, name, decoded.extension)
-    file: dict[str, Any] = {"path": _relative(target), "sha256": digest, "bytes": len(content)}
+    file: dict[str, Any] = {"path": target.as_posix(), "sha256": digest, "bytes": len(content)}
     return entry(state="ok", url=url, note="; ".join(notes) or None, **file, **decoded._asdict())
 
 
@@ -264,11 +265,3 @@ def decode_image(content: bytes) -> Decoded:
         cut = re.search("truncated|unexpected end|ended prematurely", str(error), re.IGNORECASE)
         raise Missing("truncated" if cut else "not an image", str(error)[:200]) from error
     return Decoded(f"image/{FORMATS[kind]}", width, height)
-
-
-def _relative(target: Path) -> str:
-    """A file's path in the log, relative to the project; its folder may be a link to elsewhere."""
-    for path in (target.absolute(), target.resolve()):  # resolved: the project itself was reached by a link
-        if stays_inside(place := os.path.relpath(path, Path().resolve())):
-            return place
-    raise PunchlineError("images must be inside the project", file=target, hint="Make its folder a link to elsewhere")
