@@ -229,7 +229,7 @@ class Project:
         return file
 
     def child(self, ids: list[str], hosts: dict[str, str]) -> subprocess.Popen[str]:
-        """A fetch of these comics in a process of its own, which prints the id of each; see `main`."""
+        """A fetch of these comics in a process of its own; see `main`."""
         command = [sys.executable, __file__, json.dumps([str(self.root), self.server.url, ids, hosts])]
         environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
         pipe = subprocess.PIPE
@@ -274,7 +274,7 @@ def main() -> None:
     root, url, ids, hosts = json.loads(sys.argv[1])
     project = Project(Path(root), SimpleNamespace(url=url))
     project.hosts |= hosts
-    project.fetch(ids, manners=Manners(pause=0), progress=lambda *now: print(now[-1].item_id, flush=True))
+    project.fetch(ids, manners=Manners(pause=0))
 
 
 if __name__ == "__main__":

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import time
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,29 +12,15 @@ from punchline import paths
 from punchline.artifacts.project import Project
 from punchline.fetch.annotations import fetch_annotations
 from punchline.fetch.demo import copy_demo, index_demo
-from punchline.fetch.images import Progress, fetch_images
+from punchline.fetch.images import fetch_images
 from punchline.fetch.manifests import Selected, read_manifest
 from punchline.fetch.web import online
 from punchline.files import write_records
 from punchline.schema import FetchEntry
-from punchline.text import PROGRESS_S, log_line
+from punchline.text import log_line
 from punchline.workflow.processes import MIRROR
 
 RETRY = "PUNCHLINE_RETRY_MISSING"  # try again the images that the fetch log records as missing
-
-
-def progress_printer() -> Progress:
-    """Return a function that prints a line every few seconds."""
-    last, missing = time.monotonic(), 0
-
-    def update(done: int, total: int, entry: FetchEntry) -> None:
-        nonlocal last, missing
-        missing += entry.state == "missing"
-        if time.monotonic() - last >= PROGRESS_S:
-            last = time.monotonic()
-            log_line(f"fetching comics: {done}/{total}, {missing} missing")
-
-    return update
 
 
 def summarize(entries: Sequence[FetchEntry], folder: Path, log: Path) -> None:
@@ -69,8 +54,7 @@ def write_images(project: Project, benchmark: str) -> None:
     selected = read_manifest(Path(where.selected(benchmark)), Selected)
     try:
         mirror, retry = os.environ.get(MIRROR), bool(os.environ.get(RETRY))
-        progress = progress_printer()
-        entries = online(lambda web: fetch_images(web, selected, pinned, out, log, lock, mirror, retry, progress))
+        entries = online(lambda web: fetch_images(web, selected, pinned, out, log, lock, mirror, retry))
     except KeyboardInterrupt:
         sys.exit("stopped; fetched images are kept, and the next run continues from there")
     write_records(where.ledger(benchmark), entries)

@@ -6,8 +6,8 @@ import asyncio
 import io
 import os
 import re
-from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -25,6 +25,7 @@ from punchline.fetch.resolvers import SITES, NoImage, is_image
 from punchline.fetch.web import Fetched, Request, Web
 from punchline.files import exclusive_lock, sha256_file, write_bytes
 from punchline.schema import FetchEntry, canonical, sha256
+from punchline.text import track
 
 IMAGE_BYTES = 25_000_000
 IMAGE_PIXELS = 60_000_000
@@ -33,7 +34,6 @@ IMAGE_TYPES = ("image/", "application/octet-stream", "binary/octet-stream")
 FORMATS = {"PNG": "png", "JPEG": "jpeg", "MPO": "jpeg", "GIF": "gif", "WEBP": "webp"}  # Pillow's name -> media type
 EXTENSIONS = {"png", "jpg", "gif", "webp"}
 
-Progress = Callable[[int, int, FetchEntry], None]  # called with (done, total, entry)
 NO_FILE: dict[str, None] = dict.fromkeys(("path", "sha256", "bytes", "width", "height", "media_type"))
 
 
@@ -72,7 +72,6 @@ async def fetch_images(
     lock: Path,
     mirror: str | None = None,
     retry_missing: bool = False,
-    progress: Progress = lambda done, total, entry: None,
 ) -> list[FetchEntry]:
     """Bring the comics into `out` as <comic_id>.<ext>, whole or not at all, and log the result of each.
 
@@ -83,7 +82,6 @@ async def fetch_images(
         lock: images.lock.csv; digests of a first fetch are added to it at the end.
         mirror: a folder or http(s) URL, tried before anything else; its bytes count with the right digest only.
         retry_missing: try again what the log records as missing.
-        progress: called after each comic that is worked on.
 
     Returns the entries of the selected items, in their order. The log holds these first, then earlier ones of others.
     A missing comic is an entry, not an error. Raises PunchlineError for bad input.
@@ -102,7 +100,7 @@ async def fetch_images(
             if not _is_done(known.get(name), comic, retry_missing):
                 queues[urlsplit(comic.page).netloc].append(comic)
         if queues:
-            known |= await _fetch_all(web, list(queues.values()), mirror, out, log, progress)
+            known |= await _fetch_all(web, list(queues.values()), mirror, out, log)
             fixed = {(key, record.sha256) for records in (pins, locked) for key, record in records.items()}
             _reject_placeholders(known, pages, fixed, out)
         write_lock(lock, lock_lines(known.values(), pins, lock.parent.name) | locked)
@@ -161,11 +159,13 @@ def _is_done(entry: FetchEntry | None, comic: Comic, retry_missing: bool) -> boo
 
 
 async def _fetch_all(
-    web: Web, queues: Sequence[Sequence[Comic]], mirror: str | None, out: Path, log: Path, progress: Progress
+    web: Web, queues: Sequence[Sequence[Comic]], mirror: str | None, out: Path, log: Path
 ) -> dict[str, FetchEntry]:
     """Fetch every comic, one task for each queue, and write each entry to the log before the next comic."""
     entries: dict[str, FetchEntry] = {}
-    total = sum(map(len, queues))
+    total, states = sum(map(len, queues)), Counter[str]()
+    ticks = track(range(total), total, "fetching comics", lambda: f", {states['missing']:,} missing")
+    next(ticks)
     with appending(log) as lines:
 
         async def work(queue: Sequence[Comic]) -> None:
@@ -173,7 +173,8 @@ async def _fetch_all(
                 entry = entries[comic.item.item_id] = await _fetch_one(web, comic, mirror, out)
                 lines.write(canonical(entry) + b"\n")
                 os.fsync(lines.fileno())
-                progress(len(entries), total, entry)
+                states[entry.state] += 1
+                next(ticks, None)
 
         try:
             async with asyncio.TaskGroup() as tasks:
