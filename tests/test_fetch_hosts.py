@@ -305,23 +305,13 @@ def test_a_mirrors_password_comes_from_netrc_or_the_environment_and_goes_to_no_o
 
 KEYED = f"https://user:{SECRET}@{IMAGE_HOST}/comics/1.png"
 SIGNED = f"http://elsewhere.example/1.png?X-Amz-Signature={SECRET}"
-LISTED = {"xkcd_1": f"https://user:{SECRET}@xkcd.com/1/"}
+LISTED: dict[str, Any] = {"pages": {"xkcd_1": f"https://user:{SECRET}@xkcd.com/1/"}}
+GIVEN = {"403": LISTED, "503": LISTED, "proxy": {"pages": {"xkcd_1": "http://xkcd.com/1/"}, "hosts": {}}}
 
 
-@pytest.mark.parametrize(
-    ("kind", "more"),
-    [
-        ("redirect", {}),
-        ("page", {}),
-        ("manifest", {}),
-        ("signed by a mirror", {}),
-        ("proxy", {"pages": {"xkcd_1": "http://xkcd.com/1/"}, "hosts": {}}),
-        ("403", {"pages": LISTED}),
-        ("503", {"pages": LISTED}),
-    ],
-)
+@pytest.mark.parametrize("kind", ["redirect", "page", "manifest", "signed by a mirror", *GIVEN])
 def test_an_address_with_a_password_is_written_nowhere(
-    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, more: dict[str, Any]
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
     comic = project.xkcd(1, moved(KEYED) if kind == "redirect" else None, KEYED if kind == "page" else None)
     if kind in ("manifest", "signed by a mirror"):
@@ -332,7 +322,7 @@ def test_an_address_with_a_password_is_written_nowhere(
         monkeypatch.setenv(name, f"http://user:{SECRET}@127.0.0.1:9")
     if kind.isdigit():
         project.server.routes["xkcd.com", "/1/info.0.json"] = Reply(status=int(kind))
-    entry = project.one(comic, **more)
+    entry = project.one(comic, **GIVEN.get(kind, {}))
     assert (entry.state == "ok") == (kind == "signed by a mirror")
     assert kind != "proxy" or entry.reason == "host unreachable"
     assert project.mirror is None or ("mirror: " in str(entry.note) and project.server.url not in str(entry.note))

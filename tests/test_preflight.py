@@ -16,8 +16,6 @@ from punchline.prepare import select
 from punchline.schema import ModelCard
 from punchline.snakemake import preflight
 
-GB = 10**9
-
 
 def card(engine: str = "transformers", **options: Any) -> ModelCard:
     gpus = options.pop("gpus", None)

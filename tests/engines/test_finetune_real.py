@@ -38,9 +38,7 @@ from punchline.train.examples import encoded as tokenised
 from punchline.train.training import IGNORED, answers_loss, with_answers
 
 LACKING = [*ABSENT, *(["peft"] if importlib.util.find_spec("peft") is None else [])]
-pytestmark = [
-    pytest.mark.skipif(bool(LACKING), reason=f"NOT INSTALLED: {', '.join(LACKING)}; run make hf to run this test")
-]
+pytestmark = pytest.mark.skipif(bool(LACKING), reason=f"NOT INSTALLED: {', '.join(LACKING)}; run make hf to run this")
 
 Corpus = tuple[list[Item], list[Gold]]
 
@@ -309,10 +307,8 @@ def test_a_damaged_or_foreign_checkpoint_is_not_gone_on_from(
 
 
 def test_two_trainings_at_a_time_are_refused(project: Path, pairs: Corpus) -> None:
-    with (
-        exclusive_lock(Path(f"{adapters.folder_of('tiny-hummus')}.work"), ""),
-        pytest.raises(PunchlineError, match="another process is training this"),
-    ):
+    work = Path(f"{adapters.folder_of('tiny-hummus')}.work")
+    with exclusive_lock(work, ""), pytest.raises(PunchlineError, match="another process is training this"):
         learn(a_recipe(epochs=1), pairs)
 
 
