@@ -29,24 +29,18 @@ def spans(made: list[Rank]) -> dict[str, tuple[int, int, int]]:
 
 
 def test_ranks_of_models_apart_and_alike_and_of_nothing() -> None:
-    assert spans(ranked(answers({"c": 0.2, "a": 0.8, "b": 0.5}, 400))) == {
-        "a": (1, 1, 1),
-        "b": (2, 2, 2),
-        "c": (3, 3, 3),
-    }
+    three = ranked(answers({"c": 0.2, "a": 0.8, "b": 0.5}, 400))
+    assert spans(three) == {name: (place,) * 3 for place, name in enumerate("abc", 1)}
     of = answers({"a": 0.5}, 30)["a"]
     assert spans(ranked({"x": of, "y": of, "z": of})) == dict.fromkeys("xyz", (1, 1, 3))
     nothing = Estimate(np.zeros((3, 2)), mean, list("abc"))
     two = answers({"a": 0.9, "b": 0.1}, 100)
     assert list(spans(ranked({**two, "c": nothing})).items()) == [("a", (1, 1, 1)), ("b", (2, 2, 2))]
     assert ranked({"c": nothing}) == []
-
-
-def test_the_lowest_error_is_the_best() -> None:
-    random = np.random.default_rng(0)
-    of = {name: estimate(random.gamma(2, scale, 200)) for name, scale in (("worse", 2.0), ("better", 0.5))}
-    assert spans(ranked(of, lowest=True)) == {"better": (1, 1, 1), "worse": (2, 2, 2)}
-    assert spans(ranked(of)) == {"better": (2, 2, 2), "worse": (1, 1, 1)}
+    random = np.random.default_rng(0)  # of error rates the lowest is the best
+    rates = {name: estimate(random.gamma(2, scale, 200)) for name, scale in (("worse", 2.0), ("better", 0.5))}
+    assert spans(ranked(rates, lowest=True)) == {"better": (1, 1, 1), "worse": (2, 2, 2)}
+    assert spans(ranked(rates)) == {"better": (2, 2, 2), "worse": (1, 1, 1)}
 
 
 def test_ranges_hold_the_true_rank() -> None:

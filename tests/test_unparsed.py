@@ -3,7 +3,6 @@
 import json
 from pathlib import Path
 
-import pytest
 from tests import records
 
 from punchline.audit.show import as_text, marked
@@ -49,21 +48,11 @@ def test_why_and_how_many(tmp_path: Path) -> None:
     assert rows == [paper, none | {"rule": "released", "answers": 1, "read": 1}]
 
 
-@pytest.mark.parametrize(
-    ("text", "finish", "why"),
-    [
-        (" \n", "stop", "empty"),
-        ("<think>a</think>", "stop", "thoughts_only"),
-        ("<think>a", "length", "cut_off"),
-        ("No image was provided.", None, "declines"),
-        ("42", None, "unexplained"),
-    ],
-)
-def test_why(text: str, finish: str | None, why: str) -> None:
-    assert why_unread(text, finish) == why
-
-
-def test_an_excerpt_is_one_harmless_line() -> None:
+def test_why_and_excerpts() -> None:
+    """An excerpt is one harmless line."""
+    assert why_unread(" \n", "stop") == "empty" and why_unread("<think>a</think>", "stop") == "thoughts_only"
+    assert why_unread("<think>a", "length") == "cut_off" and why_unread("42", None) == "unexplained"
+    assert why_unread("No image was provided.", None) == "declines"
     assert excerpt("a\n\x1b[31mb\u202e\\n") == "a\\n\\x1b[31mb\\u202e\\\\n"
     long = excerpt("x" * 500 + "END")
     assert long.endswith("END") and " […] " in long and len(long) < 200

@@ -46,18 +46,15 @@ def turned(options: Sequence[T], by: int) -> list[T]:
 def requests(benchmark: Benchmark, item: Item, condition: str) -> Iterator[Request]:
     """Requests about an item in a derived condition; rotations are in conditions of their own, circular-1, …"""
     if condition == CIRCULAR:
-        yield from _rotations(benchmark, item)
-        return
+        return _rotations(benchmark, item)
     if condition == WITH_IMAGE:
-        yield from (_with_image(request, item) for request in _default(benchmark, item))
-        return
+        return (_with_image(request, item) for request in _default(benchmark, item))
     if condition == CAPTION_ONLY:
         item = replace(item, fields={**item.fields, benchmark.DESCRIPTION: _CUT})
     edits: dict[str, Callable[[str], str]] = {CAPTION_ONLY: _undescribed, OPTIONS_ONLY: options_text}
     edit = edits.get(condition, str)
-    for request in _default(benchmark, item):
-        if condition != OPTIONS_ONLY or request.task in benchmark.OPTIONS:
-            yield _texts(request, condition, edit)
+    asked = (one for one in _default(benchmark, item) if condition != OPTIONS_ONLY or one.task in benchmark.OPTIONS)
+    return (_texts(request, condition, edit) for request in asked)
 
 
 def _texts(request: Request, condition: str, edit: Callable[[str], str]) -> Request:

@@ -77,8 +77,8 @@ def for_people(made: Tabulated, table: Table) -> tuple[list[str], list[Line]]:
     Columns that hold nothing are left out, and so are the rows of `silent` ones.
     """
     rows = [row for row in made.rows if not silent(row, table.columns)]
-    shown = [c for c in made.columns if not c.endswith(("_lo", "_hi")) and any(row.get(c) for row in rows or made.rows)]
-    shown = [c for c in shown if c not in ("comparable", "note")]
+    shown = [c for c in made.columns if not c.endswith(("_lo", "_hi")) and c not in ("comparable", "note")]
+    shown = [c for c in shown if any(row.get(c) for row in rows or made.rows)]
 
     def text(row: Mapping[str, str | int | float | None], column: str) -> str:
         value = row.get(column)
@@ -98,17 +98,12 @@ def silent(row: Mapping[str, str | int | float | None], names: Sequence[str]) ->
     return not trying and all(row.get(name) in (None, "") for name in names)
 
 
-def without_rows(made: Tabulated, table: Table) -> list[str]:
-    """A note on who has no row for people."""
+def notes_of(made: Tabulated, table: Table) -> list[str]:
+    """The notes below a table, and who has no row for people."""
     shown = {row["model"] for row in made.rows if not silent(row, table.columns)}
     names = dict.fromkeys(str(row["model"]) for row in made.rows if row["model"] not in shown)
     verb = "does" if len(names) == 1 else "do"
-    return [f"Not shown: {', '.join(names)} ({verb} not attempt this task)."] if names else []
-
-
-def notes_of(made: Tabulated, table: Table) -> list[str]:
-    """The notes below a table."""
-    return [*made.notes, *without_rows(made, table)]
+    return [*made.notes, *([f"Not shown: {', '.join(names)} ({verb} not attempt this task)."] if names else [])]
 
 
 def as_markdown(made: Tabulated, table: Table) -> str:
