@@ -89,12 +89,12 @@ def _from_corners(numbers: list[float], key: str, corners: str, size: tuple[int,
 
 def _box(match: re.Match[str], size: tuple[int, int] | None, corners: str) -> Box | None:
     key = (match["key"] or "").lower()
-    four = _points(match["d"], match["e"]) if match["d"] else _four(match["a"] or match["b"] or match["c"])
+    four = _four(f"{match['d']}, {match['e']}" if match["d"] else match["a"] or match["b"] or match["c"])
     if four is None or (match["d"] and not key):
         return None
     numbers, unit = four
     if key:
-        return None if unit else _from_corners(numbers, key, corners, size)
+        return None if unit == "%" else _from_corners(numbers, key, corners, size)
     if unit == "%":
         return _clipped(*(number / 100 for number in numbers)) if max(numbers) <= 100 else None
     if not unit and all(0 <= number <= 1 for number in numbers):
@@ -104,14 +104,6 @@ def _box(match: re.Match[str], size: tuple[int, int] | None, corners: str) -> Bo
     if not (0 <= top < high and 0 <= left < wide) or top + height > high * 1.05 or left + width > wide * 1.05:
         return None
     return _clipped(top / high, left / wide, height / high, width / wide)
-
-
-def _points(first: str, second: str) -> tuple[list[float], str] | None:
-    """(x1, y1, x2, y2, no unit) of two points; None where they hold anything but numbers and pixels."""
-    sides = [side.strip() for point in (first, second) for side in point.split(",")]
-    if len(sides) != 4 or not all(_NUMBER.fullmatch(side) and "%" not in side for side in sides):
-        return None
-    return [float(side.rstrip("px ")) for side in sides], ""
 
 
 @reader

@@ -40,8 +40,10 @@ def _mentions(low: str, forms: Forms) -> list[Mention]:
     ]
 
 
-_WITH = r"(?:and|as well as|plus|along with|together with|combined with|in tandem with|working with)"
-_AND = re.compile(rf"[\"')]{{0,2}}(?: ?(?:,|&|\+) ?(?:and )?| {_WITH} )(?:the |its |their |both )?[\"'(]{{0,2}}")
+_TOGETHER = r"(?:and|as well as|plus|along with|together with|combined with|in tandem with|working with)"
+_WITH = re.compile(rf"\b{_TOGETHER}\b|[&+]")
+_AND = re.compile(rf"[\"')]{{0,2}}(?: ?(?:,|&|\+) ?(?:and )?| {_TOGETHER} )(?:the |its |their |both )?[\"'(]{{0,2}}")
+_OF_BOTH = re.compile(rf" (?:of )?(?:the )?|{_AND.pattern}")
 _MIX = "interplay|interaction|combination|mixture|mix|blend|fusion|synergy"
 _INTERPLAY = re.compile(
     rf"\b(?:{_MIX}|contrast|juxtaposition|relationship|tension|pairing|connection|mismatch|incongruity"
@@ -62,19 +64,13 @@ def _with_both(found: list[Mention], low: str, pair: frozenset[str], both: str) 
     for mention in found:
         if mention.value == both and not _BOTH_WORD.match(low, mention.end):
             continue
-        last = merged[-1] if merged else None
-        between = low[last.end : mention.start] if last else ""
-        if last and {last.value, mention.value} == pair and _AND.fullmatch(between):
-            listed = re.match(r"[\"')]{0,2},? ?(?:or |and )?[\"'(]{0,2}both", low[mention.end : mention.end + 16])
-            joined = re.search(rf"\b{_WITH}\b|[&+]", between) or re.match(r"[\"')]{0,2}(?:$|[.\n])", low[mention.end :])
-            before = low[max(0, last.start - 60) : last.start]
-            if joined and not listed and not re.search(r"\bneither [\"'(]{0,2}(?:the )?$", before):
-                tie = _INTERPLAY.search(before)
-                merged[-1] = Mention(last.start - (len(tie[0]) if tie else 0), mention.end, both)
-                continue
-        named = mention.value in pair and (re.fullmatch(r" (?:of )?(?:the )?", between) or _AND.fullmatch(between))
-        again = mention.value == both and last is not None and mention.start - last.end < 8
-        if last and last.value == both and (named or again):
+        last = merged[-1] if merged else Mention(0, 0, "")
+        between = low[last.end : mention.start]
+        added = {last.value, mention.value} == pair and _AND.fullmatch(between) is not None
+        if added and (_WITH.search(between) or re.match(r"[\"')]{0,2}(?:$|[.\n])", low[mention.end :])):
+            tie = _INTERPLAY.search(low[max(0, last.start - 60) : last.start])
+            merged[-1] = Mention(last.start - (len(tie[0]) if tie else 0), mention.end, both)
+        elif last.value == both and (len(between) < 8 if mention.value == both else _OF_BOTH.fullmatch(between)):
             merged[-1] = Mention(last.start, mention.end, both)
         else:
             merged.append(mention)

@@ -94,7 +94,7 @@ def _stated(low: str, stems: Sequence[str], against: Sequence[str]) -> tuple[str
         sentence = words.blanked(words.FREE, low[start:end])
         if asked and (short := _SHORT.fullmatch(sentence)):
             concluded.append((_said(short), start, end))
-        asked = sentence.rstrip(" \"')").endswith("?") and about.search(sentence) is not None
+        asked = sentence.rstrip(" \"')").endswith("?")
         if sentence.rstrip(" \"')").endswith("?") or words.CONDITION.search(sentence) or _QUESTION.search(sentence):
             continue
         if words.UNSURE.search(sentence) or _OPEN.search(sentence):
@@ -144,7 +144,7 @@ def yes_no(
     text = normalize.plain(answer)
     if alone := _ALONE.get(text.low.strip(" .!\n")) if len(text.low) < 20 else None:
         return Read(alone, *text.span(0, len(text.low)))
-    if (crossed := re.match(r"✗\s+(no)\b[^✓✗]*$", text.low.strip())) and "✗" in text.low:
+    if crossed := re.match(r"✗\s+(no)\b[^✓✗]*$", text.low.strip()):
         return Read("No", *text.span(text.low.index("no"), text.low.index("no") + len(crossed[1])))
     if foreign := _LEADING.match(text.low):
         return Read(_ALONE[foreign[1]], *text.span(*foreign.span(1)))
@@ -159,7 +159,7 @@ def yes_no(
     if (said := resolve(answer, decider(_mentions, ("Yes", "No"), judged=False))).value is not None:
         return said
     last = text.low.rstrip().rfind("\n") + 1
-    if len(text.low) - last <= 200 and (short := _SHORT.fullmatch(text.low, last)):
+    if short := _SHORT.fullmatch(text.low, last):
         return Read(_said(short), *text.span(*short.span(_said(short).lower())))
     if refuses(text.low) or _mentions(text, False):
         return Read(None)
