@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import NamedTuple
 
 from punchline.read import normalize, words
 from punchline.read.number import CARDINALS, ORDINALS
@@ -85,18 +84,17 @@ _GIVEN_AFTER = re.compile(
     r"|feature|contain|tell|portray|illustrate|describe|form|belong|make)s?\b|,? (?:all |each )?(?:are"
     r"|were)\b(?! (?:the |in the |in )?(?:correct|right|proper|logical|final|best))"
 )
+_NOT_KNOWN = re.compile(r"\b(?:not|n't|cannot) (?:\w+ )?(?:know|sure|certain)\b")
+_EXAMPLE = re.compile(r"\b(?:example|e\.g|such as|for instance)\b[^\n]*$|\b(?:like|format):? $")
+_SURE = re.compile(r"\b(?:correct|right|answer|final)\b(?! (?:order|sequence) is not)[^.;\n]{0,20}$")
 _ALREADY = re.compile(
     r"\balready in (?:the |its |their )?(?:correct|right|proper|chronological|logical)(?: \w+)? ?(?:order|sequence)"
     r"|\b(?:order|sequence) (?:as )?(?:shown|given|presented|provided) is (?:already )?(?:correct|right)"
 )
 
 
-class Found(NamedTuple):
-    """An order in a plain text."""
-
-    start: int
-    end: int
-    order: tuple[str, ...]
+Order = Read[tuple[str, ...]]  # labels in an order, and its span in a plain text
+Item = tuple[int, int, int, str]  # start, end, place, label
 
 
 def _number(word: str) -> str:
@@ -112,35 +110,30 @@ def _place(word: str, before: int, size: int) -> int:
     return _PLACES.get(word, before + 1)
 
 
-def _ordered(pairs: Sequence[tuple[int, str]], labels: frozenset[str]) -> tuple[str, ...] | None:
-    """The order of (place, label); None where places or labels are not all there, each once."""
-    order = tuple(label for _, label in sorted(pairs))
-    complete = len(order) == len(labels) and set(order) == labels
-    return order if complete and {place for place, _ in pairs} == set(range(1, len(labels) + 1)) else None
+def _complete(start: int, end: int, order: Sequence[str], labels: frozenset[str]) -> list[Order]:
+    """The order as a list of one; an empty list where it is not all labels, each once."""
+    return [Read(tuple(order), start, end)] if len(order) == len(labels) and frozenset(order) == labels else []
 
 
-def _windows(items: Sequence[tuple[int, int, int, str]], labels: frozenset[str]) -> Iterator[Found]:
-    """Orders of as many items (start, end, place, label) in a row as there are labels."""
+def _windows(items: Sequence[Item], labels: frozenset[str]) -> Iterator[Order]:
+    """Orders of as many items in a row as there are labels, whose places are all there."""
     size, at = len(labels), 0
     while at + size <= len(items):
-        window = items[at : at + size]
-        if order := _ordered([(place, label) for _, _, place, label in window], labels):
-            yield Found(window[0][0], window[-1][1], order)
-        at += size if order else 1
+        window = sorted(items[at : at + size], key=lambda item: item[2])
+        placed = [place for _, _, place, _ in window] == list(range(1, size + 1))
+        order = [label for *_, label in window] if placed else []
+        yield from (found := _complete(items[at][0], items[at + size - 1][1], order, labels))
+        at += size if found else 1
 
 
-def _ranks(low: str, labels: frozenset[str]) -> Iterator[Found]:
-    items = [
-        (m.start(), m.end(), _place(m["place"], 0, len(labels)), _number(m[1]))
-        for m in list(_RANK.finditer(low))[:200]
-        if m["link"] or not m["place"].isdigit()
-    ]
-    yield from _windows(items, labels)
+def _ranks(low: str, labels: frozenset[str]) -> Iterator[Order]:
+    matches = [m for m in list(_RANK.finditer(low))[:200] if m["link"] or not m["place"].isdigit()]
+    return _windows([(*m.span(), _place(m["place"], 0, len(labels)), _number(m[1])) for m in matches], labels)
 
 
-def _numbered(low: str, labels: frozenset[str]) -> Iterator[Found]:
+def _numbered(low: str, labels: frozenset[str]) -> Iterator[Order]:
     """Numbered lists: a place, a mark, a label. "1: 3" alone could be a frame and its place too, and is not taken."""
-    items: list[tuple[int, int, int, str]] = []
+    items: list[Item] = []
     for match in list(_ITEM.finditer(low))[:200]:
         label = match["label"] or ""
         bare = label and not match["unit"]
@@ -150,15 +143,10 @@ def _numbered(low: str, labels: frozenset[str]) -> Iterator[Found]:
         before = items[-1][2] if items else 0
         name = _number(label) if label else str(_PLACES.get(match["nth"], 0))
         items.append((match.start(), match.end(), _place(match["place"], before, len(labels)), name))
-    yield from _windows(items, labels)
+    return _windows(items, labels)
 
 
-def _complete(start: int, end: int, order: Sequence[str], labels: frozenset[str]) -> list[Found]:
-    """The order as a list of one; an empty list where it is not all labels, each once."""
-    return [Found(start, end, tuple(order))] if len(order) == len(labels) and frozenset(order) == labels else []
-
-
-def _runs(low: str, labels: frozenset[str], across_lines: bool) -> Iterator[Found]:
+def _runs(low: str, labels: frozenset[str], across_lines: bool) -> Iterator[Order]:
     """Runs of numbers with nothing but links between them that are all labels, each once."""
     text = words.blanked(_FIRST, words.blanked(_COMMENT, low))
     if _ROW.search(text):
@@ -175,15 +163,14 @@ def _runs(low: str, labels: frozenset[str], across_lines: bool) -> Iterator[Foun
         yield from _complete(run[0].start(), run[-1].end(), order, labels)
 
 
-def _told(low: str, labels: frozenset[str]) -> Iterator[Found]:
+def _told(low: str, labels: frozenset[str]) -> Iterator[Order]:
     """A story told with each frame once, in order, with words that say so."""
     for offset, paragraph in [*((line.start(), line[0]) for line in normalize.LINE.finditer(low)), (0, low)]:
         mentions = list(_MENTION.finditer(paragraph))
         bare = list(_BARE_MENTION.finditer(paragraph)) if len(mentions) != len(labels) else mentions
-        linked = (mentions or _STARTS.search(paragraph)) and all(
-            _LINKED.search(paragraph[: match.start()][-20:]) for match in bare
-        )
-        if (len(mentions) < len(labels) - 1 and not linked) or not bare:
+        linked = bool(mentions or _STARTS.search(paragraph))
+        linked = linked and all(_LINKED.search(paragraph[: match.start()][-20:]) for match in bare)
+        if not bare or (len(mentions) < len(labels) - 1 and not linked):
             continue
         start, end, order = bare[0].start(), bare[-1].end(), [_number(match[1]) for match in bare]
         if told := _complete(offset + start, offset + end, order, labels):
@@ -194,7 +181,7 @@ def _told(low: str, labels: frozenset[str]) -> Iterator[Found]:
             yield from told if in_order and not _NOT_TOLD.search(between) else ()
 
 
-def _by_line(low: str, labels: frozenset[str]) -> Iterator[Found]:
+def _by_line(low: str, labels: frozenset[str]) -> Iterator[Order]:
     """Numbered lines with one frame each, wherever it is named: "1. Top left: Panel 3"."""
     lines = [line for line in normalize.LINE.finditer(low) if re.match(r"\W{0,3}\d{1,2}[.):] ", line[0])]
     named = [_MENTION.findall(line[0]) for line in lines]
@@ -207,39 +194,36 @@ def _by_line(low: str, labels: frozenset[str]) -> Iterator[Found]:
         yield from _complete(led[0][0].start(), led[-1][0].end(), order, labels)
 
 
-def _first(ways: Iterable[Iterable[Found]]) -> list[Found]:
+def _first(ways: Iterable[Iterable[Order]]) -> list[Order]:
     """The orders that the first of several ways finds, if any."""
     return next(filter(None, map(list, ways)), [])
 
 
-def _orders(low: str, labels: frozenset[str]) -> list[Found]:
+def _orders(low: str, labels: frozenset[str]) -> list[Order]:
     """The orders that a plain text gives, by the first way of writing that it uses."""
     if _SPELT.fullmatch(low):
         low = _WORD.sub(lambda word: f"{_PLACES.get(word[0]) or _number(word[0])},".ljust(len(word[0])), low)
     low = _NAMED.sub(lambda named: f"{named[1]}{_number(named[2])}".ljust(len(named[0])), low.translate(_HAN))
     low = _NTH.sub(lambda nth: f"{nth[2]} {_PLACES[nth[1]]}".ljust(len(nth[0])), low)  # "frame 3", as long
     if found := _first((_ranks(low, labels), _numbered(low, labels), _by_line(low, labels))):
-        return sorted({*found, *_runs(low, labels, False)})
+        return sorted({*found, *_runs(low, labels, False)}, key=lambda one: (one.start, one.end, one.value))
     digits = (_complete(*match.span(1), match[1], labels) for match in _DIGITS.finditer(low))
     ways = _runs(low, labels, False), _runs(low, labels, True), _told(low, labels)
     return _first(itertools.chain(ways, digits))
 
 
-def _denied(low: str, found: Found) -> bool:
-    before = re.sub(
-        r"\b(?:not|n't|cannot) (?:\w+ )?(?:know|sure|certain)\b", " ", low[max(0, found.start - 70) : found.start]
-    )
-    if re.search(r"\b(?:example|e\.g|such as|for instance)\b[^\n]*$|\b(?:like|format):? $", before):
+def _denied(low: str, found: Order) -> bool:
+    """True if an order is an example, the one given, or said to be wrong."""
+    before = _NOT_KNOWN.sub(" ", low[max(0, found.start - 70) : found.start])
+    if _EXAMPLE.search(before) or _GIVEN_AFTER.match(low, found.end):
         return True
-    if found.order == tuple(sorted(found.order, key=int)) and _COUNTED.search(before):
+    if list(found.value or ()) == sorted(found.value or (), key=int) and _COUNTED.search(before):
         return True
+    if _SURE.search(before) and not re.search(r"\bnot?\b|n't", before):
+        return False
     of_given = re.search(r"\b(?:not|given|shown|current|original|shuffled)\w*[^:\d]{0,20}: ?$", before)
     cut = max(map(before.rfind, (" but ", "; ", " should be ", " it's ", " it is ", *([] if of_given else [": "]))))
-    sure = re.search(
-        r"\b(?:correct|right|answer|final)\b(?! (?:order|sequence) is not)[^.;\n]{0,20}$", before
-    ) and not re.search(r"\bnot?\b|n't", before)
-    given = not sure and _GIVEN.search(before[cut + 1 :]) is not None
-    return given or _GIVEN_AFTER.match(low, found.end) is not None
+    return _GIVEN.search(before[cut + 1 :]) is not None
 
 
 def _settled(text: normalize.Plain, labels: frozenset[str]) -> Verdict:
@@ -250,14 +234,14 @@ def _settled(text: normalize.Plain, labels: frozenset[str]) -> Verdict:
         found = [one for one in found if one.start >= match.start()] or found
     already = _ALREADY.search(low) if not found and len(labels) > 1 else None
     if already and not words.NEGATION.search(low, max(0, already.start() - 30), already.start()):
-        found = [Found(*already.span(), tuple(sorted(labels, key=int)))]
-    if len({one.order for one in found}) > 1:
+        found = [Read(tuple(sorted(labels, key=int)), *already.span())]
+    if len({one.value for one in found}) > 1:
         cued = [one for one in found if _CUED.search(low[max(0, one.start - 120) : one.start])]
         cue = max((match.end() for match in _CUE.finditer(low)), default=len(low))
         found = cued or [one for one in found if one.start >= cue][:1]
-    if len({one.order for one in found}) != 1:
+    if len({one.value for one in found}) != 1:
         return NOTHING
-    return Verdict(found[-1].order, *text.span(found[-1].start, found[-1].end), True)
+    return Verdict(found[-1].value, *text.span(found[-1].start, found[-1].end), True)
 
 
 @reader
