@@ -154,8 +154,6 @@ def mentions(text: normalize.Plain, options: Mapping[str, str], marked: bool, gi
 
 def _alone(answer: str, options: Mapping[str, str]) -> str | None:
     """The letter of the one option that the whole answer is, with or without its letter, whatever the option says."""
-    if len(answer) > 4 * max(map(len, options.values()), default=0) + 100:
-        return None
     said = re.findall(r"\w+", normalize.plain(answer).low)
     if len("".join(said)) < 2:  # a letter, whatever options say
         return None

@@ -45,7 +45,7 @@ _BOUNDARY = re.compile(
 _NOT = re.compile(
     rf"(?:\b(?:and|but|or) )?(?:\b(?:certainly|definitely|clearly|probably|obviously|really) )?(?:\bnot\b"
     rf"|n't(?: be)?\b)(?: (?:be|by|with|in|from|on|of|through|about|because of|due to|really|necessarily|actually"
-    rf"|exactly|so much|as|for)){{0,2}} {{1,60}}{_FILL}(?P<g>{_G})(?P<but>,? but(?: rather| instead)?\b)?"
+    rf"|exactly|so much|as|for)){{0,2}} {{1,60}}{_FILL}(?P<g>{_G})(?:,? but(?: rather| instead)?\b)?"
 )
 _RATHER = re.compile(
     rf"(?:\b(?:rather than|instead of|as opposed to|in place of|versus|vs\.?|unlike|in contrast to|compared (?:to|with)"
@@ -92,7 +92,6 @@ _LESS = re.compile(r"\b(?:less|worse|weaker|poorer|fewer|not (?:as|so)|n't (?:as
 _MARKED = re.compile(
     r"[)\]\"']{0,3} ?(?:(?:elements?|humou?r|aspects?) ?)?(?:[.():,;\n-]|$|because|since|as\b|for\b|is\b(?! about))"
 )
-_VERDICT = re.compile(r" (?:is|are|was|were|fits?|works?|does|do|would|seems?)\b")
 _SINGULAR = re.compile(
     r"[)\]\"'.,]{0,3} ?(?:\w+ly )?(?:is|was|isn't|wasn't|doesn't|does|has|hasn't|seems|looks|sounds|would"
     r"|[a-z]{2,20}(?<!s)s)\b"
@@ -171,8 +170,7 @@ class Sentence:
                         continue
                     sign = 1 if denied else -1
                 elif pattern is _NOT:
-                    unsure = words.UNSURE.search(text[max(0, match.start() - 20) : match.end()])
-                    if unsure or (match["but"] is None and _VERDICT.match(after)):
+                    if words.UNSURE.search(text[max(0, match.start() - 20) : match.end()]):
                         continue
                 elif pattern is _LESS_THAN:
                     claims += self.claim(next(self.groups(*match.span("more"))), 1, 2)

@@ -174,12 +174,6 @@ _ABSENT = re.compile(
     r"|were)(?:n't| not) (?:present|used|there|shown|visible|included)|\b(?:lacks?|without|devoid of"
     r"|free of)\b[^.;,]{0,20}(?:sound|effect|onomatop)|\bnot (?:present|there)\b|\bcontains? no\b"
 )
-_PRESENT = re.compile(
-    r"\bpresent\b|\bpresence\b|\b(?:is|are) (?:shown|seen|heard|written|drawn)\b|\bthere(?:'s| is| are| were)(?! no\b"
-    r"| not\b|n't)|\b(?:contains?|includes?|features?|uses?|has|appears?|shows?)\b(?! no)|\bsound[- ]?effects?"
-    r"(?: \w+){0,6}? (?:is|are|do|does|but)\b|\bexists?\b|\bnot absent\b|\b(?:can be seen|visible|used)\b"
-    r"|\bis an? (?:\w+ )?(?:sound[- ]?effect|onomatopoeia)"
-)
 _CONTRIBUTE = re.compile(
     r"\bcontribut\w+|\badd(?:s|ing)? (?:\w+ )?(?:to|humou?r|comedy|anything|much|nothing)\b|(?<!\bit )\bdepends? on\b"
     r"|\bwhat (?:makes|drives)\b|\benhanc\w+|\bamplif\w+|\bessential\b|\bheighten\w*|\breinforc\w+|\bpart of (?:the"
@@ -205,7 +199,6 @@ def _presence(low: str) -> tuple[int, int, int] | None:
     text = re.sub(r"\bnot absent\b", lambda match: "   present".ljust(len(match[0])), text)
     absent = _ABSENT.search(text)
     masked = words.blanked(_ABSENT, text, 1)
-    present = _PRESENT.search(masked)
     said: dict[int, tuple[int, int]] = {}
     for match in list(_CONTRIBUTE.finditer(masked))[:40]:
         *_, clause = re.split(r"[.,;!?]|\bbut\b", masked[max(0, match.start() - sentences.NEAR) : match.start()])
@@ -218,7 +211,7 @@ def _presence(low: str) -> tuple[int, int, int] | None:
         after = re.match(r" ?(?:(?:are|is|were|was) )?(?:present|visible|used)\b", masked[absent.end() :])
         masked = masked[absent.end() + after.end() :] if after else masked
         return None if re.search(r"\bpresent\b|\bor\b", masked) or 1 in said else (0, *absent.span())
-    if len(said) != 1 or not (present or 1 in said or re.search(r"\b(?:effects?|they|it)\b", masked)):
+    if len(said) != 1:
         return None
     [(kind, span)] = said.items()
     return kind, *span

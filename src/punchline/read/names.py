@@ -72,8 +72,6 @@ def object_name(answer: str, shown: Sequence[str] = ()) -> Read[str]:
     prompts = frozenset(" ".join(text.lower().split()) for text in shown)
 
     def settle(text: normalize.Plain, marked: bool) -> Verdict:
-        if marked and len(text.text) > 300:
-            return NOTHING
         for line in normalize.LINE.finditer(text.text):
             repeated = " ".join(line[0].lower().split()).strip(" .,;:!?")
             if _REMARK.match(line[0]):

@@ -58,7 +58,6 @@ _MENTION = re.compile(rf"\b{_NOUN} ?(?:number |labell?ed |#)?\"?\(?({_NUMBER})\b
 _OWN_LINE = re.compile(rf"{_NOUN} ?#?\d{{1,3}} ?[:(-]|\s*$")
 _LED = re.compile(r"\W{0,3}(\d{1,2}) ?[-:.)] [^\d\n]*\Z")
 _STARTS = re.compile(r"\b(?:begin|start)s?\b")
-_LINKED = re.compile(rf"(?:{_NOUN} ?#?|\b(?:with|by|then|to|at|and|next) |, )\Z")
 _BARE_MENTION = re.compile(r"(?<![\w.])(\d{1,3})(?![\w%]|\.\d)")
 _TOLD = re.compile(
     r"\b(?:then|next|after|followed|finally|first|lastly|begins?|starts?|ends?|moves?|leads?|concludes?|ending)\b"
@@ -168,9 +167,7 @@ def _told(low: str, labels: frozenset[str]) -> Iterator[Order]:
     for offset, paragraph in [*((line.start(), line[0]) for line in normalize.LINE.finditer(low)), (0, low)]:
         mentions = list(_MENTION.finditer(paragraph))
         bare = list(_BARE_MENTION.finditer(paragraph)) if len(mentions) != len(labels) else mentions
-        linked = bool(mentions or _STARTS.search(paragraph))
-        linked = linked and all(_LINKED.search(paragraph[: match.start()][-20:]) for match in bare)
-        if not bare or (len(mentions) < len(labels) - 1 and not linked):
+        if not bare or not (mentions or _STARTS.search(paragraph)):
             continue
         start, end, order = bare[0].start(), bare[-1].end(), [_number(match[1]) for match in bare]
         if told := _complete(offset + start, offset + end, order, labels):
