@@ -211,7 +211,8 @@ def _presence(low: str) -> tuple[int, int, int] | None:
         after = re.match(r" ?(?:(?:are|is|were|was) )?(?:present|visible|used)\b", masked[absent.end() :])
         masked = masked[absent.end() + after.end() :] if after else masked
         return None if re.search(r"\bpresent\b|\bor\b", masked) or 1 in said else (0, *absent.span())
-    if len(said) != 1:
+    there = re.search(r"\b(?:present|presence|there|is|are|was|were|has|does|effects?|they|it|contribut\w+)\b", masked)
+    if len(said) != 1 or not (1 in said or there):
         return None
     [(kind, span)] = said.items()
     return kind, *span

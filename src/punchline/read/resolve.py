@@ -207,9 +207,12 @@ def resolve(answer: str, settle: Settle) -> Read[Any]:
     return _read(verdict) if verdict.decided or not refuses(text.low) else Read(None)
 
 
+_BACK = re.compile(rf"{words.CORRECTION.pattern}|(?<![\w\"'])wait\b")  # "<answer>A</answer> wait, B"
+
+
 def _taken_back(answer: str, said: Verdict, settle: Settle) -> Verdict:
     """The value after an answer's correction of what it had marked; without a correction, the marked value."""
-    turns = list(words.CORRECTION.finditer(normalize.lower(answer[said.end : said.end + 4000])))
+    turns = list(_BACK.finditer(normalize.lower(answer[said.end : said.end + 4000])))
     turned = settle(normalize.part(answer, said.end + turns[-1].start()), False) if turns else NOTHING
     return turned if turned.decided and turned.value is not None else said
 
