@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Sequence
 from functools import lru_cache
@@ -119,7 +120,7 @@ def _shouted(text: str) -> list[str]:
             loud = any(c.isupper() or c.isdecimal() for c in token) and not any(map(str.islower, token))
             if loud:
                 runs[-1].append(token)
-            if not loud or token[-1] in ",;:!?" or (token[-1] == "." and "." not in token[:-1]):
+            if not loud or token[-1] in ",;:!?" or (token[-1] == "." and "." not in token.rstrip(".")):
                 runs.append([])
     return [" ".join(run) for run in runs if len(run) > 2]
 
@@ -157,10 +158,11 @@ def metaphors(answer: str, instructions: tuple[str, ...] = (), shown: Sequence[s
 
 def _affirmed(low: str, found: tuple[str, ...]) -> tuple[str, ...]:
     """The metaphors that an answer does not take back or tell others apart from."""
-    places = [(low.find(one.lower()), one) for one in found]
-    if len(found) < 2 or any(at < 0 for at, _ in places):
+    mentions = sorted(Mention(at, at + len(one), one) for one in found if (at := low.find(one.lower())) >= 0)
+    overlap = any(one.end > other.start for one, other in itertools.pairwise(mentions))
+    if overlap or not 1 < len(found) == len(mentions):
         return found
-    kept = affirmed(low, [Mention(at, at + len(one), one) for at, one in sorted(places)])
+    kept = affirmed(low, mentions)
     return tuple(one for one in found if any(one == mention.value for mention in kept)) or found
 
 
