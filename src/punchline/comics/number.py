@@ -46,16 +46,8 @@ class Label(NamedTuple):
 
 def derivation() -> dict[str, Any]:
     """Parameters of a numbered image, besides the image and the boxes."""
-    return {
-        "opencv": cv2.__version__,
-        "font": "HERSHEY_SIMPLEX",
-        "scale": SCALE,
-        "thickness": THICKNESS,
-        "bgr": list(RED),
-        "offset": list(OFFSET),
-        "format": "png",
-        "v": 1,
-    }
+    label = {"font": "HERSHEY_SIMPLEX", "scale": SCALE, "thickness": THICKNESS, "bgr": list(RED)}
+    return {"opencv": cv2.__version__, **label, "offset": list(OFFSET), "format": "png", "v": 1}
 
 
 def draw_labels(image: Image, boxes: Sequence[LabelledBox], *, name: str | None = None) -> Image:

@@ -80,29 +80,27 @@ def _mentions(text: normalize.Plain, marked: bool) -> list[Mention]:
     return found or [Mention(*match.span(_said(match).lower()), _said(match)) for match in _TRUTH.finditer(text.low)]
 
 
-def _stem_pattern(stems: Sequence[str]) -> re.Pattern[str]:
-    return re.compile(r"\b(?:" + "|".join(re.escape(stem.lower()) for stem in stems) + ")")
-
-
 def _stated(low: str, stems: Sequence[str], against: Sequence[str]) -> tuple[str | None, int, int]:
     """The claim of the sentences about the question: of one that concludes, else of all alike."""
     stated: list[tuple[str, int, int]] = []
     concluded: list[tuple[str, int, int]] = []
     asked = False
-    about, opposite = _stem_pattern(stems), _stem_pattern(against) if against else None
+    about, opposite = (
+        re.compile(rf"\b(?:{'|'.join(map(re.escape, of)).lower() or '(?!)'})") for of in (stems, against)
+    )
     for start, end in sentences.sentences(low):
         sentence = words.blanked(words.FREE, low[start:end])
         if asked and (short := _SHORT.fullmatch(sentence)):
             concluded.append((_said(short), start, end))
         asked = sentence.rstrip(" \"')").endswith("?")
-        if sentence.rstrip(" \"')").endswith("?") or words.CONDITION.search(sentence) or _QUESTION.search(sentence):
+        if asked or words.CONDITION.search(sentence) or _QUESTION.search(sentence):
             continue
         if words.UNSURE.search(sentence) or _OPEN.search(sentence):
             return None, 0, 0
         cuts = [0, *(match.start() for match in _CLAUSE.finditer(sentence)), len(sentence)]
         for left, right in itertools.pairwise(cuts):
             clause = sentence[left:right]
-            turned = opposite is not None and opposite.search(clause) is not None
+            turned = opposite.search(clause) is not None
             if _WITHOUT.match(clause) and (matter := about.search(clause)):
                 stated += [("Yes", start, end)] if words.LOST.search(sentence, left + matter.end()) else []
             elif _NONE_OF_IT.match(clause) and about.search(sentence):
