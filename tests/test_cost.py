@@ -22,6 +22,7 @@ from punchline.schema import (
     State,
     Text,
     Usage,
+    canonical,
 )
 
 PRICE = Price(input=2.0, output=10.0, date=datetime.date(2026, 1, 1), source="made up")
@@ -51,7 +52,8 @@ REASONED = {"tokens_reasoning": 150, "cost": 0.004}
     ],
 )
 def test_cost(card: ModelCard, answers: list[Response], expected: dict[str, Any]) -> None:
-    row = cost.cost_row("b", "m", "answer", card, answers)
+    rows = [(one.state, one.finish_reason, canonical(one.usage).decode()) for one in answers]
+    row = cost.cost_row("b", "m", "answer", card, rows)
     assert {key: row.get(key) for key in expected} == pytest.approx(expected)
     assert set(row) <= set(cost.COST)
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
+import msgspec
+
 from punchline.artifacts.project import Project
-from punchline.core.storage import Stored
+from punchline.core.storage import rows_in
 from punchline.files import csv_text
-from punchline.schema import ModelCard, Response, Usage
+from punchline.schema import LENGTH, ModelCard, Usage
 
 COUNTED = (
     *("requests", "ok", "missing", "failed", "refused", "truncated"),
@@ -18,32 +20,34 @@ COST = (
     *("benchmark", "model", "hop", "asked", *COUNTED),
     *("price_input", "price_output", "currency", "price_date", "cost"),
 )
+ANSWERED = ("state", "finish_reason", "usage")  # columns of an index
+Answered = tuple[str, str | None, str]
 Row = dict[str, str | int | float | None]
 
 
 def prices(card: ModelCard) -> Row:
     """The columns of a card's price; none without one."""
-    price = card.price
-    return (
-        {} if price is None else {"price_input": price.input, "price_output": price.output, "currency": price.currency}
-    )
+    if card.price is None:
+        return {}
+    return {"price_input": card.price.input, "price_output": card.price.output, "currency": card.price.currency}
 
 
-def cost_row(benchmark: str, model: str, pass_: str, card: ModelCard, answers: Iterable[Response]) -> Row:
+def cost_row(benchmark: str, model: str, pass_: str, card: ModelCard, answers: Iterable[Answered]) -> Row:
     """Counts of one model's answers (pass `answer`) or of its judge's verdicts (pass `judge`), and their cost.
 
-    `card` is the card of who was asked. Cost is tokens x price of a million; None where there is no price or an answer
-    whose tokens were not counted (`uncounted`). Cached tokens are charged in full: an upper bound.
+    `answers`: state, finish reason, and usage as JSON. `card` is the card of who was asked. Cost is tokens x price of a
+    million; None where there is no price or an answer whose tokens were not counted (`uncounted`). Cached tokens are
+    charged in full: an upper bound.
     """
     counts: Counter[str] = Counter()
-    for answer in answers:
-        used, said = answer.usage, answer.state in ("ok", "refused")
-        counts.update((answer.state, "requests"), truncated=answer.truncated)
+    for (state, finish_reason, text), n in Counter(answers).items():
+        used = msgspec.json.decode(text, type=Usage)
+        counts.update({state: n, "requests": n, "truncated": n * (finish_reason == LENGTH)})
         if used.prompt is None or used.completion is None:
-            counts["uncounted"] += said
+            counts["uncounted"] += n * (state in ("ok", "refused"))
         else:
-            counts.update(tokens_in=used.prompt, tokens_out=used.completion)
-            counts.update(tokens_reasoning=used.reasoning or 0, tokens_cached=used.cached or 0)
+            counts.update(tokens_in=n * used.prompt, tokens_out=n * used.completion)
+            counts.update(tokens_reasoning=n * (used.reasoning or 0), tokens_cached=n * (used.cached or 0))
     row: Row = {"benchmark": benchmark, "model": model, "hop": pass_, "asked": card.name}
     row |= {name: counts[name] for name in COUNTED} | prices(card)
     if card.price is not None:
@@ -56,4 +60,4 @@ def cost_row(benchmark: str, model: str, pass_: str, card: ModelCard, answers: I
 def cost_text(project: Project) -> str:
     """The text of cost.csv: a row for each model and pass."""
     asked = project.asked()
-    return csv_text(COST, [cost_row(b, m, pass_, card, Stored(index, Response)) for b, m, pass_, card, index in asked])
+    return csv_text(COST, [cost_row(b, m, pass_, card, rows_in(index, ANSWERED)) for b, m, pass_, card, index in asked])

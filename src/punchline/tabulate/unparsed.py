@@ -24,7 +24,7 @@ COLUMNS = (
     *WHY,
     *(f"example_{number}" for number in range(1, EXAMPLES + 1)),
 )
-SCORE = ("condition", "task", "rule", "state", "truncated", "responses")
+SCORE = ("condition", "task", "rule", "state", "truncated")
 RESPONSE = ("digest", "request_id", "finish_reason", "text")
 Key = tuple[str, str, str]  # condition, task, rule
 Row = dict[str, str | int]
@@ -59,14 +59,15 @@ def unread(model: str, scores: str | Path, snapshots: Mapping[str, str | Path]) 
     }
     counts: defaultdict[Key, Counter[str]] = defaultdict(Counter)
     told: defaultdict[str, list[Key]] = defaultdict(list)  # by digest of a response: where it was not read
-    for condition, task, rule, state, cut_off, responses in rows_in(scores, SCORE):
-        key = (condition, task, rule)
-        counts[key].update([state, *(["truncated"] if cut_off else [])])
+    for (condition, task, rule, state, cut_off), n in Counter(rows_in(scores, SCORE)).items():
+        counts[condition, task, rule].update({state: n, "truncated": n * cut_off})
+    unparsed = any(found["unparsable"] for found in counts.values())
+    for condition, task, rule, state, responses in rows_in(scores, (*SCORE[:-1], "responses")) if unparsed else ():
         read = [digest for digest in responses if digest not in scorers]
         if state == "unparsable" and read:
-            told[next((digest for digest in read if digest in judges), read[-1])].append(key)
+            told[next((digest for digest in read if digest in judges), read[-1])].append((condition, task, rule))
     examples: defaultdict[tuple[Key, str], list[str]] = defaultdict(list)  # by reason
-    for path in snapshots.values():
+    for path in snapshots.values() if told else ():
         for digest, request_id, finish_reason, text in rows_in(path, RESPONSE):
             if keys := told.get(digest):
                 reason = why_unread(text or "", finish_reason)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.stats import t
+from scipy.special import stdtrit  # scipy.stats takes half a second to import
 
 from punchline.artifacts.project import Project
 from punchline.core.benchmark import DEFAULT, module_of
@@ -59,7 +59,7 @@ def _half_width(estimate: Estimate) -> float | None:
     if moved is None or moved.clusters < FEWEST:
         return None
     woolf = float((1 / (estimate.exact + 0.5)).sum())
-    return float(t.ppf(1 - ALPHA / 2, moved.clusters - 1)) * math.sqrt(max(woolf, moved.variance))
+    return float(stdtrit(moved.clusters - 1, 1 - ALPHA / 2)) * math.sqrt(max(woolf, moved.variance))
 
 
 def rows(project: Project) -> list[dict[str, Any]]:
