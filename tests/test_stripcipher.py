@@ -17,9 +17,14 @@ from punchline.benchmarks.stripcipher.holdout import held_out
 from punchline.benchmarks.stripcipher.pictures import pictures
 from punchline.benchmarks.stripcipher.strips import Strip, read_strips, strips_of
 from punchline.benchmarks.stripcipher.tables import TABLES
+from punchline.benchmarks.study import BEST
 from punchline.core.benchmark import NoPicture
 from punchline.errors import PunchlineError
-from punchline.files import parse_csv
+from punchline.files import parse_csv, write_records, write_text
+from punchline.paths import Paths
+from punchline.rating import outcome
+from punchline.rating.draw import draw_up
+from punchline.rating.votes import Votes
 from punchline.schema import ImageRef, Item, ModelCard, Score, sha256
 from punchline.tables.render import read_published
 
@@ -355,3 +360,27 @@ def test_manifests_fit_each_other(root: Path) -> None:
     listed = {row["path"]: row for _, row in parse_csv(path.read_bytes(), ["path", "sha256"], file=path)}
     assert set(listed) == set(stripcipher.ITEM_FILES)
     assert listed[STRIPS]["sha256"] == sha256((folder / STRIPS).read_bytes())
+
+
+def test_people_answer_questions_and_are_a_row_of_table4(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    files = corpus(*(record(f"s_{n}", texts=REVIEWED["texts"]) for n in range(6)))
+    write_records("data/items/stripcipher/items.jsonl", items(files))
+    write_text("x", "the picture")
+    votes = Votes.make("people.sqlite", *draw_up(Paths(), "stripcipher/people", (), raters=1, seed=0, items=4))
+    golds = read_golds(stripcipher, files)
+    for unit in votes.seats("1"):
+        page = votes.sheet.units[unit]
+        assert {"prediction": "row_masked", "comprehension": "page"}.get(page.task, "row_shuffled") == page.sha256
+        right = next(
+            (n for n, text in enumerate(page.texts) if text.source == golds[page.item_id].values[page.task]), 0
+        )
+        votes.vote("1", unit, {BEST: str(right if page.task != "prediction" else (right + 1) % 4)}, "")
+    assert outcome.export(votes, outcome.target(votes)) == (12, 0)
+    answers = {"people.csv": Path("config/stripcipher/people.csv").read_bytes()}
+    (row,) = [one for one in tabulate(TABLES["table4"], [], golds, {}, files | answers).rows if one["kind"] == "human"]
+    assert (row["model"], row["n"], row["frames"]) == ("people", 4, "side by side")
+    assert [row.get(task) for task in TASKS] == [0.0, 100.0, 100.0, None]
+    lost = answers | {"people.csv": answers["people.csv"].replace(b"s_", b"t_")}
+    with pytest.raises(PunchlineError, match=r"config/stripcipher/people\.csv, line 2, record t_\d: no question"):
+        tabulate(TABLES["table4"], [], golds, {}, files | lost)

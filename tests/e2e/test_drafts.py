@@ -37,7 +37,7 @@ def test_drafts_are_reviewed_and_decided(
     server.script(key=KEY)
     assert "no item is prepared" in project.punchline(*DRAW, fails=True)
     project.snakemake("prepare_all", config=CONFIG)
-    assert "for stripcipher only" in project.punchline("rate", "new", "stripcipher", "--raters", "2", fails=True)
+    assert "for stripcipher only" in project.punchline("rate", "new", "drafts", "--raters", "2", fails=True)
     assert "pages to review" in project.punchline(*DRAW)
     counts = server.get("/counts")
     project.punchline(*DRAW, "--name", "again")

@@ -11,7 +11,7 @@ from msgspec import UNSET, UnsetType
 
 from punchline.core.benchmark import FOLDER
 from punchline.read import reasoning
-from punchline.schema import Record
+from punchline.schema import Item, Record
 from punchline.stats.ratings import Level
 from punchline.tables.ratings import RATINGS, for_spreadsheet
 
@@ -80,6 +80,8 @@ class Study(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     reviews: bool = False  # raters choose among drafts and correct them
     level: Level = "interval"  # of Krippendorff's alpha
     picture: bool = True  # items without a picture are left out
+    pictures: Mapping[str, str] = {}  # the name of the picture by task; by default the first one
+    offered: Callable[[Item], Mapping[tuple[str, str], str]] | None = None  # raters answer: {(task, letter): option}
     fields: tuple[str, ...] = ()  # of the item, shown above the text
     gold: tuple[str, ...] = ()  # of its gold, shown above the text
     note: str = ""  # label of a box for a note; "" for no box

@@ -68,7 +68,8 @@ def _units(where: Paths, benchmark: str, study: Study, texts: Texts, items: Mapp
         context = [(name, str(item.fields.get(name, ""))) for name in study.fields]
         context += [(name, str(golds[item_id].values[name])) for name in study.gold]
         if study.picture:
-            about = {"picture": item.images[0].path, "sha256": item.images[0].sha256}
+            shown = next(image for image in item.images if image.name == study.pictures.get(task, image.name))
+            about = {"picture": shown.path, "sha256": shown.sha256}
         if any(golds[item_id].values.get(name) == value for name, value in blurred.items()):
             about["blurred"] = True
         units.append(Unit(item_id=item_id, task=task, texts=tuple(own), context=tuple(context), **about))
@@ -153,12 +154,17 @@ def draw_up(
     if not 1 <= overlap <= raters:
         hint = f"--overlap goes from 1 to --raters, {raters}"
         raise PunchlineError(f"{overlap} raters per text of {raters} raters", hint=hint)
-    all_items = prepared_items(where, benchmark, "prepare" if study.writes or study.reviews else "responses")
+    asked = not (study.writes or study.reviews or study.offered)  # models are
+    all_items = prepared_items(where, benchmark, "responses" if asked else "prepare")
     if study.reviews:
         ratable, models = drafts.units(all_items, models, seed), ()
     else:
-        models = () if study.writes else models
+        models = () if study.writes or study.offered else models
         found = answered(where, benchmark, study, models)
+        if study.offered is not None:
+            found = {
+                (one.item_id, *key): text for one in all_items.values() for key, text in study.offered(one).items()
+            }
         if texts is not None:
             by_people = written(texts[1], texts[0], study, all_items)
             about = {item_id for item_id, *_ in by_people}

@@ -19,6 +19,7 @@ NAME = "stripcipher"
 TASKS = ("prediction", "comprehension", "reordering_choice", "reordering_generation")
 CHOICES = OPTIONS = TASKS[:3]  # tasks with four options
 REVIEWED = TASKS[:2]  # tasks that need reviewed texts
+COMPREHENSION = "comprehension"
 SEQUENCE, SHUFFLED, MEANING, ROW = "sequence", "shuffled", "meaning", "row"
 CONDITIONS = (DEFAULT, SEQUENCE, SHUFFLED, MEANING, ROW)
 # Limit and temperature are ours: the paper prints none and takes each model's default temperature (appendix C).

@@ -6,12 +6,16 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from punchline.benchmarks.stripcipher import (
+    CHOICES,
+    COMPREHENSION,
     FEWEST,
+    GOLD_FILES,
     MEANING,
     METRICS,
     MOST,
@@ -21,15 +25,16 @@ from punchline.benchmarks.stripcipher import (
     SHUFFLED,
     TASKS,
     dataset,
+    evaluation,
 )
 from punchline.benchmarks.stripcipher.holdout import held_out
 from punchline.benchmarks.stripcipher.strips import CATEGORIES
-from punchline.core.benchmark import DEFAULT
+from punchline.core.benchmark import DEFAULT, Files
 from punchline.stats.estimate import NO_ROWS, PERCENT, Array, Estimate, percent, ratio
 from punchline.stats.functions import Flags, mean
 from punchline.tables.declare import Across, Row, collect, table
 
-COMPREHENSION, CHOICE, GENERATION = "comprehension", "reordering_choice", "reordering_generation"
+CHOICE, GENERATION = "reordering_choice", "reordering_generation"
 PRINTED = {"prediction": 600, COMPREHENSION: 680, CHOICE: 890}  # strips, table 3
 
 ITEMS = {
@@ -88,7 +93,21 @@ def _accuracies(
     return parts, cells
 
 
-@table("table4", tasks=TASKS, conditions=(DEFAULT, ROW))
+def _people(files: Files) -> Iterator[Row]:
+    """Raters of the study `people`, on questions with options."""
+    answers = evaluation.read_answers(files)
+    if len(answers):
+        cells = _accuracies(answers, CHOICES)[1]
+        own = {
+            name: replace(one, used=NO_ROWS, given=NO_ROWS) for name, one in cells.items() if isinstance(one, Estimate)
+        }
+        yield Row(model="people", **cells | own).set(complete=False)
+
+
+_OF_PEOPLE: dict[str, Any] = {"data": _people, "files": GOLD_FILES, "own": (evaluation.ANSWERS,), "kind": "human"}
+
+
+@table("table4", tasks=TASKS, conditions=(DEFAULT, ROW), **_OF_PEOPLE)
 def main_results(scores: _Frame, items: _Frame) -> Iterator[Row]:
     parts, cells = _accuracies(scores)
     asked = all(_has(items, task).any() for task in TASKS)
