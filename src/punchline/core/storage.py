@@ -42,6 +42,8 @@ def arrow_column(values: Sequence[Any], arrow: pa.DataType) -> pa.Array:
     if arrow == pa.string():
         texts = [b"" if value is None else value.encode() for value in values]
         ends = list(itertools.accumulate(map(len, texts), initial=0))
+        if ends[-1] > MOST_BYTES:
+            return pa.array(values, arrow)
         content = [pa.py_buffer(array("i", ends)), pa.py_buffer(b"".join(texts))]
     elif arrow == pa.bool_():
         content = [pa.py_buffer(np.packbits(np.fromiter(map(bool, values), bool, len(values)), bitorder="little"))]
@@ -51,6 +53,7 @@ def arrow_column(values: Sequence[Any], arrow: pa.DataType) -> pa.Array:
     return pa.Array.from_buffers(arrow, len(values), [valid, *content])
 
 
+MOST_BYTES = 2**31 - 1  # of a column's texts in one piece
 ROW_GROUP = 10_000  # records
 BUFFER = 2**16  # bytes of a column that are read at a time; else what is read of each group stays in memory
 
