@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import operator
 from collections.abc import Collection, Iterable
+from typing import Any
 
 import pandas as pd
 
@@ -47,8 +48,14 @@ def frame_of(project: Project, benchmark: str, scores: Iterable[Score]) -> pd.Da
     """Scores by FIELDS, `asked` (the item was asked), their metric `correct`, and `right`."""
     fields = operator.attrgetter(*FIELDS)
     gold = functools.lru_cache(Keyed(project.paths.gold(benchmark), Gold).__getitem__)  # an item's scores follow
+    same: dict[Any, Any] = {}  # equal values are one object: a run has millions of rows
     rows = [
-        (*fields(one), bool(one.responses), one.metrics.get("correct"), right(benchmark, one, gold(one.item_id)))
+        (
+            *(same.setdefault(value, value) for value in fields(one)),
+            bool(one.responses),
+            one.metrics.get("correct"),
+            right(benchmark, one, gold(one.item_id)),
+        )
         for one in scores
     ]
     types = {"asked": bool, "correct": float, "right": float}
