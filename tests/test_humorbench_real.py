@@ -13,7 +13,7 @@ from punchline.benchmarks.humorbench.answers import parse_verdict
 from punchline.benchmarks.humorbench.dataset import EXAMPLES
 from punchline.benchmarks.humorbench.labels import read_labelled
 from punchline.core.benchmark import Verdict
-from punchline.engines.lexical import engine as lexical
+from punchline.engines.baselines import engine as lexical
 from punchline.files import parse_csv
 from punchline.schema import RULES, ModelCard, Score
 

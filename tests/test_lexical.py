@@ -13,7 +13,7 @@ from punchline.benchmarks.humorbench.answers import explanation, parse_verdict
 from punchline.benchmarks.yesbut.answers import read_score
 from punchline.benchmarks.yesbut.judge import judge_prompt
 from punchline.core.benchmark import filled
-from punchline.engines.lexical import content_words, engine, overlap
+from punchline.engines.baselines import content_words, engine, overlap
 from punchline.schema import Gold, Item, Message, ModelCard, Request, Response, Sampling, Text
 
 

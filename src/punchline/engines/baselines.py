@@ -1,17 +1,20 @@
-"""Baselines: chance, constants, geometry, OCR. They see what a model sees: the request and, where they look, its image.
+"""Baselines: chance, constants, geometry, OCR, and for text an explainer and a judge that count words.
 
-What the baseline of a name answers is said by the benchmark's own module `baselines`; `prior` gives the constants of
-its card. A task that a baseline does not attempt is `missing`.
+They get what a model gets: the request and, where they look, its image. Answers that depend on a benchmark's tasks come
+from the benchmark's module `baselines`. The module `wording` splits its prompts for `echo`, which repeats its prompt
+(the floor of a benchmark whose judge accepts the question itself), and for `overlap`, the floor of judges. A task that
+a baseline does not attempt is `missing`. The engine has a second name, lexical.
 """
 
 from __future__ import annotations
 
 import functools
 import random
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import cv2
 import msgspec
@@ -20,22 +23,46 @@ import punchline
 from punchline.comics import ocr
 from punchline.core import benchmark as benchmarks
 from punchline.core import shortcuts
-from punchline.core.benchmark import Guesses, Looks, NoAnswer, facet
+from punchline.core.benchmark import Looks, NoAnswer, facet
 from punchline.core.engine import Engine, has_all_images, image_file, images_in, read_options, response
 from punchline.core.threads import threads
 from punchline.errors import PunchlineError, nearest
-from punchline.schema import ModelCard, Request, Response, State, sha256
+from punchline.schema import ModelCard, Request, Response, Text, sha256
 from punchline.workflow import code
-
-BLIND = ("prior", "longest-option")  # baselines that see no image
-Look = Callable[[Callable[[Path], Any], Path], Any]  # what a benchmark's `look` gives of a file, each at most once
 
 
 class Options(msgspec.Struct, frozen=True):
     """Options of a card."""
 
-    baseline: Literal["prior", "random", "label-order", "reading-order", "ocr", "longest-option", "last-panel"]
+    baseline: Literal[
+        "prior", "random", "label-order", "reading-order", "ocr", "longest-option", "last-panel", "echo", "overlap"
+    ]
     answers: dict[Any, Any] | None = None  # of prior, by task
+    threshold: Annotated[float, msgspec.Meta(ge=0, le=1)] | None = None  # of overlap
+
+
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+# Words that carry no content: what English text has in every sentence.
+_STOP = (
+    "a about after all also an and any are as at be because been before being between both but by can caption "
+    "cartoon could did do does doing element for from had has have he her here him his how humor if implies in into "
+    "is it its itself joke just like may more most not of off on one only or other our out over own play plays "
+    "reference references s same she should so some such t than that the their them then there these they this "
+    "those through to too up very was we were what when where which while who why will with would you your "
+)
+STOP_WORDS = frozenset(_STOP.split())
+
+
+def content_words(text: str) -> set[str]:
+    """Lower-case words that carry content, without a plural's or a verb's final s."""
+    words = (word.lower().split("'")[0].split("’")[0] for word in _WORD.findall(text))
+    return {word.removesuffix("s") if len(word) > 3 else word for word in words if word not in STOP_WORDS}
+
+
+def overlap(reference: str, text: str) -> float:
+    """Share of the reference's content words that the text has; 0 for a reference without any."""
+    words = content_words(reference)
+    return len(words & content_words(text)) / len(words) if words else 0.0
 
 
 class _Looking:
@@ -48,22 +75,23 @@ class _Looking:
 class Baseline(Engine):
     """The engine."""
 
-    name = "baselines"
     sees = _Looking()
 
-    def __init__(self, card: ModelCard, seed: int) -> None:
-        options = _read(card)
-        self.baseline, self.answers = options.baseline, options.answers or {}
-        self.seed = seed
+    def __init__(self, card: ModelCard, seed: int = 0) -> None:
+        self.options = _read(card)
+        self.name, self.seed = card.engine, seed
+        self.baseline = self.options.baseline
         self.needs_images = self.baseline not in BLIND
-        self.repeatable = self.baseline != "ocr"
+        self.repeatable = self.baseline not in ("ocr", *TEXT)
         self.version = f"{punchline.__version__} ({self.baseline})"
 
     def identity(self) -> dict[str, Any]:
         """The baseline, its constants, and the libraries that it reads comics with; the seed only where one is used."""
         identity: dict[str, Any] = {"baseline": self.baseline}
+        if self.baseline in TEXT:
+            return identity | {"threshold": self.options.threshold}
         if self.baseline in BLIND:
-            return identity | ({"answers": self.answers} if self.answers else {})
+            return identity | ({"answers": self.options.answers} if self.options.answers else {})
         if self.baseline == "random":
             identity["seed"] = self.seed
         if self.baseline == "ocr":
@@ -72,7 +100,8 @@ class Baseline(Engine):
 
     def code(self, benchmark: str) -> str:
         """Digest of what computes the answers."""
-        return code.digest("punchline.engines.baselines", benchmarks.module_of(benchmark, "baselines"))
+        module = "wording" if self.baseline in TEXT else "baselines"
+        return code.digest("punchline.engines.baselines", benchmarks.module_of(benchmark, module))
 
     def answer(self, requests: Sequence[Request], images: Mapping[str, Path], model_key: str) -> Iterator[Response]:
         """One response a request, image by image, several images at a time.
@@ -82,67 +111,86 @@ class Baseline(Engine):
         by_image: dict[tuple[str | None, ...], list[Request]] = {}  # each image is read once
         for request in requests:
             by_image.setdefault(tuple(image.sha256 for image in images_in(request)), []).append(request)
+
+        def about_one(same: Sequence[Request]) -> list[Response]:
+            looked = functools.cache(lambda look, path: look(path))
+            return [self._answer(request, images, looked, model_key) for request in same]
+
         pool = ThreadPoolExecutor(threads())
         try:
-            for responses in pool.map(lambda same: self._about_one(same, images, model_key), by_image.values()):
+            for responses in pool.map(about_one, by_image.values()):
                 yield from responses
         finally:
             pool.shutdown(cancel_futures=True)
 
-    def _about_one(self, requests: Sequence[Request], images: Mapping[str, Path], model_key: str) -> list[Response]:
-        """Responses to requests with the same image."""
-        looked: Look = functools.cache(lambda look, path: look(path))
-        responses = []
-        for request in requests:
-            state, text = self._answer(request, images, looked)
-            responses.append(response(self, request, model_key, state, **{"text" if state == "ok" else "reason": text}))
-        return responses
-
-    def _answer(self, request: Request, images: Mapping[str, Path], looked: Look) -> tuple[State, str]:
-        """The state and, with it, the answer or the reason why there is none."""
+    def _answer(
+        self, request: Request, images: Mapping[str, Path], looked: Callable[..., Any], model_key: str
+    ) -> Response:
+        """The response to a request; `looked(look, path)`: what a benchmark's `look` gives of a file."""
+        respond = functools.partial(response, self, request, model_key)
         module = facet(request.benchmark, "baselines")
         if isinstance(module, Looks) and self.needs_images and not has_all_images(request):
-            return "missing", "image missing"
+            return respond("missing", reason="image missing")
+
+        def look() -> Any:
+            digest = next((image.sha256 for image in images_in(request)), None)
+            return looked(module.look, image_file(digest, request, images))
+
         try:
-            text = self._text(request, module, images, looked)
+            text = ANSWERS.get(self.baseline, _by_task)(self, request, look)
         except NoAnswer as error:
-            return "failed", str(error)
-        return ("missing", "not attempted") if text is None else ("ok", text)
-
-    def _text(
-        self, request: Request, module: Guesses | Looks | None, images: Mapping[str, Path], looked: Look
-    ) -> str | None:
-        """The baseline's answer to a request; None: not attempted."""
-        loaded = benchmarks.load(request.benchmark)
-        if request.task not in loaded.TASKS:
-            return None
-        if self.baseline == "prior":
-            return self.answers.get(request.task)
-        if request.task in loaded.OPTIONS and self.baseline in shortcuts.BY_OPTIONS:
-            offered = shortcuts.options(request)
-            return shortcuts.BY_OPTIONS[self.baseline](offered, self._draw(request)) if offered else None
-        if module is None or not hasattr(module, "baseline"):
-            return None
-        if not isinstance(module, Looks):
-            return module.baseline(self.baseline, request, self._draw(request))
-        digest = next((image.sha256 for image in images_in(request)), None)
-        draw, look = self._draw(request), module.look
-        return module.baseline(self.baseline, request, draw, lambda: looked(look, image_file(digest, request, images)))
-
-    def _draw(self, request: Request) -> random.Random:
-        return random.Random(int(sha256(f"{self.seed} {request.request_id}".encode()), 16))
+            return respond("failed", reason=str(error))
+        return respond("missing", reason="not attempted") if text is None else respond("ok", text=text)
 
 
+def _by_task(engine: Baseline, request: Request, look: Callable[[], Any]) -> str | None:
+    """Answer by the options that the request shows, else by the benchmark's own module."""
+    benchmark, module = benchmarks.load(request.benchmark), facet(request.benchmark, "baselines")
+    draw = random.Random(int(sha256(f"{engine.seed} {request.request_id}".encode()), 16))
+    if request.task in benchmark.OPTIONS and engine.baseline in shortcuts.BY_OPTIONS:
+        offered = shortcuts.options(request)
+        return shortcuts.BY_OPTIONS[engine.baseline](offered, draw) if offered else None
+    if request.task not in benchmark.TASKS or not hasattr(module, "baseline"):
+        return None
+    looking = (look,) if isinstance(module, Looks) else ()
+    text: str | None = module.baseline(engine.baseline, request, draw, *looking)
+    return text
+
+
+def _by_words(engine: Baseline, request: Request, look: Callable[[], Any]) -> str | None:
+    """The prompt as an explanation (echo), or the verdict on an answer in it (overlap)."""
+    prompt = "\n".join(part.text for message in request.messages for part in message.content if isinstance(part, Text))
+    wording, threshold = facet(request.benchmark, "wording"), engine.options.threshold
+    if wording is None:
+        return None
+    text: str | None = None
+    if threshold is None:
+        text = wording.echo(prompt)
+    elif compared := wording.compared(prompt):
+        text = wording.verdict(overlap(*compared), threshold)
+    return text
+
+
+def _constant(engine: Baseline, request: Request, look: Callable[[], Any]) -> str | None:
+    return (engine.options.answers or {}).get(request.task)
+
+
+TEXT = ("echo", "overlap")  # baselines that read the prompt only
+BLIND = ("prior", "longest-option", *TEXT)  # baselines that see no image
+ANSWERS = {"prior": _constant, "echo": _by_words, "overlap": _by_words}  # the others answer by task
 engine = Baseline
 
 
 def _read(card: ModelCard) -> Options:
-    """Checked options: the baseline, and the constants of prior."""
-    options = read_options(card, Options, "config/model/prior.yaml")
-    wrong = functools.partial(PunchlineError, file=card.file)
-    if options.baseline != "prior":
+    """Checked options: the baseline, and its constants."""
+    options = read_options(card, Options, "docs/models.md")
+    wrong, baseline = functools.partial(PunchlineError, file=card.file), options.baseline
+    if (baseline == "overlap") != (options.threshold is not None):
+        expected = "expected a share from 0 to 1" if baseline == "overlap" else f"{baseline} takes no threshold"
+        raise wrong(f"{expected}, got {options.threshold!r}", field="threshold")
+    if baseline != "prior":
         if options.answers is not None:
-            raise wrong(f"{options.baseline} takes no answers; only prior does", field="answers")
+            raise wrong(f"{baseline} takes no answers; only prior does", field="answers")
         return options
     if not options.answers:
         what = f"expected an answer for at least one task, got {options.answers!r}"
