@@ -98,6 +98,7 @@ BEHAVIOR: dict[str, tuple[tuple[str, str], Reply | list[Reply], str | None]] = {
     },
     **{f"packed once, {name}": (IMAGE, packed(name, 1, picture(1)), None) for name in ("gzip", "GZip", "deflate")},
     "identity": (IMAGE, packed("identity", 0, picture(1)), None),
+    "deflate without zlib's header": (IMAGE, packed("deflate", 0, zlib.compress(picture(1))[2:-4]), None),
     "not packed as it says": (IMAGE, packed("gzip", 0, b"no gzip at all"), "truncated"),
     "packed body cut": (IMAGE, packed("gzip", 0, gzip.compress(picture(1), mtime=0)[:-20]), "truncated"),
     "redirect to an allowed place": (IMAGE, moved("https://elsewhere.example/a.png", 301), None),

@@ -98,9 +98,11 @@ async def _body(response: httpx.Response, limit: int) -> bytes:
     encoding = response.headers.get("content-encoding", "").strip().lower() or "identity"
     if encoding not in ("identity", "gzip", "x-gzip", "deflate"):
         raise Missing("encoding refused", encoding)
-    unpacker = None if encoding == "identity" else zlib.decompressobj(zlib.MAX_WBITS + 32)  # gzip or zlib
-    content = bytearray()
+    content, unpacker = bytearray(), None
     async for block in response.aiter_raw():
+        if unpacker is None and block and encoding != "identity":  # some servers send deflate without zlib's header
+            bare = encoding == "deflate" and block[0] & 15 != 8
+            unpacker = zlib.decompressobj(-zlib.MAX_WBITS if bare else zlib.MAX_WBITS + 32)
         content += unpacker.decompress(block, limit + 1 - len(content)) if unpacker else block
         if len(content) > limit:
             raise Missing("too large", f"{response.url}: more than {limit} bytes")

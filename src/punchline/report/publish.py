@@ -195,11 +195,12 @@ class Folder:
         folder = Path(self.project.paths.report)
         if not (folder / OWN).is_file():
             return False
-        step, why = self.project.report(), "it holds pictures that may not be passed on"
-        if json.loads(Path(step.record).read_bytes())["parameters"]["pictures"] != "all":
-            why = Status().of_all(step) or ""
-        if why:
-            hint = f"Make it again: {making(self.project.selection.run, 'report', pictures=MODE)}"
+        step = self.project.report()
+        mode, why = json.loads(Path(step.record).read_bytes())["parameters"]["pictures"], None
+        if mode == "all":
+            mode, why = MODE, "it holds pictures that may not be passed on"
+        if why := why or Status().of_all(step):
+            hint = f"Make it again: {making(self.project.selection.run, 'report', pictures=mode)}"
             raise PunchlineError(f"the report cannot be published: {why}", file=folder, hint=hint)
         for file in sorted(folder.rglob("*")):
             if file.is_file() and not file.name.endswith((RECORD, ".part")):
