@@ -24,7 +24,7 @@ MODULES |= {"marked_words": "tags", "explanation": "tags"}
 
 
 def read(answer: str, document: dict[str, Any]) -> Read[Any]:
-    """What a document's reader reads; the document's other entries are the reader's parameters."""
+    """The value that a document's reader reads; the document's other entries are the reader's parameters."""
     name = document["reader"]
     reader = getattr(importlib.import_module(f"punchline.read.{MODULES.get(name, name)}"), name)
     return reader(answer, **{key: value for key, value in document.items() if key not in ("reader", "phrasings")})

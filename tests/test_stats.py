@@ -195,7 +195,7 @@ def test_paired_shares_have_bonett_and_prices_interval(cells: tuple[int, int], n
 
 
 def test_differences() -> None:
-    """Of a column as of two estimates; each side has only its own columns; in the units of what is compared."""
+    """The difference of a column is that of two estimates, of which each has its own columns only."""
     a, b = (np.random.default_rng(0).random((2, 60)) < 0.7).astype(float)
     sums = np.column_stack([a, np.ones(60), b, np.ones(60)])
     column = of(sums, Difference(mean, mean, 2), DIFFERENCE)

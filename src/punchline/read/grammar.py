@@ -184,11 +184,11 @@ class Sentence:
         return claims
 
     def ends_in_subject(self, group: Group) -> bool:
-        """Of "rather than B, D …" the last value, behind a mere comma, is the subject and no part of the contrast."""
+        """True if the last value of "rather than B, D …", behind a mere comma, is the subject and not contrasted."""
         return len(group) > 1 and not re.search(r"\b(?:and|n?or)\b", self.text[group[-2].end : group[-1].start])
 
     def left(self, start: int, floor: int) -> str:
-        """What stands before a value in its clause; of one that begins with it, the one before too."""
+        """The words before a value in its clause; if it begins the clause, those of the clause before too."""
         before = self.text[max(floor, start - NEAR) : start]
         for cut in reversed(list(_BOUNDARY.finditer(before))):
             clause = before[cut.start() :]
@@ -197,7 +197,7 @@ class Sentence:
         return before
 
     def right(self, end: int, ceiling: int) -> str:
-        """What is said of a value behind it."""
+        """The words behind a value in its clause; "" if they belong to the next one."""
         after = self.text[end : min(ceiling, end + NEAR)]
         if ceiling <= end + NEAR and ceiling < len(self.text):
             after = (_NOT_OF_NEXT if self.single else _NO_OF_NEXT).sub("", after)

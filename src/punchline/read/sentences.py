@@ -31,7 +31,7 @@ class Mention(NamedTuple):
 
 
 class Claim(NamedTuple):
-    """What is claimed of one value, or of several at once (value ""): sign 1 affirmed, -1 denied, 0 neither.
+    """A claim on one value, or on several at once (value ""): sign 1 affirmed, -1 denied, 0 neither.
 
     tier: 4 the last words of an answer, by themselves; 3 by itself or leading the answer; 2 committed to; 1 asserted;
     0 mentioned; -1 mentioned in doubt, a question, a condition; -2 as what was thought before, or tempts.
@@ -57,7 +57,7 @@ def masked(low: str, mentions: Sequence[Mention]) -> str:
 
 
 def within(mentions: Sequence[Mention], start: int, end: int) -> list[Mention]:
-    """Of mentions in order those that begin in a span, up to its end."""
+    """The mentions that begin in a span, up to its end; `mentions` are in order."""
     own = mentions[bisect.bisect_left(mentions, (start,)) : bisect.bisect_left(mentions, (end,))]
     return [one._replace(end=min(one.end, end)) for one in own]
 

@@ -57,7 +57,7 @@ class Made(NamedTuple):
 
 @dataclass
 class Read:
-    """What tables of models have in common."""
+    """Shared data of all tables of models."""
 
     items: pd.DataFrame = field(default_factory=pd.DataFrame)
     models: dict[Rule, tuple[list[Shown], Answers]] = field(
