@@ -200,10 +200,13 @@ class Measured:
         """Rows of shortcuts.csv. `scores`: paths of the models' scores, by model."""
         if self.questions(RULES[0]).empty:
             return
-        draws = [self.cells("right", functools.partial(draw, number=number)) for number in range(DRAWS)]
+        draws = []
+        for number in range(DRAWS):  # values alone: what they are made of is large
+            cells = self.cells("right", functools.partial(draw, number=number))
+            draws.append({place: estimate.point() for place, (_, estimate) in cells.items()})
         for name, (needs, function) in SHORTCUTS.items():
             for place, (task, estimate) in self.cells(needs, function).items():
-                drawn = [cells[place][1].point() for cells in draws if place in cells]
+                drawn = [values[place] for values in draws if place in values]
                 value, (low, high) = estimate.point(), limits(estimate)
                 if value is None or value in (estimate.bounds.low, estimate.bounds.high):
                     continue  # of a constant answer, such as the recall of its label
