@@ -190,5 +190,5 @@ def test_other_code_is_named_and_kept_digests_are_not_believed(own: Project) -> 
             kept[name][0] = [stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino]
     cache.write_text(json.dumps(kept))
     found = own.audit(TABLE)
-    assert found["code"] == ["score"]
+    assert found["code"] == ["score", "shortcuts"]
     assert str(released.relative_to(own.path)) in {finding["path"] for finding in found["findings"]}

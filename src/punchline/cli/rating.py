@@ -103,7 +103,6 @@ def new(
     if decide:
         votes = _votes(decide)
         return _make(votes.sheet.benchmark, name or f"{votes.path.stem}-decide", draw_decision(votes), host, port)
-    study = f"{study}/drafts" if drafts and study == "stripcipher" else study
     benchmark, kind, declaration = declared(study)
     if declaration.reviews != bool(drafts):
         raise PunchlineError("--drafts names the models that draft texts, for stripcipher only")

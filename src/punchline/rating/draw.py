@@ -34,7 +34,8 @@ def declared(name: str) -> tuple[str, str, Study]:
     Raises PunchlineError.
     """
     known = {f"{benchmark}/{study}": (benchmark, study) for benchmark, own in every(studies).items() for study in own}
-    found = [full for full in known if name in (full, *known[full])]
+    asked = {full for full, (benchmark, study) in known.items() if studies(benchmark)[study].offered is None}
+    found = [full for full in known if name in (full, known[full][1]) or (name == known[full][0] and full in asked)]
     if len(found) != 1:
         raise PunchlineError(f"no study {name!r}", hint=nearest(name, found or known))
     benchmark, study = known[found[0]]
