@@ -118,6 +118,7 @@ def test_a_study_is_the_same_for_its_seed_and_practises_on_other_comics(answers:
         ("relevance", {"texts": "1,a,x\n1,a,y"}, "line 3, record 1, field source: a second"),
         ("texts", {"texts": "1,Human,x"}, "unknown task ''"),
         ("explanations", {"texts": "1,Human,x"}, "t.csv: no texts are rated in this study"),
+        ("stripcipher/people", {"texts": "1,Human,x"}, "t.csv: no texts are rated in this study"),
         ("stripcipher", {}, "no item is prepared. Run snakemake --cores all prepare --config 'benchmarks=[strip"),
     ],
 )

@@ -94,6 +94,11 @@ class Study(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     rows: Callable[[Sequence[Vote]], list[dict[str, Any]]] = rating_rows
 
     @property
+    def of_answers(self) -> bool:
+        """True if answers of models are rated."""
+        return not (self.writes or self.reviews or self.offered)
+
+    @property
     def best(self) -> bool:
         """True if the best of an item's texts is chosen."""
         return not self.options and not self.writes

@@ -146,7 +146,7 @@ def draw_up(
     have no page, or a picture is missing.
     """
     benchmark, study_name, study = declared(name)
-    if (study.writes or study.reviews) and texts is not None:
+    if texts is not None and not study.of_answers:
         hint = "--texts is for studies of ratings"
         raise PunchlineError("no texts are rated in this study", file=texts[0], hint=hint)
     if pointers and not study.pointers:
@@ -155,12 +155,11 @@ def draw_up(
     if not 1 <= overlap <= raters:
         hint = f"--overlap goes from 1 to --raters, {raters}"
         raise PunchlineError(f"{overlap} raters per text of {raters} raters", hint=hint)
-    asked = not (study.writes or study.reviews or study.offered)  # models are
-    all_items = prepared_items(where, benchmark, "responses" if asked else "prepare")
+    all_items = prepared_items(where, benchmark, "responses" if study.of_answers else "prepare")
     if study.reviews:
         ratable, models = drafts.units(all_items, models, seed), ()
     else:
-        models = () if study.writes or study.offered else models
+        models = models if study.of_answers else ()
         found = answered(where, benchmark, study, models)
         if study.offered is not None:
             found = {
@@ -177,7 +176,7 @@ def draw_up(
     if not ratable:
         what = "no item has two texts to choose from" if study.best else "no item has a text to rate"
         hint = "Run the target `respond_all` with models that look at pictures, or name more models: --model"
-        if study.writes or study.reviews:
+        if not study.of_answers:
             what, hint = "no item", "Run the target `prepare_all` with more of them, and a model that looks at pictures"
         raise PunchlineError(what + (" and a picture" if study.picture else ""), hint=hint)
     sources = {unit.item_id: all_items[unit.item_id].source for unit in ratable}

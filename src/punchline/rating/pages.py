@@ -142,19 +142,20 @@ class Pages:
         return await run_in_threadpool(self._vote, *opened, fields)
 
     def _vote(self, rater: str, place: int, index: int, fields: Mapping[str, str]) -> Response:
-        pointers = [str(n) for n, _ in enumerate(self.sheet.pointers or (), 1) if f"pointer-{n}" in fields]
+        pointers = ""
         if "cannot" in fields and self.sheet.judging:
-            pointers.clear()
             answers, note = dict[str, str](), " ".join(_words(fields.get("reason", "")).split())
             wrong = "" if note else "say why."
         else:
             answers, wrong = self._answers(rater, index, fields)
             note = _words(fields.get("note", "")) if self.sheet.note else ""
-            if self.sheet.pointers and len(pointers) < FEWEST and not note and not wrong:
+            ticked = [str(n) for n, _ in enumerate(self.sheet.pointers or (), 1) if f"pointer-{n}" in fields]
+            if self.sheet.pointers and len(ticked) < FEWEST and not note and not wrong:
                 wrong = f"with fewer than {FEWEST} of the points, give your reasons."
+            pointers = " ".join(ticked)
         if wrong:
             return self._item(rater, place, index, fields, wrong=f"Nothing is saved yet: {wrong}")
-        self.votes.vote(rater, index, answers, note, " ".join(pointers))
+        self.votes.vote(rater, index, answers, note, pointers)
         following = self.first_open(rater, self.votes.given(rater), place)
         return RedirectResponse("/" if following is None else f"/items/{following}", 303)
 
