@@ -1,4 +1,4 @@
-"""Exports and published runs: what is refused, and what may be passed on by its licence; other tools: tests/engines."""
+"""Exports and public reports: what is refused, and what may be shared by its licence; other tools: tests/engines."""
 
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,10 +12,10 @@ from punchline.config.runs import made_with
 from punchline.errors import PunchlineError
 from punchline.export import export, hf
 from punchline.export.samples import Shown
-from punchline.paths import Paths
-from punchline.report import publish
+from punchline.report import public
 from punchline.report.pictures import OWN, Right
 from punchline.schema import Gold, ImageRef, Item, sha256
+from punchline.workflow.processes import PICTURES, PUBLIC, is_public
 
 BYTES = b"\x89PNG of nobody's licence"
 
@@ -68,51 +68,49 @@ NONE = ("none stated", "none stated; README: for research purposes only", "propr
 
 @pytest.mark.parametrize("licence", [*LICENCES, STRIPS, *NONE])
 def test_a_licence_opens_or_not(licence: str) -> None:
-    assert bool(publish.OPEN.match(licence)) == (licence not in NONE)
+    assert bool(public.OPEN.match(licence)) == (licence not in NONE)
 
 
-def chosen(*, drawn: bool) -> Any:
-    """As much of a project as rights ask for."""
-    cards = {name: SimpleNamespace(name=name, engine=engine) for name, engine in ENGINES.items()}
-    selection = SimpleNamespace(corpus=SimpleNamespace(drawn=drawn))
-    return SimpleNamespace(selection=selection, paths=Paths(), cards=cards, illustrated=lambda benchmark: False)
-
-
-ENGINES = {"asked": "openai", "released": "replay"}
-SHUT = "none stated"
-# (path, role): whether it is passed on where annotations are open, and where they are not
-FILES = {
-    ("data/raw/b/labels.csv", "raw annotation"): (True, False),
-    ("data/items/b/items.jsonl", "items"): (True, False),
-    ("data/items/b/gold.jsonl", "gold"): (True, False),
-    ("data/requests/b.parquet", "requests"): (True, False),
-    ("data/requests/b/judge/asked.parquet", "judge requests"): (True, False),
-    ("data/responses/b/asked.jsonl", "journal"): (True, True),
-    ("data/responses/b/asked.parquet", "snapshot"): (True, True),
-    ("data/responses/b/released.jsonl", "journal"): (True, False),
-    ("data/raw/b_runs/old/run.csv", "released run"): (True, False),
-    ("data/raw/b/images/1.png", "image"): (False, False),
-    ("data/images/b/1.png", "picture"): (False, False),
-    ("config/b/ratings.csv", "user's file"): (False, False),
-    ("data/models/m/punchline.json", "model"): (False, False),
-    ("results/b/table1.csv", "table"): (True, True),
-    ("results/b/cells/asked.json", "cells"): (True, True),
-    ("data/manifests/b/annotations.csv", "manifest"): (True, True),
-}
-
-
-@pytest.mark.parametrize("licence", ["MIT", SHUT])
-def test_files_are_passed_on_or_withheld(licence: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("licences", "drawn", "asked", "reason"),
+    [
+        (["MIT", "CC0"], False, "true", ""),
+        (["MIT", "none stated", ""], False, "true", "none stated"),
+        (["none stated"], False, "false", ""),
+        (["none stated"], True, "true", ""),
+    ],
+)
+def test_annotations_are_private_by_their_licences(
+    licences: list[str], drawn: bool, asked: str, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
-    for name, path in (("b", "labels.csv"), ("b_runs", "old/run.csv")):
-        manifest = tmp_path / f"data/manifests/{name}/annotations.csv"
-        manifest.parent.mkdir(parents=True)
-        manifest.write_text(f"path,url,licence\n{path},https://a.example/x,{licence}\n")
-    allowed = publish.Rights(chosen(drawn=False), "b")
-    assert {file: not allowed.withheld(*file) for file in FILES} == {
-        file: passed[licence == SHUT] for file, passed in FILES.items()
-    }
-    assert bool(allowed.texts()) == (licence == SHUT)
-    drawn = publish.Rights(chosen(drawn=True), "b")
-    mine = {file for file in FILES if file[1] in ("user's file", "model")}
-    assert {file for file in FILES if drawn.withheld(*file)} == mine
+    monkeypatch.setenv(PUBLIC, asked)
+    manifest = tmp_path / "data/manifests/b/annotations.csv"
+    manifest.parent.mkdir(parents=True)
+    rows = "".join(f"{n}.csv,https://a.example/x,{licence}\n" for n, licence in enumerate(licences))
+    manifest.write_text(f"path,url,licence\n{rows}")
+    project: Any = SimpleNamespace(selection=SimpleNamespace(corpus=SimpleNamespace(drawn=drawn)))
+    why = public.why_private(project, "b")
+    assert bool(why) == bool(reason) and reason in why
+
+
+@pytest.mark.parametrize(
+    ("public_", "pictures", "expected"),
+    [
+        (None, None, False),
+        ("false", "all", False),
+        ("TRUE", "open", True),
+        (True, "own", True),
+        ("yes", "open", "expected true or false, got 'yes'"),
+        ("true", "all", "may not be shared"),
+    ],
+)
+def test_a_public_report_is_asked_for_by_config(
+    public_: object, pictures: str | None, expected: bool | str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(PICTURES, pictures or "")
+    if isinstance(expected, bool):
+        assert is_public(public_) is expected
+        return
+    with pytest.raises(PunchlineError, match=expected):
+        is_public(public_)

@@ -11,10 +11,10 @@ from tests.records import score
 
 from punchline.core import benchmark as benchmarks
 from punchline.read.result import Read
+from punchline.report import public
 from punchline.report.answers import span
 from punchline.report.items import columns
-from punchline.report.publish import without_texts
-from punchline.report.shards import code, packed, script, unscripted, write_parts
+from punchline.report.shards import code, packed, script, write_parts
 from punchline.schema import Gold
 
 TEXT = "<think>No.</think>\U0001f600 Yes, so it is"
@@ -90,29 +90,25 @@ def test_a_data_file_holds_text_as_text(text: str, tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["index.js"]  # a chunk of before is gone
 
 
-def test_what_annotations_say_is_taken_out_of_a_report_to_be_published() -> None:
+def test_what_annotations_say_is_left_out_of_a_public_report(monkeypatch: pytest.MonkeyPatch) -> None:
     """Gold, panels, fields and questions, a judge's among them; answers stay, and what a picture is blurred for."""
     item = {
         "fields": {"caption": "SECRET"},
-        "gold": {"text": "SECRET", "harm": "yes"},
+        "gold": {"text": "SECRET", "potentially_harmful": "yes"},
         "boxes": [[[0, 0, 1, 1, "SECRET"]], []],
         "asked": [["id", "Q1", "default", 0, "which of SECRET"]],
         "images": ["a.png"],
     }
-    own = {"answers": [{"text": "said"}], "heard": [{"question": "is it SECRET", "text": "PASS"}]}
-    index = {"facets": {"source": [["a"]], "style": [["SECRET"]], "harm": [["yes"]]}, "ids": ["1"]}
-    index |= {"titles": ["SECRET"], "texts": ["SECRET"]}
+    answers = {"1": {"answers": [{"text": "said"}], "heard": [{"question": "is it SECRET", "text": "PASS"}]}}
+    facets = {"source": [["a"]], "style": [["SECRET"]], "potentially_harmful": [["yes"]]}
+    index = {"facets": facets, "ids": ["1"], "titles": ["SECRET"], "texts": ["SECRET"]}
     codes = {"states": {"released": {"Q1@default": "y"}}}
-    for key, part in (("items/b/0", {"1": item}), ("answers/b/m/0", {"1": own}), ("items/b/index", index)):
-        name, read = unscripted(script(key, part))
-        assert (name, read) == (key, part)
-        without_texts(read, "none stated", ("harm",))
-        assert "SECRET" not in str(read), key
-        if key == "items/b/0":
-            assert (read["1"]["images"], read["1"]["gold"]) == (["a.png"], {"harm": "yes"})
-        elif key == "answers/b/m/0":
-            assert read["1"]["answers"] == own["answers"] and read["1"]["heard"][0]["text"] == "PASS"
-        else:
-            assert read["facets"] == {"source": [["a"]], "harm": [["yes"]]}
-    without_texts(codes, "none stated", ())
+    monkeypatch.setattr(public, "why_private", lambda project, benchmark: "none stated")
+    items = {"0": {"1": item}, "index": index}
+    for parts in (items, {"0": answers, "index": codes}):
+        public.leave_out_private(None, "pixelhumor", parts)  # type: ignore[arg-type]
+        assert "SECRET" not in str(parts)
+    assert (item["images"], item["gold"]) == (["a.png"], {"potentially_harmful": "yes"})
+    assert index["facets"] == {"source": [["a"]], "potentially_harmful": [["yes"]]}
+    assert answers["1"]["answers"] == [{"text": "said"}] and answers["1"]["heard"][0]["text"] == "PASS"
     assert codes == {"states": {"released": {"Q1@default": "y"}}}

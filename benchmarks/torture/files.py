@@ -14,7 +14,6 @@ from benchmarks.torture.ground import Ground, Row
 from tests.asked import answers_in
 
 from punchline.artifacts.lineage import read_lineage
-from punchline.audit import published
 from punchline.benchmarks.stripcipher.strips import read_strips
 from punchline.config.cards import read_card
 from punchline.config.recipes import read_recipe
@@ -110,7 +109,6 @@ READERS: dict[str, Callable[[Path], object]] = {
         scores_frame(path, NONE, "paper"),
     ),
     "results/table8.lineage.json": read_lineage,
-    "published.json": lambda path: published.read_published(path.parent),
     "ratings.csv": lambda path: read_ratings(path.read_bytes(), path.name),
     "strips.json": lambda path: read_strips(path.read_bytes()),
     "reply.json": _said,
@@ -119,7 +117,6 @@ SEEDS = {
     "config/subset.csv": b"comic_id\nborderless_1\nborderless_2\n",
     "ratings.csv": b"item_id,rater,source,score,choice\na,1,served,3,\na,2,first,4,\nb,1,,,served\n",
     "strips.json": b'[{"id": "a", "panels": ["1", "2"], "text": "b"}]\n',
-    "published.json": b'{"tables": {"results/table8.csv": "r"}, "files": {"a": "b"}, "withheld": {}}\n',
     "reply.json": b'{"id": "x", "model": "m", "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": '
     b'"assistant", "content": "B"}}], "usage": {"prompt_tokens": 3, "completion_tokens": 5}}',
 }

@@ -19,7 +19,7 @@ from punchline.artifacts.lineage import digests_of_cells, lineage_path
 from punchline.artifacts.passes import ALL, CHAINED, DATA, JUDGE
 from punchline.artifacts.respondents import role_of, shown
 from punchline.core import benchmark as benchmarks
-from punchline.workflow.processes import pictures_mode
+from punchline.workflow.processes import is_public, pictures_mode
 from punchline.workflow.provenance import Artifact, Input, dependencies
 
 DRAWING = ("vl-convert-python", "pyyaml")
@@ -300,6 +300,7 @@ class Project(Answered):
             (output,),
             [*self._labelled(benchmark), self.requests(benchmark).output(), *self._pictures(benchmark), *pins],
             "punchline.report.items:write_items",
+            {"public": is_public()},
             code=tuple(self._shown(benchmark)),
             extra=lambda: files_beside(output),
             job=self._report,
@@ -318,6 +319,7 @@ class Project(Answered):
             (output,),
             [*self._labelled(benchmark), *asked, self._scores(benchmark, model)],
             "punchline.report.answers:write_answers",
+            {"public": is_public()},
             code=(*self._code(benchmark, "scoring"), *self._shown(benchmark)),
             extra=lambda: files_beside(output),
             job=self._report,
@@ -354,7 +356,7 @@ class Project(Answered):
             (self._report, listed),
             needs,
             f"{SITE}:write_report",
-            {"pictures": pictures_mode(), "run": where.run},
+            {"pictures": pictures_mode(), "public": is_public(), "run": where.run},
             tuple(module for name in selected for module in self._code(name, "tables", "data")),
             ("jinja2", *DRAWING),
             extra=lambda: listed_files(listed),

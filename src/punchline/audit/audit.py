@@ -37,7 +37,6 @@ class Audit:
     """Result of an audit."""
 
     table: str
-    withheld: Iterable[str] = ()  # files that are not here and need not be: published.py
     root: str = ""
     lineage: Lineage | None = None
     files: list[File] = field(default_factory=list)
@@ -46,7 +45,6 @@ class Audit:
     code: list[str] = field(default_factory=list)  # kinds of artifact whose code has changed since the build
     libraries: list[str] = field(default_factory=list)  # packages with another version than at the build
     sources: list[str] = field(default_factory=list)  # where the published bytes come from
-    unchecked: list[str] = field(default_factory=list)  # what could not be rebuilt without withheld files
 
     def __post_init__(self) -> None:
         if (run := at_work()) is not None:
@@ -67,13 +65,12 @@ class Audit:
 
 
 @digests.afresh()
-def audit(table_path: str, *, expect: str | None = None, withheld: Iterable[str] = ()) -> Audit:
+def audit(table_path: str, *, expect: str | None = None) -> Audit:
     """Audit one table of results/, against a root if one is given.
 
-    `withheld`: files that may be absent; an artifact that needs one is unchecked, and no difference. Raises
-    PunchlineError when there is no lineage to start from, and while a run is at work.
+    Raises PunchlineError when there is no lineage to start from, and while a run is at work.
     """
-    found = Audit(table_path, [path for path in withheld if not Path(path).is_file()])
+    found = Audit(table_path)
     path = lineage_path(table_path)
     if not path.is_file():
         made = making(run_of(table_path) or DEFAULT_RUN, table_path)
@@ -137,24 +134,20 @@ def audit_overview(path: str, project: Project, expect: str | None = None) -> Au
 def _compare_files(found: Audit, lineage: Sequence[File], present: Sequence[File]) -> None:
     """Compare the files that a lineage names with those that the table depends on now."""
     then, now = {file.path: file for file in lineage}, {file.path: file for file in present}
-    before, absent = len(found.findings), then.keys() & set(found.withheld)
-    for path in sorted((now.keys() | then.keys()) - absent):
+    before = len(found.findings)
+    for path in sorted(now.keys() | then.keys()):
         ours, theirs = now.get(path), then.get(path)
         if theirs is None:
             found.differs(now[path].role, path, "the table depends on it, and the lineage does not name it")
         elif not Path(path).is_file():
             found.differs(theirs.role, path, "the file is gone")
-        elif ours is None and absent:  # what names it is not here
-            found.unchecked.append(f"what of {path} counts")
         elif ours is None:
             found.differs(theirs.role, path, "the lineage names it, and the table does not depend on it")
         elif (one := ours.content or ours.sha256) != (other := theirs.content or theirs.sha256):
             what = "what counts in it has" if theirs.content else "its sha256 is"
             found.differs(theirs.role, path, f"{what} {one[:16]}…, the lineage has {other[:16]}…")
-    if absent:
-        found.unchecked.append(f"{len(absent):,} files may not be shared and are not here: published.json says why")
     if len(found.findings) == before:
-        found.links.append(f"{len(then) - len(absent):,} files have the content that the lineage names")
+        found.links.append(f"{len(then):,} files have the content that the lineage names")
 
 
 def _rebuild(found: Audit, project: Project, target: Artifact) -> None:
@@ -182,14 +175,9 @@ def _check(found: Audit, link: str, path: str, run: Iterable[str | Finding]) -> 
         known = isinstance(error, PunchlineError)
         what = str(error) if known else f"cannot be read: {type(error).__name__}: {error}"
         findings.append(Finding(link, path, what))
+    found.findings += findings
     if not findings:
         found.links.append(f"{link}: {path}")
-    for one in findings:
-        absent = next((file for file in found.withheld if file == one.path or file in one.what), None)
-        if absent is None:
-            found.findings.append(one)
-        elif (what := f"{link}: {absent} is not here") not in found.unchecked:
-            found.unchecked.append(what)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -230,22 +218,20 @@ def as_text(found: Audit, cells: Sequence[Cell]) -> str:
         lines.append(f"made     {noted.get('made_at')} at commit {str(noted.get('commit'))[:12]}{dirty}")
     code = [f"other code is at hand than what made it: {', '.join(found.code)}"] if found.code else []
     code += [f"other versions are at hand than what made it: {'; '.join(found.libraries)}"] if found.libraries else []
-    partly = f", and {len(found.unchecked):,} parts could not be rebuilt here" if found.unchecked else ""
     parts: dict[str, Sequence[object]] = {
         "from    ": found.sources,
         "code    ": code,
         "equal   ": found.links,
-        "not rebuilt:": found.unchecked,
         "DIFFERS ": found.findings,
         "root    ": [found.root],
-        "verdict ": [f"{found.verdict}{partly}"],
+        "verdict ": [found.verdict],
     }
     return "\n".join([*lines, *(f"{head} {line}" for head, part in parts.items() for line in part)])
 
 
 def as_json(found: Audit, cells: Sequence[Cell]) -> dict[str, Any]:
     """The audit for a program: verdict, root, files (path, sha256, role), cells, findings, circumstances."""
-    lineage, fields = found.lineage, ("table", "verdict", "root", "sources", "code", "libraries", "unchecked")
+    lineage, fields = found.lineage, ("table", "verdict", "root", "sources", "code", "libraries")
     return {
         **{name: getattr(found, name) for name in (*fields, "findings")},
         "files": [{"path": file.path, "sha256": file.sha256, "role": file.role} for file in found.files],

@@ -47,20 +47,6 @@ def view(
     serve.serve(served, listening)
 
 
-@app.command("publish", rich_help_panel="Share")
-def publish_command(
-    folder: Annotated[str, typer.Argument(metavar="DIR", help="New folder, or one published before")],
-    run: RUN = "",
-) -> None:
-    """Write the report, tables and shareable files of a run into one folder for a static web host.
-
-    Example: punchline publish site
-    """
-    from punchline.report.publish import publish
-
-    publish(Project(made_with(run)), Path(given(folder)))
-
-
 @app.command("export", rich_help_panel="Share")
 def export_command(
     name: Annotated[

@@ -34,7 +34,6 @@ from punchline.cli.base import (
     without_empty,
 )
 from punchline.config.runs import (
-    find_root,
     last_run,
     made_with,
     making,
@@ -55,12 +54,11 @@ STRICT = Annotated[bool, typer.Option("--strict", help="Exit with status 1 if a 
 
 @app.command("audit", rich_help_panel="Check")
 def audit_command(
-    table: Annotated[str, typer.Argument(help=TABLE, autocompletion=table_names)] = "",
+    table: TableName,
     row: Annotated[str | None, typer.Option(help="Only this row: a model, or a full row name")] = None,
     column: Annotated[str | None, typer.Option(help="Only this column")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON")] = False,
     expect: Annotated[str | None, typer.Option(help="Root digest to compare with, as published or committed")] = None,
-    published: Annotated[str, typer.Option(help="A folder that `publish` wrote: one or all of its tables")] = "",
     run: RUN = "",
 ) -> None:
     """Rebuild a table or overview (cost, yesbut/unread) from the original files and compare; status 1: it differs.
@@ -68,33 +66,25 @@ def audit_command(
     Example: punchline audit table8
     """
     from punchline.audit.audit import as_json, as_text, audit, audit_overview, cells_of
-    from punchline.audit.published import audit_published
     from punchline.audit.state import keep_verdict
 
-    if not published:
-        find_root(Path.cwd())
     chosen = row is not None or column is not None
-    if published:
-        audits = audit_published(given(published), table or None, expect)
-    elif not table:
-        raise PunchlineError("no table is named", hint="Name one: punchline tables lists them")
-    elif not chosen and (overview := overview_path(table, run)) is not None:
-        audits = [audit_overview(overview, Project(made_with(run_of(overview) or run)), expect)]
+    if not chosen and (overview := overview_path(table, run)) is not None:
+        found = audit_overview(overview, Project(made_with(run_of(overview) or run)), expect)
     else:
-        audits = [audit(find_table(table, run)[-1], expect=expect)]
+        found = audit(find_table(table, run)[-1], expect=expect)
     cells = []
-    if not published and (lineage := audits[0].lineage) is not None:
-        keep_verdict(audits[0].table, lineage, audits[0].verdict, audits[0].root)
+    if (lineage := found.lineage) is not None:
+        keep_verdict(found.table, lineage, found.verdict, found.root)
         if chosen:
             cells = cells_of(lineage, row, column)
         elif json:  # as text, all cells would hide the verdict
             cells = lineage.cells
     if json:
-        found = [as_json(one, cells) for one in audits]
-        print_json(found if published else found[0])
+        print_json(as_json(found, cells))
     else:
-        print("\n\n".join(f"table    {one.table}\n" * bool(published) + as_text(one, cells) for one in audits))
-    raise typer.Exit(0 if all(one.verdict == "equal" for one in audits) else 1)
+        print(as_text(found, cells))
+    raise typer.Exit(0 if found.verdict == "equal" else 1)
 
 
 @app.command("print", rich_help_panel="Look")

@@ -131,7 +131,7 @@ def read_selection(overrides: Mapping[str, Any]) -> tuple[Selection, Execution]:
     merged = {**dict.fromkeys(OPTIONAL), "strict": False, **_composed(corpus)}
     for key in overrides:
         if key not in merged:
-            valid = {*merged, "run", "pictures"}  # the last is the report's
+            valid = {*merged, "run", "pictures", "public"}  # the last two are the report's
             raise PunchlineError(f"unknown key {key!r}", file=where(key), hint=nearest(str(key), valid))
     check_without_secrets(merged, RUN, whole=False)
     merged |= {key: value for key, value in overrides.items() if key != "corpus"} | {"run": run}

@@ -13,6 +13,7 @@ from punchline.files import Keyed
 from punchline.read import reasoning
 from punchline.read.result import Reads, located, notes
 from punchline.report.items import pick_fields, prompt
+from punchline.report.public import leave_out_private
 from punchline.report.shards import CHUNK, code, packed, write_parts
 from punchline.requests import asked, asked_in_pass
 from punchline.responses import Verdicts, by_item, read_verdicts
@@ -113,4 +114,6 @@ def build_parts(project: Project, benchmark: str, model: str) -> dict[str, Any]:
 def write_answers(project: Project, benchmark: str, model: str) -> None:
     """Write a model's answers to a benchmark for pages."""
     index = project.paths.report_answers(benchmark, model)
-    write_parts(index, f"answers/{benchmark}/{model}", build_parts(project, benchmark, model))
+    found = build_parts(project, benchmark, model)
+    leave_out_private(project, benchmark, found)
+    write_parts(index, f"answers/{benchmark}/{model}", found)

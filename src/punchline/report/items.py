@@ -13,6 +13,7 @@ from punchline.core.benchmark import DEFAULT
 from punchline.core.storage import Stored
 from punchline.files import Keyed
 from punchline.report.pictures import Right, file_of, items_with_rights
+from punchline.report.public import leave_out_private
 from punchline.report.shards import CHUNK, write_parts
 from punchline.schema import FetchEntry, Gold, Image, Item, Pictures, Request
 
@@ -145,4 +146,6 @@ def columns(rows: list[dict[str, list[str]]]) -> dict[str, list[list[str]]]:
 
 def write_items(project: Project, benchmark: str) -> None:
     """Write a benchmark's items for pages."""
-    write_parts(project.paths.report_items(benchmark), f"items/{benchmark}", dict(parts(project, benchmark)))
+    found = dict(parts(project, benchmark))
+    leave_out_private(project, benchmark, found)
+    write_parts(project.paths.report_items(benchmark), f"items/{benchmark}", found)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import gzip
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -21,12 +20,6 @@ def script(key: str, value: Any) -> bytes:
     """A file that hands a page `value` as the part `key`. The same value gives the same bytes."""
     packed = base64.b64encode(gzip.compress(msgspec.json.encode(value), 6, mtime=0)).decode()
     return f"punchline.put({msgspec.json.encode(key).decode()},\n{msgspec.json.encode(packed).decode()});\n".encode()
-
-
-def unscripted(content: bytes) -> tuple[str, Any]:
-    """(key, value) of a file that `script` wrote."""
-    called, packed = content.decode().removeprefix("punchline.put(").removesuffix(");\n").split(",\n")
-    return json.loads(called), json.loads(gzip.decompress(base64.b64decode(json.loads(packed))))
 
 
 def write_changed(file: Path, content: bytes) -> None:

@@ -23,6 +23,7 @@ from punchline.core import benchmark as benchmarks
 from punchline.core.pages import templates
 from punchline.files import parse_csv, write_bytes
 from punchline.report import figures, pictures, validity
+from punchline.report.public import why_private
 from punchline.report.shards import write_changed
 from punchline.report.standing import Ranks, Standing, standing
 from punchline.report.tables import KINDS, Cell, Sheet, differences, head, parse_number, read_sheet, shown_number
@@ -229,6 +230,7 @@ class Site:
                 for name, value in selected(self.project.selection).items()
             },
             "every": [sheet for sheets in self.sheets.values() for sheet in sheets],
+            "private": {name: why for name in self.sheets if (why := why_private(self.project, name))},
         }
 
     def _lists(self) -> list[tuple[str, str, list[str], list[list[Cell]]]]:

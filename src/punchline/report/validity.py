@@ -9,6 +9,7 @@ from pathlib import Path
 
 from punchline.artifacts.project import SHARED, VALIDITY, Project
 from punchline.files import parse_csv, records_in
+from punchline.report.public import why_private
 from punchline.report.tables import parse_number, shown_number
 from punchline.schema import Item
 from punchline.text import escape_controls
@@ -37,7 +38,9 @@ def read_files(project: Project) -> dict[tuple[str, str], File]:
     """Every validity file that has rows, by benchmark and name."""
     where = project.paths
     paths = {("", name): where.csv(name) for name in SHARED}
-    paths |= {(of, name): where.csv(name, of) for of in project.selection.benchmarks for name in VALIDITY}
+    for benchmark in project.selection.benchmarks:
+        private = {"votes"} if why_private(project, benchmark) else set()  # people's labels of each item
+        paths |= {(benchmark, name): where.csv(name, benchmark) for name in VALIDITY if name not in private}
     read = {key: [line for _, line in parse_csv(Path(path).read_bytes(), (), file=path)] for key, path in paths.items()}
     return {key: File(*key, paths[key], lines) for key, lines in read.items() if lines}
 

@@ -40,10 +40,12 @@ from punchline.workflow.processes import (
     MIRROR,
     OWNER,
     PICTURES,
+    PUBLIC,
     SELECTION,
     SHARDS,
     check_writable,
     end_with_parent,
+    is_public,
     pictures_mode,
     take_folder,
 )
@@ -83,10 +85,11 @@ class Snakefile:
     @in_one_message()
     def __init__(self, workflow: Any, config: Mapping[str, Any]) -> None:
         self.workflow = workflow
-        self.config = {key: value for key, value in config.items() if key != "pictures"}  # of the report only
+        self.config = {key: value for key, value in config.items() if key not in ("pictures", "public")}  # the report's
         install(workflow)
         check_writable()
         os.environ[PICTURES] = pictures_mode(config.get("pictures"))
+        os.environ[PUBLIC] = str(is_public(config.get("public")))
         self.selection, self.making = read_selection(self.config)
         self.project = self.later = Project(self.selection, self.making.shards)
         for card in self.project.cards.values():

@@ -24,6 +24,7 @@ MIRROR = "PUNCHLINE_FETCH_MIRROR"  # where bytes come from is no part of the sel
 SHARDS = "PUNCHLINE_SHARDS"  # by how many jobs a model or judge is asked; "": as its card says
 PICTURES = "PUNCHLINE_PICTURES"  # which pictures a report holds, one of MODES
 MODES = ("own", "open", "all")  # each holds what the one before it holds
+PUBLIC = "PUNCHLINE_PUBLIC"  # "true": a report holds no annotations whose licence does not allow sharing
 OWNER = "PUNCHLINE_OWNER"  # process id of the Snakemake whose jobs these are
 
 GRACE_S = 10.0  # that a process has to end by itself
@@ -37,6 +38,20 @@ def pictures_mode(chosen: Any = None) -> str:
     if mode not in MODES:
         raise PunchlineError(f"unknown {mode!r}", file="--config", field="pictures", hint=nearest(mode, MODES))
     return mode
+
+
+def is_public(chosen: Any = None) -> bool:
+    """True if a report holds only what may be shared, as `chosen`, else as the environment says.
+
+    Raises PunchlineError, too, for pictures that may not be shared.
+    """
+    value = str(os.environ.get(PUBLIC) or "false" if chosen is None else chosen).lower()
+    if value not in ("true", "false"):
+        raise PunchlineError(f"expected true or false, got {value!r}", file="--config", field="public")
+    if value == "true" and pictures_mode() == "all":
+        what = "pictures=all holds pictures that may not be shared, and public=true was asked for"
+        raise PunchlineError(what, file="--config", field="public", hint="Leave out pictures=all")
+    return value == "true"
 
 
 def check_writable() -> None:
