@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, NamedTuple, Self
 
 import msgspec
@@ -100,6 +100,7 @@ def scores(marks: Callable[[Answered], Iterable[Mark]]) -> Callable[..., list[Sc
         rule: Rule,
         verdicts: Mapping[str, Verdict] | None = None,
         condition: str = DEFAULT,
+        tasks: Collection[str] | None = None,
     ) -> list[Score]:
         digests: dict[int, str] = {}  # each response is hashed once
 
@@ -110,7 +111,6 @@ def scores(marks: Callable[[Answered], Iterable[Mark]]) -> Callable[..., list[Sc
 
         about: dict[str, Any] = {"benchmark": item.benchmark, "item_id": item.item_id, "cluster": item.cluster}
         about |= {"model": model, "rule": rule, "condition": condition, "sample": 0, "gold_digest": gold.digest}
-        tasks = None
         if variants.is_derived(condition):
             item, gold, tasks = variants.scored_as(load(item.benchmark), item, gold, condition)
             condition = DEFAULT

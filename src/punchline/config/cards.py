@@ -11,7 +11,7 @@ import msgspec
 
 from punchline.config.yaml_files import read_yaml
 from punchline.core import engine as engines
-from punchline.core.benchmark import names as benchmark_names
+from punchline.core.benchmark import folders
 from punchline.errors import PunchlineError, nearest
 from punchline.schema import ModelCard, Record
 from punchline.text import PASSWORDS, secret_field, wildcard_field
@@ -90,7 +90,7 @@ def read_card(name: str, folder: str | Path = MODELS) -> ModelCard:
     values |= {"name": name, "folder": Path(folder).as_posix(), "options": options}
     card = as_record(values, ModelCard, lambda _: str(file))
     for benchmark in card.papers:
-        check_name(benchmark, benchmark_names(), file=str(file), key="benchmark")
+        check_name(benchmark, folders(), file=str(file), key="benchmark")
     return card
 
 

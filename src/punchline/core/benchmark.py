@@ -84,7 +84,7 @@ class Benchmark(Protocol):
 
     # Scores of one model's responses (by task) to one item in one condition, under one rule. `verdicts`: by id of the
     # judge's request; None where no judge was asked.
-    # (responses, item, gold, model, rule, verdicts=None, condition=DEFAULT)
+    # (responses, item, gold, model, rule, verdicts=None, condition=DEFAULT, tasks=None: scores of these only)
     score_item: Callable[..., Sequence[Score]]
 
     # With JUDGES: requests about one model's responses (by task) to an item in one condition, under all rules, each
@@ -152,9 +152,15 @@ def filled(prompt: str, values: Mapping[str, object]) -> str:
 
 
 @cache
+def folders() -> tuple[str, ...]:
+    """All benchmarks, whether they can be imported or not. Imports none: a job pays for those that it uses."""
+    return tuple(sorted(module.name for module in pkgutil.iter_modules([str(FOLDER)]) if module.ispkg))
+
+
+@cache
 def names() -> tuple[str, ...]:
     """The benchmarks whose card can be imported; standard error names the others."""
-    return tuple(every(load, sorted(module.name for module in pkgutil.iter_modules([str(FOLDER)]) if module.ispkg)))
+    return tuple(every(load, folders()))
 
 
 def every(get: Callable[[str], T], benchmarks: Iterable[str] | None = None) -> dict[str, T]:
@@ -277,7 +283,7 @@ def facet(name: str, module: str) -> Any:
     verdict(share, threshold), for a share of the gold's words in the answer.
     """
     where = module_of(name, module)
-    if name not in names() or importlib.util.find_spec(where) is None:
+    if name not in folders() or importlib.util.find_spec(where) is None:
         return None
     loaded = _imported(where)
     return loaded if not is_one_file(name) or hasattr(loaded, IN_ONE_FILE.get(module, module)) else None

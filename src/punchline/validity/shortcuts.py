@@ -132,8 +132,7 @@ def _scored(
     """The scores of one answer."""
     about: dict[str, Any] = {"request_id": "", "model_key": "", "engine": "", "engine_version": "", "state": "ok"}
     responses = {task: Response(text=text, **about)}  # alone: PixelHumor's Q1 = No changes Q3
-    scores = benchmark.score_item(responses, items[item_id], golds[item_id], "", rule)
-    return [score for score in scores if score.task == task]
+    return list(benchmark.score_item(responses, items[item_id], golds[item_id], "", rule, tasks=[task]))
 
 
 def _of_model(benchmark: Benchmark, items: pd.DataFrame, table: Table, scores: str) -> dict[tuple[str, str], Estimate]:
