@@ -102,12 +102,7 @@ def compare(benchmark: str, table: Table, models: Sequence[Model], across: Acros
     if not table.of_models:
         raise PunchlineError(f"{table.name} is made of the released data, of no model's answers", file=table.file)
     a, b = models
-    frames = []
-    for model in models:
-        scores = table.read_by(model.scores)
-        if scores.empty:
-            raise PunchlineError(f"no scores of {model.name} for {table.name}", file=table.file, hint=SCORE)
-        frames.append(scores.set_index(pd.MultiIndex.from_frame(scores[ANSWER].astype(object))))
+    frames = [_answers(model, table) for model in models]
     scored = [frame[frame["scored"]] for frame in frames]
     both = scored[0].index.intersection(scored[1].index).sort_values()
     pair = [frame.loc[both] for frame in frames]
@@ -146,6 +141,14 @@ def compare(benchmark: str, table: Table, models: Sequence[Model], across: Acros
         shared=_shared([*frames, *scored, pair[0]]),
         differences=made,
     )
+
+
+def _answers(model: Model, table: Table) -> pd.DataFrame:
+    """A model's scores that a table reads, indexed by ANSWER. Raises PunchlineError if there are none."""
+    scores = table.read_by(model.scores)
+    if scores.empty:
+        raise PunchlineError(f"no scores of {model.name} for {table.name}", file=table.file, hint=SCORE)
+    return scores.set_index(pd.MultiIndex.from_frame(scores[ANSWER].astype(object)))
 
 
 def _check_alike(pair: Sequence[pd.DataFrame], names: str, table: Table) -> None:

@@ -125,6 +125,36 @@ def _seated(
     return sheet, seats
 
 
+def _texts(
+    where: Paths,
+    benchmark: str,
+    study: Study,
+    models: Sequence[str],
+    by_people: tuple[str, bytes] | None,
+    items: Mapping[str, Item],
+) -> Texts:
+    """Texts to rate: answers of models, or what the study offers; with texts of people, those about the same items."""
+    found = answered(where, benchmark, study, models if study.of_answers else ())
+    if study.offered is not None:
+        found = {(one.item_id, *key): text for one in items.values() for key, text in study.offered(one).items()}
+    if by_people is None:
+        return found
+    own = written(by_people[1], by_people[0], study, items)
+    about = {item_id for item_id, *_ in own}
+    return {key: text for key, text in found.items() if key[0] in about} | own
+
+
+def _check_ratable(units: Sequence[Unit], study: Study) -> None:
+    """Raises PunchlineError where there is nothing to rate."""
+    if units:
+        return
+    what = "no item has two texts to choose from" if study.best else "no item has a text to rate"
+    hint = "Run the target `respond_all` with models that look at pictures, or name more models: --model"
+    if not study.of_answers:
+        what, hint = "no item", "Run the target `prepare_all` with more of them, and a model that looks at pictures"
+    raise PunchlineError(what + (" and a picture" if study.picture else ""), hint=hint)
+
+
 def draw_up(
     where: Paths,
     name: str,
@@ -157,28 +187,13 @@ def draw_up(
         raise PunchlineError(f"{overlap} raters per text of {raters} raters", hint=hint)
     all_items = prepared_items(where, benchmark, "responses" if study.of_answers else "prepare")
     if study.reviews:
-        ratable, models = drafts.units(all_items, models, seed), ()
+        ratable = drafts.units(all_items, models, seed)
     else:
-        models = models if study.of_answers else ()
-        found = answered(where, benchmark, study, models)
-        if study.offered is not None:
-            found = {
-                (one.item_id, *key): text for one in all_items.values() for key, text in study.offered(one).items()
-            }
-        if texts is not None:
-            by_people = written(texts[1], texts[0], study, all_items)
-            about = {item_id for item_id, *_ in by_people}
-            found = {key: text for key, text in found.items() if key[0] in about} | by_people
-        ratable = _units(where, benchmark, study, found, all_items)
+        ratable = _units(where, benchmark, study, _texts(where, benchmark, study, models, texts, all_items), all_items)
     if agreed:
         kept = agreeing(where, benchmark)
         ratable = [unit for unit in ratable if unit.item_id in kept]
-    if not ratable:
-        what = "no item has two texts to choose from" if study.best else "no item has a text to rate"
-        hint = "Run the target `respond_all` with models that look at pictures, or name more models: --model"
-        if not study.of_answers:
-            what, hint = "no item", "Run the target `prepare_all` with more of them, and a model that looks at pictures"
-        raise PunchlineError(what + (" and a picture" if study.picture else ""), hint=hint)
+    _check_ratable(ratable, study)
     sources = {unit.item_id: all_items[unit.item_id].source for unit in ratable}
     drawn = chosen(sources, len(sources), seed)
     count = min(items or len(drawn), len(drawn))
@@ -195,7 +210,8 @@ def draw_up(
         raise PunchlineError(f"{what}: {raters - most:,} would have none", hint=hint)
     shown: dict[str, Any] = {name: getattr(study, name) for name in ("title", "intro", "options", "note")}
     shown |= {"pointers": study.pointers} if pointers else {}
-    shown |= {"benchmark": benchmark, "study": study_name, "run": where.run, "models": tuple(models)}
+    shown |= {"benchmark": benchmark, "study": study_name, "run": where.run}
+    shown |= {"models": tuple(models) if study.of_answers and not study.reviews else ()}
     sheet = Sheet(**shown, seed=seed, questions=dict(study.questions), units=tuple(units))
     called = [f"{number:0{len(str(raters))}d}" for number in range(1, raters + 1)]
     return _seated(sheet, study, practice, called, overlap, draw)

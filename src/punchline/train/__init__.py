@@ -12,6 +12,7 @@ from __future__ import annotations
 import importlib.metadata
 import importlib.util
 import shutil
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -29,7 +30,7 @@ from punchline.files import csv_text, exclusive_lock, read_records, write_bytes,
 from punchline.respond import image_files
 from punchline.schema import Gold, Item, ModelCard, canonical, digest_of, sha256
 from punchline.text import log_line
-from punchline.train.examples import encoded, examples_of, is_held_out
+from punchline.train.examples import Encoded, encoded, examples_of, is_held_out
 from punchline.train.training import Training
 
 PACKAGES = ("torch", "transformers", "peft", "safetensors")
@@ -51,22 +52,11 @@ def train(
     """
     if absent := [package for package in PACKAGES if importlib.util.find_spec(package) is None]:
         raise PunchlineError(f"not installed: {', '.join(absent)}; run make hf", file=recipe.file)
-    import torch
-
     folder = adapters.folder_of(recipe.name)
     work = Path(f"{folder}.work")
     with exclusive_lock(work, "another process is training this"):
-        examples, variants, excluded = examples_of(recipe, items, golds, work / "pictures")
         held = [item.item_id for item in items if is_held_out(item, recipe)]
-        _check_not_empty(recipe, examples, items, held, excluded)
-        card = msgspec.structs.replace(base, options={**base.options, "dtype": recipe.dtype})
-        engine = Transformers(card, recipe.seed)
-        if reason := engine.unavailable():
-            raise PunchlineError(reason, file=card.file)
-        torch.use_deterministic_algorithms(True, warn_only=True)
-        loaded = Loaded(card, engine.id, engine.revision, engine.dtype)
-        tokenised = list(encoded(recipe, engine, loaded, examples, image_files(variants), excluded))
-        _check_not_empty(recipe, tokenised, items, held, excluded)
+        engine, loaded, tokenised, excluded = _load(recipe, base, items, golds, held, work / "pictures")
         versions = {name: importlib.metadata.version(name) for name in PACKAGES}
         state = {
             "recipe": recipe.trained_by(),
@@ -75,17 +65,13 @@ def train(
             "examples": [[one.example.request.request_id, one.example.target] for one in tokenised],
         }
         (folder / adapters.MANIFEST).unlink(missing_ok=True)  # until it is written again there is no adapter
-        parts, files = {}, {}
+        parts, files = {}, dict[str, str]()
         for part in recipe.tasks if recipe.adapter_for == "task" else [WHOLE]:
-            if not (chosen := [one for one in tokenised if part in (WHOLE, one.example.request.task)]):
-                continue
-            training = Training(recipe, loaded, chosen, part, work / f"{part}.pt", digest_of({**state, "part": part}))
-            parts[part] = training.run(checkpoint_s)
-            for name, content in training.files(engine.id).items():
-                path = name if part == WHOLE else f"{part}/{name}"
-                write_bytes(folder / path, content)
-                files[path] = sha256(content)
-            training.close()
+            if chosen := [one for one in tokenised if part in (WHOLE, one.example.request.task)]:
+                key = digest_of({**state, "part": part})
+                training = Training(recipe, loaded, chosen, part, work / f"{part}.pt", key)
+                parts[part] = training.run(checkpoint_s)
+                files |= _write_weights(training, part, folder, engine.id)
         used = {one.example.request.item_id.partition("#")[0] for one in tokenised}
         manifest = Trained(
             name=recipe.name,
@@ -105,6 +91,34 @@ def train(
         write_bytes(folder / adapters.MANIFEST, msgspec.json.format(canonical(manifest), indent=1) + b"\n")
         shutil.rmtree(work / "pictures", ignore_errors=True)
     return manifest
+
+
+def _load(
+    recipe: Recipe, base: ModelCard, items: Sequence[Item], golds: Sequence[Gold], held: Sequence[str], pictures: Path
+) -> tuple[Transformers, Loaded, list[Encoded], Counter[str]]:
+    """(engine of the base, its weights, the examples as tokens, why others are excluded: how many)."""
+    import torch
+
+    examples, variants, excluded = examples_of(recipe, items, golds, pictures)
+    _check_not_empty(recipe, examples, items, held, excluded)
+    card = msgspec.structs.replace(base, options={**base.options, "dtype": recipe.dtype})
+    engine = Transformers(card, recipe.seed)
+    if reason := engine.unavailable():
+        raise PunchlineError(reason, file=card.file)
+    torch.use_deterministic_algorithms(True, warn_only=True)
+    loaded = Loaded(card, engine.id, engine.revision, engine.dtype)
+    tokenised = list(encoded(recipe, engine, loaded, examples, image_files(variants), excluded))
+    _check_not_empty(recipe, tokenised, items, held, excluded)
+    return engine, loaded, tokenised, excluded
+
+
+def _write_weights(training: Training, part: str, folder: Path, base: str) -> dict[str, str]:
+    """Write the files of one part of an adapter; {path in the folder: sha256}."""
+    files = {name if part == WHOLE else f"{part}/{name}": made for name, made in training.files(base).items()}
+    for path, content in files.items():
+        write_bytes(folder / path, content)
+    training.close()
+    return {path: sha256(content) for path, content in files.items()}
 
 
 def write_adapter(project: Project, adapter: str) -> None:
