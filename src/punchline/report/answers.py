@@ -58,6 +58,20 @@ def _score(score: Score, letter: str) -> dict[str, Any]:
     }
 
 
+def _heard(project: Project, benchmark: str, model: str) -> tuple[Verdicts | None, list[tuple[str, dict[str, Any]]]]:
+    """(verdicts on a model's answers, [item, row for pages] of what judges and scorers were asked and said)."""
+    verdicts: Verdicts | None = None
+    rows = []
+    for pass_, judge in project.passes(benchmark, model).items():
+        if pass_ != CHAINED:
+            heard = list(asked_in_pass(project, benchmark, pass_, model))
+            verdicts = (verdicts or {}) | read_verdicts(judge, heard)
+            for request, response in heard:
+                about = {"hop": pass_, "question": prompt(request)[:MOST], "request": response.request_id}
+                rows.append((request.item_id, about | _answer(request, response, [])))
+    return verdicts, rows
+
+
 def build_parts(project: Project, benchmark: str, model: str) -> dict[str, Any]:
     """Files for pages: chunks of CHUNK items with a model's answers and scores, and the index of its scores."""
     where, loaded = project.paths, project.benchmark(benchmark)
@@ -85,14 +99,9 @@ def build_parts(project: Project, benchmark: str, model: str) -> dict[str, Any]:
         value = benchmarks.right(benchmark, score, golds[score.item_id])
         add("grades", score.item_id, _score(score, code(score, value)))
         note(score.rule, score, code(score, value), value)
-    verdicts: Verdicts | None = None
-    for pass_, judge in project.passes(benchmark, model).items():
-        if pass_ != CHAINED:
-            heard = list(asked_in_pass(project, benchmark, pass_, model))
-            verdicts = (verdicts or {}) | read_verdicts(judge, heard)
-            for request, response in heard:
-                about = {"hop": pass_, "question": prompt(request)[:MOST], "request": response.request_id}
-                add("heard", request.item_id, about | _answer(request, response, []))
+    verdicts, heard = _heard(project, benchmark, model)
+    for item_id, row in heard:
+        add("heard", item_id, row)
     for item_id, group in groupby(asked(project, benchmark, model), key=lambda pair: pair[0].item_id):
         item, gold, pairs = items[item_id], golds[item_id], list(group)
         ((_, units),) = by_item(pairs)

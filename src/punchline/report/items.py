@@ -68,6 +68,17 @@ def _row(item: Item, gold: Gold, right: Right, drawn: Pictures | None, came: Fet
     }
 
 
+def _asked(file: str) -> tuple[Mapping[str, list[Any]], dict[str, str]]:
+    """(what models were asked, by item; the tasks, by question as task@condition) of a file of requests."""
+    asked = defaultdict[str, list[Any]](list)
+    questions: dict[str, str] = {}
+    for request in Stored(file, Request):
+        place = (request.request_id, request.task, request.condition, request.sample)
+        asked[request.item_id].append([*place, prompt(request)])
+        questions.setdefault(f"{request.task}@{request.condition}", request.task)
+    return asked, questions
+
+
 def parts(project: Project, benchmark: str) -> Iterator[tuple[str, Any]]:
     """Files for pages: chunks of CHUNK items, and the index of all items."""
     where, module = project.paths, benchmarks.facet(benchmark, "shown")
@@ -75,12 +86,7 @@ def parts(project: Project, benchmark: str) -> Iterator[tuple[str, Any]]:
     illustrated = project.illustrated(benchmark)
     drawn = Keyed(where.index(benchmark), Pictures) if illustrated else {}
     fetched = Keyed(where.ledger(benchmark), FetchEntry) if illustrated else {}
-    asked = defaultdict[str, list[Any]](list)
-    questions: dict[str, str] = {}
-    for request in Stored(where.requests(benchmark), Request):
-        place = (request.request_id, request.task, request.condition, request.sample)
-        asked[request.item_id].append([*place, prompt(request)])
-        questions.setdefault(f"{request.task}@{request.condition}", request.task)
+    asked, questions = _asked(where.requests(benchmark))
     sequence = getattr(module, "SEQUENCE", None)
     blurred = getattr(module, "BLURRED", {}).items()
     rows: dict[str, Any] = {}
