@@ -35,9 +35,6 @@ class Lengths:
     def __init__(self) -> None:
         self.seen: list[Pair] = []
 
-    def order(self, pair: Pair) -> Pair:
-        return pair
-
     def values(self, pairs: Sequence[Pair]) -> list[float]:
         self.seen += pairs
         return [len(pair.candidate) / 10 for pair in pairs]
@@ -74,7 +71,7 @@ def test_the_cards_are_pinned(name: str, root: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_blank_texts_are_zero_without_a_model(engine: Similarity) -> None:
-    engine._loaded, engine._broken = None, "loaded, and must not be"
+    engine._loaded = "loaded, and must not be"
     requests = [asked("", "a"), asked("a", ""), asked(" \n\t\u3000", "a"), asked("", "")]
     assert [(r.state, r.text) for r in answers(engine, requests)] == [("ok", "0.0")] * 4
 
@@ -135,7 +132,7 @@ def test_weights_that_cannot_be_loaded_are_tried_once(engine: Similarity, monkey
         tried.append(1)
         raise OSError("disk\nfull")
 
-    engine._loaded = None
+    del engine._loaded
     monkeypatch.setattr(engine, "_folder", folder)
     for _ in range(2):
         (response,) = answers(engine, [asked("a", "b")])

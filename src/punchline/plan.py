@@ -13,7 +13,7 @@ from punchline.artifacts.passes import CHAINED, JUDGE, RELEASED
 from punchline.artifacts.project import Project
 from punchline.artifacts.respondents import key_so_far
 from punchline.config.resources import gpus
-from punchline.core.engine import has_all_images, looks_at, parameters
+from punchline.core.engine import has_all_images, parameters
 from punchline.core.storage import read_table
 from punchline.files import Keyed
 from punchline.journal import Answers
@@ -60,7 +60,7 @@ class Plan:
         known = Answers(paths.with_shards(paths.journal(self.benchmark, self.model)))
         key = key_so_far(engine, card, self.benchmark)
         unasked = (request for request in requests if (request.request_id, key) not in known)
-        to_ask = [one for one in unasked if has_all_images(one) or not looks_at(engine, self.benchmark)]
+        to_ask = [one for one in unasked if has_all_images(one) or not engine.looks_at(self.benchmark)]
         why = engine.unavailable()
         rows = [self.row(ANSWER, card, requests, to_ask, f"cannot run here: {why}" if why else "")]
         asked, said = list(requests), [known.get((request.request_id, key)) for request in requests]

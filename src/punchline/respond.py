@@ -20,7 +20,7 @@ import msgspec
 from punchline import budget, paths
 from punchline.artifacts.passes import ALL, CHAINED, JUDGES, RELEASED, Round
 from punchline.artifacts.project import Project
-from punchline.core.engine import Engine, has_all_images, looks_at, model_key, response
+from punchline.core.engine import Engine, has_all_images, model_key, response
 from punchline.core.storage import Part, Stored, digests_of, intact, values_in, write_table
 from punchline.errors import PunchlineError
 from punchline.files import records_in, write_bytes
@@ -56,7 +56,7 @@ def image_files(items: Iterable[Item], root: str | Path = ".") -> dict[str, Path
 
 def images_of(project: Project, engine: Engine, benchmark: str) -> dict[str, Path]:
     """Image files of a benchmark that an engine sees."""
-    return image_files(records_in(project.paths.items(benchmark), Item)) if looks_at(engine, benchmark) else {}
+    return image_files(records_in(project.paths.items(benchmark), Item)) if engine.looks_at(benchmark) else {}
 
 
 @contextmanager
@@ -127,7 +127,7 @@ def _ask(
         raise log.damaged[0]
     ask: Sequence[Request] = todo
     if engine.needs_images:
-        blind = {at for at, r in enumerate(todo) if looks_at(engine, r.benchmark) and not has_all_images(r)}
+        blind = {at for at, r in enumerate(todo) if engine.looks_at(r.benchmark) and not has_all_images(r)}
         for at in sorted(blind):
             log.append(response(engine, todo[at], key, "missing", reason="image missing"))
         ask = Part(todo, (at for at in range(len(todo)) if at not in blind))

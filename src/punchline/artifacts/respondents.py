@@ -227,7 +227,7 @@ class Asking:
 
     def illustrated(self, benchmark: str) -> bool:
         """True if some selected model looks at the benchmark's images, and a selected condition shows them."""
-        looked_at = (engines.looks_at(engine, benchmark) for engine in self.engines.values())
+        looked_at = (engine.looks_at(benchmark) for engine in self.engines.values())
         shown = self.benchmark(benchmark).IMAGES or variants.WITH_IMAGE in self.conditions(benchmark)
         return shown and any(looked_at)
 

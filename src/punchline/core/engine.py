@@ -40,6 +40,10 @@ class Engine(ABC):
     def answer(self, requests: Sequence[Request], images: Mapping[str, Path], model_key: str) -> Iterator[Response]:
         """One response a request, in any order, as they come. `images` maps sha256 to file."""
 
+    def looks_at(self, benchmark: str) -> bool:
+        """True if the engine looks at that benchmark's images."""
+        return self.needs_images
+
     def code(self, benchmark: str) -> str | None:
         """Digest of the code of this project that computes answers to a benchmark; None: they are a model's."""
         return None
@@ -58,11 +62,6 @@ class Engine(ABC):
 
     def close(self) -> None:  # noqa: B027
         """End what answering has started: servers, connections, weights in memory."""
-
-
-def looks_at(engine: Engine, benchmark: str) -> bool:
-    """True if the engine looks at that benchmark's images. An engine with `sees` looks at those benchmarks' only."""
-    return engine.needs_images and benchmark in getattr(engine, "sees", (benchmark,))
 
 
 def images_in(request: Request) -> list[Image]:
@@ -123,6 +122,16 @@ def read_options(card: ModelCard, kind: type[Options], docs: str) -> Options:
         choices = [choice for choice in get_args(get_type_hints(kind).get(field)) if isinstance(choice, str)]
         hint = nearest(str(card.options.get(field)), choices) if choices else f"See {docs}"
         raise wrong(what, field=field, hint=hint) from None
+
+
+def sampling_in(card: ModelCard, known: Collection[str]) -> Iterator[tuple[str, Scalar]]:
+    """Name and value of each sampling parameter of a card. Raises PunchlineError for one that is not `known`."""
+    for sampling in (card.sampling, *(paper.sampling for paper in card.papers.values())):
+        for name, value in sampling.items():
+            if name not in known:
+                what, hint = f"unknown sampling parameter {name!r}", nearest(name, known)
+                raise PunchlineError(what, file=card.file, field="sampling", hint=hint)
+            yield name, value
 
 
 def check_files(card: ModelCard, engine: Engine, fetched: Callable[[str], object] = lambda path: None) -> None:

@@ -65,17 +65,8 @@ def overlap(reference: str, text: str) -> float:
     return len(words & content_words(text)) / len(words) if words else 0.0
 
 
-class _Looking:
-    """The benchmarks whose baselines look at images: each benchmark's own module says it, when it is asked."""
-
-    def __contains__(self, benchmark: str) -> bool:
-        return isinstance(facet(benchmark, "baselines"), Looks)
-
-
 class Baseline(Engine):
     """The engine."""
-
-    sees = _Looking()
 
     def __init__(self, card: ModelCard, seed: int = 0) -> None:
         self.options = _read(card)
@@ -97,6 +88,10 @@ class Baseline(Engine):
         if self.baseline == "ocr":
             identity["ocr"] = ocr.derivation()
         return identity | {"opencv": cv2.__version__}
+
+    def looks_at(self, benchmark: str) -> bool:
+        """True if the benchmark's own module, which the baseline asks, looks at images."""
+        return self.needs_images and isinstance(facet(benchmark, "baselines"), Looks)
 
     def code(self, benchmark: str) -> str:
         """Digest of what computes the answers."""
@@ -129,7 +124,7 @@ class Baseline(Engine):
         """The response to a request; `looked(look, path)`: what a benchmark's `look` gives of a file."""
         respond = functools.partial(response, self, request, model_key)
         module = facet(request.benchmark, "baselines")
-        if isinstance(module, Looks) and self.needs_images and not has_all_images(request):
+        if self.looks_at(request.benchmark) and not has_all_images(request):
             return respond("missing", reason="image missing")
 
         def look() -> Any:

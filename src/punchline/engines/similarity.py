@@ -7,12 +7,12 @@ weights, no rescaling) and sentence-transformers (Reimers and Gurevych, EMNLP 20
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import gc
 import importlib.util
 import math
 import os
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -24,7 +24,7 @@ from punchline.config import revisions
 from punchline.core.engine import Count, Engine, read_options, response
 from punchline.engines.transformers.loaded import free, is_out_of_memory
 from punchline.errors import PunchlineError, one_line
-from punchline.schema import ModelCard, Request, Response, Scalar, Text
+from punchline.schema import ModelCard, Request, Response, Text
 from punchline.text import quiet
 from punchline.workflow.code import version_of
 
@@ -52,7 +52,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Pair(NamedTuple):
-    """A pair of texts to compare; pairs are sorted in the order of its fields."""
+    """A pair of texts to compare."""
 
     reference: str
     candidate: str
@@ -70,8 +70,6 @@ class Similarity(Engine):
         self.layers = {} if self.options.layers is None else {"layers": self.options.layers}
         packages = (METRICS[self.metric], "transformers", "torch")
         self.version = ", ".join(f"{name} {version_of(name)}" for name in packages)
-        self._loaded: BertScore | Cosine | None = None
-        self._broken: str | None = None  # why the weights cannot be loaded: tried once, not once a request
 
     @functools.cached_property
     def revision(self) -> str | None:
@@ -102,7 +100,7 @@ class Similarity(Engine):
 
     def close(self) -> None:
         """Free the model's memory."""
-        self._loaded = None
+        self.__dict__.pop("_loaded", None)
         gc.collect()
 
     def answer(self, requests: Sequence[Request], images: Mapping[str, Path], model_key: str) -> Iterator[Response]:
@@ -124,35 +122,32 @@ class Similarity(Engine):
                 yield respond(request, state="ok", text=repr(0.0), effective={"metric": self.metric})
             else:
                 requests_of.setdefault(pair, []).append(request)
-        loaded = self._load() if requests_of else ""
-        pairs, effective = list(requests_of), dict[str, Scalar](metric=self.metric, **self.layers)
-        if not isinstance(loaded, str):
-            pairs.sort(key=loaded.order)
-            effective["device"] = loaded.device
+        # Pairs of one reference stay together: a call embeds each of its texts once.
+        pairs = sorted(requests_of, key=lambda pair: (-len(pair.reference), pair.reference, -len(pair.candidate)))
         for start in range(0, len(pairs), PAIRS):
-            part, began = pairs[start : start + PAIRS], time.perf_counter()
+            part, loaded, began = pairs[start : start + PAIRS], self._loaded, time.perf_counter()
             scored = [(pair, loaded) for pair in part] if isinstance(loaded, str) else _each(part, loaded.values)
             seconds = time.perf_counter() - began
             for request, value in ((request, value) for pair, value in scored for request in requests_of[pair]):
-                if isinstance(value, str):
+                if isinstance(value, str) or isinstance(loaded, str):
                     yield respond(request, state="failed", reason=value)
                 else:
+                    effective = {"metric": self.metric, **self.layers, "device": loaded.device}
                     yield respond(request, state="ok", text=repr(value), latency_s=seconds, effective=effective)
 
-    def _load(self) -> BertScore | Cosine | str:
-        """The model, loaded once; or the reason why it cannot be loaded."""
-        if self._loaded is None and self._broken is None:
-            try:
-                import torch
+    @functools.cached_property
+    def _loaded(self) -> BertScore | Cosine | str:
+        """The model; or the reason why it cannot be loaded: tried once, not once a request."""
+        try:
+            import torch
 
-                with quiet():
-                    folder = self._folder()
-                    device = self.options.device or ("cuda" if torch.cuda.is_available() else "cpu")
-                    kind: Callable[..., BertScore | Cosine] = BertScore if self.metric == "bertscore" else Cosine
-                    self._loaded = kind(folder, *self.layers.values(), self.options.batch_size, device)
-            except Exception as error:  # of three packages, whose errors share no base: none may lose an answer
-                self._broken = f"the model cannot be loaded: {one_line(error)}"
-        return self._loaded or str(self._broken)
+            with quiet():
+                folder = self._folder()
+                device = self.options.device or ("cuda" if torch.cuda.is_available() else "cpu")
+                kind: Callable[..., BertScore | Cosine] = BertScore if self.metric == "bertscore" else Cosine
+                return kind(folder, *self.layers.values(), self.options.batch_size, device)
+        except Exception as error:  # of three packages, whose errors share no base: none may lose an answer
+            return f"the model cannot be loaded: {one_line(error)}"
 
     def _folder(self) -> str:
         """Folder of the weights, downloaded from the hub if allowed. Raises PunchlineError for other bytes."""
@@ -172,23 +167,17 @@ class BertScore:
 
         self.device = device
         self.batch_size = batch_size
-        if "t5" in folder or folder.startswith("scibert"):
-            self._link = _plain_link(folder)
-            folder = f"{self._link.name}/weights"
-        self._scorer = BERTScorer(model_type=folder, num_layers=layers, lang="en", device=device)
-        # The package asks RoBERTa's and GPT-2's tokenisers for a space before the first word, call by call.
-        # transformers 5 takes no notice then, only where the tokeniser is made.
-        tokenizer = AutoTokenizer.from_pretrained(folder, use_fast=False, add_prefix_space=True)
+        with contextlib.chdir(folder):  # the package takes a path with `t5` in it for the name of a T5 model
+            self._scorer = BERTScorer(model_type=".", num_layers=layers, lang="en", device=device)
+            # The package asks RoBERTa's and GPT-2's tokenisers for a space before the first word, call by call.
+            # transformers 5 takes no notice then, only where the tokeniser is made.
+            tokenizer = AutoTokenizer.from_pretrained(".", use_fast=False, add_prefix_space=True)
         if type(tokenizer).__name__.startswith(("Roberta", "GPT2")):
             self._scorer._tokenizer = tokenizer
         tokenizer, config = self._scorer._tokenizer, self._scorer._model.config
         if tokenizer.model_max_length > NO_LIMIT:  # the package hands it on, and it fits into no C integer
             offset = 2 if "roberta" in config.model_type else 0  # RoBERTa's first two positions are taken
             tokenizer.model_max_length = config.max_position_embeddings - offset
-
-    def order(self, pair: Pair) -> tuple[Any, ...]:
-        """Sort key: pairs of one reference stay together, as a call embeds each of its texts once."""
-        return -len(pair.reference), pair.reference, -len(pair.candidate)
 
     def values(self, pairs: Sequence[Pair]) -> list[float]:
         """Values of pairs, whatever other pairs they are scored with.
@@ -226,10 +215,6 @@ class Cosine:
         self.device = device
         self.batch_size = batch_size
         self._model = SentenceTransformer(folder, device=device, local_files_only=True)
-
-    def order(self, pair: Pair) -> tuple[Any, ...]:
-        """Sort key: pairs of one reference stay together, so that it is embedded once."""
-        return pair
 
     def values(self, pairs: Sequence[Pair]) -> list[float]:
         """Values of pairs."""
@@ -325,20 +310,6 @@ def _fetched(model_id: str, commit: str) -> str:
         what = f"{model_id} is not in the hub's local cache, and fetching it failed ({type(error).__name__})"
         raise PunchlineError(what, hint=hint) from error
     return str(folder)
-
-
-def _plain_link(folder: str) -> tempfile.TemporaryDirectory[str]:
-    """A temporary folder with a link `weights` to a folder whose path bert-score would take for the name of a T5 model.
-
-    Raises PunchlineError where temporary folders have such paths too.
-    """
-    if "t5" in tempfile.gettempdir():
-        raise PunchlineError("bert-score takes the `t5` in its path for a model's name", file=folder, hint="Move it")
-    link = tempfile.TemporaryDirectory(prefix="model")
-    while "t5" in link.name:
-        link = tempfile.TemporaryDirectory(prefix="model")
-    Path(link.name, "weights").symlink_to(Path(folder).resolve())
-    return link
 
 
 def _installed(package: str) -> bool:

@@ -14,7 +14,7 @@ from punchline.config import adapters
 from punchline.config.cards import read_card
 from punchline.config.recipes import read_recipe
 from punchline.config.resources import too_small
-from punchline.core.engine import Engine, has_all_images, looks_at
+from punchline.core.engine import Engine, has_all_images
 from punchline.core.storage import Stored
 from punchline.errors import PunchlineError
 from punchline.journal import Answers
@@ -80,7 +80,7 @@ def _missing(card: ModelCard, engine: Engine, benchmark: str, requests: str, jou
         return True
     key, known = key_so_far(engine, card, benchmark), Answers(journals)
     still = (one for one in Stored(requests, Request) if (one.request_id, key) not in known)
-    return any(has_all_images(request) or not looks_at(engine, benchmark) for request in still)
+    return any(has_all_images(request) or not engine.looks_at(benchmark) for request in still)
 
 
 def _must_run(card: ModelCard, why: str | None) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import importlib.util
+import math
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -19,11 +20,11 @@ import msgspec
 
 from punchline.config import adapters, revisions
 from punchline.config.cards import check_plain
-from punchline.core.engine import Count, Engine, Name, image_file, images_in, read_options, response
+from punchline.core.engine import Count, Engine, Name, image_file, images_in, parameters, read_options, response
 from punchline.core.interrupt import first_interrupt
-from punchline.engines.transformers.loaded import Loaded, free, is_out_of_memory, pixels_of
+from punchline.engines.transformers.loaded import Inputs, Loaded, free, is_out_of_memory, pixels_of
 from punchline.engines.transformers.prompts import Answer, Prompt, batches, cost
-from punchline.engines.transformers.sampling import check_sampling, greedy, sampling_of
+from punchline.engines.transformers.sampling import check_sampling, greedy
 from punchline.errors import PunchlineError, one_line
 from punchline.schema import ModelCard, Request, Response, Scalar, State, Text, Usage
 from punchline.workflow.code import version_of
@@ -106,31 +107,26 @@ class Transformers(Engine):
         """
         if not requests:
             return
-        sampled_requests = [(request, sampling_of(self.card, request)) for request in requests]
         if reason := self.unavailable():
             raise PunchlineError(reason, file=self.card.file)
-        if self._loaded is None:
-            self._loaded = Loaded(self.card, self.id, self.revision, self.dtype)
-        loaded: Loaded = self._loaded
-
+        loaded = self._loaded = self._loaded or Loaded(self.card, self.id, self.revision, self.dtype)
         respond = functools.partial(response, self, model_key=model_key)
-        prompts: dict[str, dict[tuple[Any, ...], Prompt]] = {}  # by part of the adapter
-        for request, sampling in sampled_requests:
-            part = loaded.tuned.part_for(request.task) if loaded.tuned is not None else ""
-            untrained: tuple[State, str] = "missing", f"the adapter was not trained on the task {request.task}"
-            prompt = untrained if part is None else self.prompt(request, sampling, images, loaded)
+        prompts: dict[tuple[Any, ...], Prompt] = {}
+        for request in requests:
+            sampling = parameters(self.card, request)
+            prompt = self.prompt(request, sampling, images, loaded)
             if isinstance(prompt, tuple):
                 state, reason = prompt
                 yield respond(request, state=state, reason=reason)
                 continue
             sampled = None if greedy(sampling) else request.request_id  # drawn for each request
-            key = (prompt.text, prompt.images, tuple(sorted(sampling.items())), sampled)
-            same = prompts.setdefault(part or "", {}).setdefault(key, prompt)
+            key = (prompt.part, prompt.text, prompt.images, tuple(sorted(prompt.sampling.items())), sampled)
+            same = prompts.setdefault(key, prompt)
             if same is not prompt:
                 same.requests.append(request)
 
         with first_interrupt(lambda: True) as interrupted:
-            for prompt, answer in self._run_parts(prompts, loaded, interrupted):
+            for prompt, answer in self._run([*prompts.values()], loaded, interrupted):
                 fields: dict[str, Any] = {"state": "failed", "reason": answer}
                 if isinstance(answer, Answer):
                     fields = {"state": "ok", "text": loaded.decode(answer.tokens), "latency_s": answer.seconds}
@@ -145,7 +141,10 @@ class Transformers(Engine):
         self, request: Request, sampling: dict[str, Scalar], images: Mapping[str, Path], loaded: Loaded
     ) -> Prompt | tuple[State, str]:
         """A request as the model reads it, or the state and the reason why it is not asked."""
-        parts = [part for message in request.messages for part in message.content]
+        part = loaded.tuned.part_for(request.task) if loaded.tuned is not None else ""
+        if part is None:
+            return "missing", f"the adapter was not trained on the task {request.task}"
+        contents = [part for message in request.messages for part in message.content]
         digests = [image.sha256 for image in images_in(request)]
         if digests and not self.needs_images:
             return "missing", "the model reads no images"
@@ -154,8 +153,8 @@ class Transformers(Engine):
         limit = self.card.images_per_prompt
         if limit is not None and len(digests) > limit:
             return "failed", f"{len(digests)} images, and the model takes {limit} at most"
-        for part in parts:
-            if isinstance(part, Text) and (token := loaded.control_token_in(part.text)):
+        for text in (content.text for content in contents if isinstance(content, Text)):
+            if token := loaded.control_token_in(text):
                 return "failed", f"the text holds the model's control token {token!r}"
         files = [image_file(digest, request, images) for digest in digests]
         try:
@@ -169,80 +168,58 @@ class Transformers(Engine):
             return "failed", _too_long(len(tokens), loaded.context)
         seeded = {} if greedy(sampling) else {"seed": sampling.get("seed", self.seed + request.sample)}
         known = {key: value for key, value in sampling.items() if key != "seed"} | seeded
-        return Prompt([request], text, tokens, tuple(files), size, known)
-
-    def _run_parts(
-        self, prompts: Mapping[str, Mapping[Any, Prompt]], loaded: Loaded, interrupted: Event
-    ) -> Iterator[tuple[Prompt, Answer | str]]:
-        """Every prompt with its answer, one part of the adapter after the other."""
-        for part, of_part in prompts.items():
-            if loaded.tuned is not None:
-                loaded.tuned.use(part)
-            yield from self._run(list(of_part.values()), loaded, interrupted)
+        return Prompt([request], text, tokens, tuple(files), size, known, part)
 
     def _run(self, prompts: list[Prompt], loaded: Loaded, interrupted: Event) -> Iterator[tuple[Prompt, Answer | str]]:
         """Every prompt with its answer, or with the reason why there is none. The next batch is read while one runs.
 
-        Out of memory, the device's or the machine's: the batch is halved, and so are those to come that are as large.
-        After an interrupt none begins.
+        A batch that cannot be answered is halved, to find out whose fault it is; out of memory, the device's or the
+        machine's, so are those to come that are as large. After an interrupt none begins.
         """
         queue = deque(batches(prompts, self.options.batch_size, self.options.batch_tokens))
-        most: float = float("inf")  # tokens of a batch that memory holds, as far as is known
+        most: float = math.inf  # tokens of a batch that memory holds, as far as is known
         with ThreadPoolExecutor(1) as pool:
-            ahead: Future[Any] | None = None
-            read: list[Prompt] = []  # what `ahead` reads
+            ahead: tuple[list[Prompt], Future[Inputs]] | None = None  # a batch, and its reading
             while queue and not interrupted.is_set():
-                batch = queue.popleft()
-                halves = [batch[len(batch) // 2 :], batch[: len(batch) // 2]]
-                if len(batch) > 1 and cost(batch) > most:
-                    queue.extendleft(halves)
-                    continue
-                inputs: Any = None
-                reading, ahead = ahead if read is batch else None, None
-                try:
-                    inputs = loaded.read(batch) if reading is None else reading.result()
-                except MemoryError:  # the machine's: pictures are large before they are on a device
-                    pass
-                except (ValueError, OSError) as error:  # a damaged image, say: find out whose it is
-                    if len(batch) == 1:
-                        yield batch[0], one_line(error)
-                    else:
-                        queue.extendleft([prompt] for prompt in batch)
-                    continue
-                limit = loaded.context or float("inf")
-                lengths = [] if inputs is None else list(zip(batch, inputs.lengths, strict=True))
-                if too_long := [(prompt, _too_long(length, limit)) for prompt, length in lengths if length >= limit]:
-                    yield from too_long
-                    if rest := [prompt for prompt, length in lengths if length < limit]:
-                        queue.appendleft(rest)
-                    continue
-                if inputs is not None and queue and queue[0][0].images:
-                    read = queue[0]
-                    ahead = pool.submit(loaded.read, read)
-                answers = _generated(loaded, batch, inputs) if inputs is not None else None
-                del inputs
+                batch, answers, reason = queue.popleft(), None, ""
+                if len(batch) == 1 or cost(batch) <= most:
+                    reading = ahead[1] if ahead and ahead[0] is batch else pool.submit(_inputs, loaded, batch)
+                    ahead = (queue[0], pool.submit(_inputs, loaded, queue[0])) if queue and queue[0][0].images else None
+                    try:
+                        answers = loaded.generate(batch, reading.result())
+                    except (MemoryError, RuntimeError) as error:
+                        if not is_out_of_memory(error):
+                            raise
+                        reason, most = "out of memory", min(most, cost(batch) / 2)
+                    except Unreadable as error:
+                        reason = one_line(error)
+                    del reading
+                    if reason == "out of memory":
+                        free()  # here, where no traceback holds tensors any more
                 if answers is not None:
                     yield from zip(batch, answers, strict=True)
-                    continue
-                free()  # here, where no traceback holds tensors any more
-                if len(batch) == 1:
-                    yield batch[0], "out of memory"
+                elif len(batch) == 1:
+                    yield batch[0], reason
                 else:
-                    most = min(most, cost(batch) / 2)
-                    queue.extendleft(halves)
+                    queue.extendleft([batch[len(batch) // 2 :], batch[: len(batch) // 2]])
 
 
 engine = Transformers
 
 
-def _generated(loaded: Loaded, batch: Sequence[Prompt], inputs: Any) -> list[Answer] | None:
-    """Answers of a batch; None where memory does not hold it."""
+class Unreadable(Exception):
+    """A batch in which a prompt is too long, or an image damaged."""
+
+
+def _inputs(loaded: Loaded, batch: Sequence[Prompt]) -> Inputs:
+    """A batch as tensors. Raises Unreadable, and MemoryError: pictures are large before they are on a device."""
     try:
-        return loaded.generate(batch, inputs)
-    except (MemoryError, RuntimeError) as error:
-        if not is_out_of_memory(error):
-            raise
-        return None
+        inputs = loaded.read(batch)
+    except (ValueError, OSError) as error:
+        raise Unreadable(one_line(error)) from error
+    if loaded.context and max(inputs.lengths) >= loaded.context:
+        raise Unreadable(_too_long(max(inputs.lengths), loaded.context))
+    return inputs
 
 
 def _too_long(tokens: int, context: float) -> str:
@@ -255,6 +232,5 @@ def _read(card: ModelCard) -> Options:
     revisions.check(options.id, options.revision, card.file, options.trust_remote_code)
     if options.adapter is not None:
         check_plain(options.adapter, card.file, "adapter", "adapter")
-    for sampling in (card.sampling, *(paper.sampling for paper in card.papers.values())):
-        check_sampling(sampling, card.file)
+    check_sampling(card)
     return options

@@ -160,6 +160,8 @@ class Loaded:
         import torch
         from transformers import GenerationConfig
 
+        if self.tuned is not None:
+            self.tuned.use(batch[0].part)
         started = time.perf_counter()
         tensors = self.on_device(inputs.tensors)
         limits = [int(prompt.sampling["max_tokens"] or 1) for prompt in batch]

@@ -20,6 +20,7 @@ class Prompt:
     images: tuple[Path, ...]
     size: int  # tokens, images estimated from their pixels
     sampling: Mapping[str, Scalar]
+    part: str = ""  # of the adapter, which answers it
 
 
 @dataclass(frozen=True)
@@ -34,14 +35,15 @@ class Answer:
 
 
 def batches(prompts: Sequence[Prompt], size: int, tokens: int) -> list[list[Prompt]]:
-    """Prompts with the same sampling parameters together, the largest first, so that little is padded.
+    """Prompts with the same part of the adapter and sampling parameters together, the largest first, so that little is
+    padded.
 
     At most `size` prompts a batch; its rows times its longest prompt and answer are at most `tokens`.
     """
     alike: dict[tuple[Any, ...], list[Prompt]] = {}
     for prompt in prompts:
         key = tuple((name, value) for name, value in sorted(prompt.sampling.items()) if name != "seed")
-        alike.setdefault((key, bool(prompt.images)), []).append(prompt)
+        alike.setdefault((prompt.part, key, bool(prompt.images)), []).append(prompt)
     result: list[list[Prompt]] = []
     for group in alike.values():
         batch: list[Prompt] = []
@@ -49,7 +51,7 @@ def batches(prompts: Sequence[Prompt], size: int, tokens: int) -> list[list[Prom
             if not batch or len(batch) >= size or cost([batch[0]]) * (len(batch) + 1) > tokens:
                 result.append(batch := [])
             batch.append(prompt)
-    return sorted(result, key=cost, reverse=True)
+    return sorted(result, key=lambda batch: (batch[0].part, -cost(batch)))
 
 
 def cost(batch: Sequence[Prompt]) -> int:

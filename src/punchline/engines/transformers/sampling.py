@@ -4,34 +4,27 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
-from punchline.core.engine import parameters
+from punchline.core.engine import sampling_in
 from punchline.engines.transformers.prompts import Prompt
-from punchline.errors import PunchlineError, nearest
-from punchline.schema import ModelCard, Request, Scalar
+from punchline.errors import PunchlineError
+from punchline.schema import ModelCard, Scalar
 
 SAMPLING = ("temperature", "max_tokens", "top_p", "top_k", "min_p", "repetition_penalty", "seed")
 
 
-def sampling_of(card: ModelCard, request: Request) -> dict[str, Scalar]:
-    """Checked sampling parameters of a request. Raises PunchlineError for one that is not known here."""
-    chosen = parameters(card, request)
-    check_sampling(chosen, card.file)
-    return chosen
-
-
-def check_sampling(sampling: Mapping[str, Scalar], file: str) -> None:
-    for name, value in sampling.items():
-        if name not in SAMPLING:
-            what, hint = f"unknown sampling parameter {name!r}", nearest(name, SAMPLING)
-            raise PunchlineError(what, file=file, field="sampling", hint=hint)
+def check_sampling(card: ModelCard) -> None:
+    """Raises PunchlineError for a card's sampling parameter that is unknown here or out of range."""
+    for name, value in sampling_in(card, SAMPLING):
+        wrong = partial(PunchlineError, file=card.file, field=f"sampling.{name}")
         whole = name in ("max_tokens", "top_k", "seed")
-        if isinstance(value, (bool, str)) or value is None or (whole and not isinstance(value, int)):
-            raise PunchlineError(f"expected a number, got {value!r}", file=file, field=f"sampling.{name}")
+        if not isinstance(value, int if whole else (int, float)):  # a card takes no bool for a number
+            raise wrong(f"expected a number, got {value!r}")
         least = {"max_tokens": 1.0, "repetition_penalty": 1e-6}.get(name, 0.0)
         if value < least or (name in ("top_p", "min_p") and value > 1):
-            raise PunchlineError(f"out of range: {value!r}", file=file, field=f"sampling.{name}")
+            raise wrong(f"out of range: {value!r}")
 
 
 def greedy(sampling: Mapping[str, Scalar]) -> bool:
@@ -89,13 +82,14 @@ def processors(batch: Sequence[Prompt], tensors: Mapping[str, Any], device: Any)
     if (penalty := sampling.get("repetition_penalty", 1)) != 1:
         chain.append(Penalty(float(penalty)))
     if not greedy(sampling):
-        if (temperature := sampling["temperature"]) != 1:
-            chain.append(TemperatureLogitsWarper(float(temperature)))
-        if (top_k := sampling.get("top_k", 0)) > 0:
-            chain.append(TopKLogitsWarper(top_k))
-        if (top_p := sampling.get("top_p", 1)) < 1:
-            chain.append(TopPLogitsWarper(float(top_p)))
-        if (min_p := sampling.get("min_p", 0)) > 0:
-            chain.append(MinPLogitsWarper(float(min_p)))
+        warpers = {
+            "temperature": (TemperatureLogitsWarper, 1.0),
+            "top_k": (TopKLogitsWarper, 0),
+            "top_p": (TopPLogitsWarper, 1.0),
+            "min_p": (MinPLogitsWarper, 0.0),
+        }
+        for name, (warper, neutral) in warpers.items():
+            if (value := sampling.get(name, neutral)) != neutral:
+                chain.append(warper(type(neutral)(value)))
         chain.append(Draw())
     return chain

@@ -328,9 +328,7 @@ def _options(card: ModelCard) -> Options:
     options = engines.read_options(card, Options, "docs/models.md")
     wrong = partial(PunchlineError, file=card.file)
     check(options.id, options.revision, card.file, options.trust_remote_code)
-    samplings = (card.sampling, *(paper.sampling for paper in card.papers.values()))
-    if unknown := [name for sampling in samplings for name in sampling if name not in SAMPLING]:
-        raise wrong(f"unknown parameter {unknown[0]!r}", field="sampling", hint=nearest(unknown[0], SAMPLING))
+    list(engines.sampling_in(card, SAMPLING))
     for argument in options.extra_args:
         name = argument.split("=")[0].split(".")[0].replace("_", "-")
         if name in OURS or name in REFUSED or name.startswith("--ssl-"):
