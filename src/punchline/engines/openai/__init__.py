@@ -217,15 +217,21 @@ class OpenAI(engines.Engine):
 
     def response(self, request: Request, model_key: str, state: State, **fields: Any) -> Response:
         """A response of this engine, without the key wherever a server may have put it."""
-        key, hides = self.key or "", len(self.key or "") >= chat.SHORTEST_KEY
+        key = self.key or ""
 
         def cleaned(values: Mapping[str, Any]) -> dict[str, Any]:
             return {n: chat.one_line(v, key) if isinstance(v, str) else v for n, v in values.items()}
 
-        whole = {n: fields.pop(n) for n in ("text", "reasoning") if isinstance(fields.get(n), str)}
-        whole = {n: text.replace(key, "[key]") if hides else text for n, text in whole.items()}
-        fields = {**cleaned(fields), **whole, "effective": cleaned(fields.get("effective", {}))}
+        whole = {n: v for n in ("text", "reasoning") if isinstance(v := fields.pop(n, None), str)}
+        if len(key) >= chat.SHORTEST_KEY:
+            whole = {n: text.replace(key, "[key]") for n, text in whole.items()}
+        fields = cleaned(fields) | whole | {"effective": cleaned(fields.get("effective", {}))}
         return engines.response(self, request, model_key, state, **fields)
+
+    def unanswered(self, request: Request, model_key: str, kind: str, words: str, sent: Mapping[str, Any]) -> Response:
+        """A response that says why there is no answer; `kind`: of the verdict on it (chat.judge)."""
+        state: State = "refused" if kind == "refused" else "failed"
+        return self.response(request, model_key, state, reason=words, effective=chat.flat(sent))
 
     def answered(
         self, request: Request, model_key: str, reply: chat.Reply, sent: Mapping[str, Any], **about: Any
@@ -251,26 +257,26 @@ class OpenAI(engines.Engine):
 
     def stop(self, refusal: chat.Refusal, parameter: str | None) -> NoReturn:
         """Raises the PunchlineError for a refusal that every request would meet."""
-        words, status = chat.one_line(str(refusal), self.key), refusal.status
-        key_env = self.key_env or OPENAI_KEY
+        wrong, model = functools.partial(PunchlineError, file=self.file), self.options.id
+        words, key_env = chat.one_line(str(refusal), self.key), self.key_env or OPENAI_KEY
         if parameter == "model":
-            what, field, way = f"the server does not know the model {self.options.id}: {words}", "id", "Correct `id`"
-        elif parameter is not None:
-            what = f"the server refuses the parameter {parameter} for {self.options.id}: {words}"
-            field, way = parameter, f"Change it; `sampling: {{{parameter}: null}}` in the card sends none"
+            raise wrong(f"the server does not know the model {model}: {words}", field="id", hint="Correct `id`")
+        if parameter is not None:
+            hint = f"Change it; `sampling: {{{parameter}: null}}` in the card sends none"
             if parameter == "max_tokens":
-                way = "If it wants max_completion_tokens, write `max_tokens_field: max_completion_tokens`"
-        elif status in (401, 403):
-            what, field = f"the server does not let {self.options.id} be asked: {words}", "api_key_env"
-            way = f"Check the key in the environment variable {key_env}"
-            way += "" if self.key_env else f", and name it: `api_key_env: {key_env}`"
-        elif status in (402, 429):
-            what, field = f"the account of {key_env} can pay for no more: {words}", "api_key_env"
-            way = "Add credit, or take another key; what was answered is kept"
-        else:
-            what, field = f"the server has no {self.options.id} at {self.base_url}: {words}", "base_url"
-            way = f"Check `base_url` and `id`, and that the key in {key_env} may use the model"
-        raise PunchlineError(what, file=self.file, field=field, hint=way)
+                hint = "If it wants max_completion_tokens, write `max_tokens_field: max_completion_tokens`"
+            raise wrong(
+                f"the server refuses the parameter {parameter} for {model}: {words}", field=parameter, hint=hint
+            )
+        if refusal.status in (401, 403):
+            hint = f"Check the key in the environment variable {key_env}"
+            hint += "" if self.key_env else f", and name it: `api_key_env: {key_env}`"
+            raise wrong(f"the server does not let {model} be asked: {words}", field="api_key_env", hint=hint)
+        if refusal.status in (402, 429):
+            hint = "Add credit, or take another key; what was answered is kept"
+            raise wrong(f"the account of {key_env} can pay for no more: {words}", field="api_key_env", hint=hint)
+        hint = f"Check `base_url` and `id`, and that the key in {key_env} may use the model"
+        raise wrong(f"the server has no {model} at {self.base_url}: {words}", field="base_url", hint=hint)
 
 
 engine = OpenAI

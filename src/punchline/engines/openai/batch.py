@@ -202,26 +202,22 @@ class _Run:
         self._write(batch, keep=bool(left))
 
     def _response(self, request: Request, line: Any) -> Response:
-        sent = self.engine.parameters(request)
-        given = functools.partial(self.engine.response, request, self.model_key)
-        effective = {**chat.flat(sent), "batch": True}
+        sent = {**self.engine.parameters(request), "batch": True}
         line = chat.as_object(line)
-        got, error = line.get("response"), line.get("error")
-        if not isinstance(got, dict):
-            words = str(error.get("message")) if isinstance(error, dict) else "no answer in the batch"
-            return given("failed", reason=words[: chat.WORDS_MOST], effective=effective)
-        content, status = json.dumps(got.get("body")).encode(), got.get("status_code")
-        if status != 200:
-            refusal = chat.read_refusal(status if isinstance(status, int) else 0, content)
-            refused = chat.judge(refusal, sent)[0] == "refused"
-            return given("refused" if refused else "failed", reason=str(refusal), effective=effective)
-        try:
-            reply = chat.read_reply(content)
-        except chat.Unusable as error:
-            return given("failed", reason=str(error), effective=effective)
-        name = got.get("request_id")
-        about = {"provider_id": name if isinstance(name, str) else reply.id}
-        return self.engine.answered(request, self.model_key, reply, {**sent, "batch": True}, **about)
+        got, kind = line.get("response"), "failed"
+        words = str(chat.as_object(line.get("error")).get("message", "no answer in the batch"))
+        if isinstance(got, dict):
+            content, status, name = json.dumps(got.get("body")).encode(), got.get("status_code"), got.get("request_id")
+            try:
+                if status == 200:
+                    reply = chat.read_reply(content)
+                    call_id = name if isinstance(name, str) else reply.id
+                    return self.engine.answered(request, self.model_key, reply, sent, provider_id=call_id)
+                refusal = chat.read_refusal(status if isinstance(status, int) else 0, content)
+                kind, words = chat.judge(refusal, sent)[0], str(refusal)
+            except chat.Unusable as error:
+                words = str(error)
+        return self.engine.unanswered(request, self.model_key, kind, words[: chat.WORDS_MOST], sent)
 
     def _lines(self, file: Any, wanted: Collection[str]) -> dict[str, Any]:
         """{custom_id: line} of one of a batch's files; TWICE where there are two that differ."""

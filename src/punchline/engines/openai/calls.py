@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING, Literal, NoReturn, TypeVar
 import httpx2
 import msgspec
 import openai
-import tenacity
 
 from punchline.core.waits import backoff, retry_after
 from punchline.engines.openai import chat, pace
 from punchline.engines.openai.client import Unwanted
 from punchline.errors import PunchlineError
-from punchline.schema import Request, Response, State
+from punchline.schema import Request, Response
 from punchline.text import log_line
 
 if TYPE_CHECKING:
@@ -100,8 +99,7 @@ class Calls:
     ) -> T | Fault:
         """Result of a call, tried until there is one or no hope of one; `post` gets the tokens set aside for it."""
         tries, before = Counter[str](), self.answers
-
-        async def try_once() -> T | Fault:
+        while True:
             reserved = await self.pace.acquire(tokens)
             began = monotonic()
             self.busy.add(asyncio.current_task())
@@ -116,35 +114,26 @@ class Calls:
             self.first = self.first or outcome.words
             if outcome.status in OVERLOADED:
                 self.pace.limited(began)
-            return outcome
-
-        def once_more(fault: T | Fault) -> bool:
-            if not isinstance(fault, Fault) or fault.kind not in self.most_tries:
-                return False
-            if fault.wait > self.options.retry_after_most:
-                self._end(f"the server asks to wait {fault.wait:,.0f} s: {fault.words}", "Run again then")
-            self.pace.pause(fault.wait)
-            tries[fault.kind] += 1
-            fault.tries = tries.total()
-            unreachable = fault.kind == "unreachable"
+            if outcome.kind not in self.most_tries:
+                return outcome
+            if outcome.wait > self.options.retry_after_most:
+                self._end(f"the server asks to wait {outcome.wait:,.0f} s: {outcome.words}", "Run again then")
+            self.pace.pause(outcome.wait)  # of all calls
+            tries[outcome.kind] += 1
+            outcome.tries = tries.total()
+            unreachable = outcome.kind == "unreachable"
             never_reached = unreachable and not self.answers and monotonic() - self.began > FIRST_CONTACT_S
-            if tries[fault.kind] < self.most_tries[fault.kind] and not never_reached:
-                self.busy.discard(asyncio.current_task())
-                if self.finishing:
-                    raise asyncio.CancelledError
-                return True
-            if unreachable and before == self.answers:
-                what = f"the server cannot be reached: {self.engine.base_url}: {fault.words}"
-                self._end(what, "Check `base_url`, and that the server runs")
-            return False
-
-        def wait(state: tenacity.RetryCallState) -> float:
+            if tries[outcome.kind] >= self.most_tries[outcome.kind] or never_reached:
+                if unreachable and before == self.answers:
+                    what = f"the server cannot be reached: {self.engine.base_url}: {outcome.words}"
+                    self._end(what, "Check `base_url`, and that the server runs")
+                return outcome
+            self.busy.discard(asyncio.current_task())
+            if self.finishing:
+                raise asyncio.CancelledError
             first, most = self.options.backoff.first, self.options.backoff.most
-            assert state.outcome is not None
-            # Longer waits that the server asks for hold back all calls, by the pace.
-            return 0.0 if state.outcome.result().wait >= first else backoff(state.attempt_number, first, most)
-
-        return await tenacity.AsyncRetrying(retry=tenacity.retry_if_result(once_more), wait=wait)(try_once)
+            if outcome.wait < first:
+                await asyncio.sleep(backoff(outcome.tries, first, most))
 
     async def answer(
         self, requests: Sequence[Request], images: Mapping[str, Path], model_key: str, put: pace.Put[Response]
@@ -157,24 +146,19 @@ class Calls:
 
         async def worker() -> None:
             try:
-                for request in todo:
+                while not self.finishing and (request := next(todo, None)) is not None:
                     await put(await self._ask(request, images, model_key))
                     self.busy.discard(asyncio.current_task())
-                    if self.finishing:
-                        return
             except asyncio.CancelledError:
                 if not self.finishing:
                     raise
 
-        count = min(self.options.concurrency, len(requests))
-        self.asking = workers = [asyncio.create_task(worker()) for _ in range(count)]
-        async with self.client:
-            try:
-                await asyncio.gather(*workers)
-            finally:
-                for task in workers:
-                    task.cancel()
-                await asyncio.gather(*workers, return_exceptions=True)
+        try:
+            async with self.client, asyncio.TaskGroup() as group:
+                for _ in range(min(self.options.concurrency, len(requests))):
+                    self.asking.append(group.create_task(worker()))
+        except ExceptionGroup as errors:
+            raise errors.exceptions[0] from None
 
     def finish(self) -> None:
         """Begin no call more; those under way are paid for, and come to their end."""
@@ -207,8 +191,7 @@ class Calls:
             return outcome
         self._count(outcome.kind)
         words = outcome.words + (f" ({outcome.tries} tries)" if outcome.tries else "")
-        state: State = "refused" if outcome.kind == "refused" else "failed"
-        return engine.response(request, model_key, state, reason=words, effective=chat.flat(sent))
+        return engine.unanswered(request, model_key, outcome.kind, words, sent)
 
     def _count(self, kind: str) -> None:
         """Count a request that was given up. Raises PunchlineError for `breaker` failures in a row."""
