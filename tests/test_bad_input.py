@@ -167,6 +167,7 @@ class Saying(engines.Engine):
     needs_images = False
 
     def __init__(self, text: str) -> None:
+        super().__init__(ModelCard(name="m", engine="saying"))
         self.text = text
 
     def identity(self) -> dict[str, Any]:

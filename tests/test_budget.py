@@ -50,16 +50,16 @@ def test_no_request_takes_the_run_above_the_cap(
             sent.append(request.item_id)
             yield response(request, None if state == "failed" else "", state, usage=usage)
 
-    file = str(tmp_path / budget.SPENT)
-    budget.reset(file)
-    engine = cast(Engine, SimpleNamespace(answer=answer))
+    monkeypatch.chdir(tmp_path)
+    budget.reset()
+    engine = cast(Engine, SimpleNamespace(answer=answer, card=card()))
     answers: list[Response] = []
     try:
-        answers.extend(budget.answer(engine, card(), requests(20, limit), {}, "k", file))
+        answers.extend(budget.answer(engine, requests(20, limit), {}, "k"))
     except PunchlineError as error:
         assert f"{20 - asked:,} requests to m about b are not sent" in str(error) and asked < 20
     assert sent == [str(number) for number in range(asked)]
-    assert float(Path(file).read_text()) <= 3.5
+    assert float(budget.SPENT.read_text()) <= 3.5
 
 
 @pytest.mark.parametrize("wrong", [ModelCard(name="m", engine="openai"), card(currency="EUR")])

@@ -23,6 +23,7 @@ class Counting(Engine):
     version = "1"
 
     def __init__(self, needs_images: bool = False, state: State = "ok", dies_after: int | None = None) -> None:
+        super().__init__(ModelCard(name="m", engine="counting"))
         self.needs_images = needs_images
         self.state = state
         self.dies_after = dies_after

@@ -54,6 +54,7 @@ class Asked(Engine):
     name, version, needs_images = "openai", "1", False
 
     def __init__(self, world: World, who: str) -> None:
+        super().__init__(ModelCard(name=who, engine="openai"))
         self.world, self.who = world, who
 
     def identity(self) -> dict[str, Any]:

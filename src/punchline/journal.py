@@ -238,6 +238,11 @@ class Answers:
         key = response.request_id, response.model_key
         return key not in self or (response.state != "failed" and self.digest(key) != response.digest)
 
+    def check(self) -> None:
+        """Raises PunchlineError for a damaged line."""
+        if self.damaged:
+            raise self.damaged[0]
+
     def close(self) -> None:
         """Close the journals."""
         self._close()

@@ -8,11 +8,12 @@ answers count, and what a loss does, were found by breaking simpler ones (journa
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from functools import partial
+from functools import cached_property
 from pathlib import Path
 
 import msgspec
@@ -28,12 +29,11 @@ from punchline.jobs import build, status
 from punchline.journal import WHOLE, Answers, Journal, Shard, locked
 from punchline.requests import asked, pass_requests
 from punchline.responses import Asked
-from punchline.schema import Item, Price, Request, Response, canonical
+from punchline.schema import Item, Request, Response, canonical
 from punchline.text import log_line, track
 from punchline.workflow import digests
 from punchline.workflow.provenance import Artifact, read_provenance, write_provenance
 
-Ask = Callable[[Sequence[Request], Mapping[str, Path], str], Iterable[Response]]  # as Engine.answer
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -72,15 +72,12 @@ def answered(
     indexes: Iterable[str | Path] = (),
     replaced: Iterable[str | Path] = (),
     retry: bool = False,
-    price: Price | None = None,
-    ask: Ask | None = None,
 ) -> Iterator[Journal]:
     """The journals of a respondent, with an answer to each request that `engine` was asked (None: nobody is).
 
     `key`: who answers (core.engine.model_key). `indexes`: what they hold intact is not asked again. `replaced`: the
-    journal gets what only these indexes hold. `retry`: failed answers are asked again. `ask`: gives the
-    responses in place of the engine (budget.answer). Raises PunchlineError for a damaged line where somebody is to be
-    asked.
+    journal gets what only these indexes hold. `retry`: failed answers are asked again. Raises PunchlineError for a
+    damaged line where somebody is to be asked.
     """
     journal = str(journal)
     with locked(journal, shard), Journal(shard.journal(journal), paths.with_shards(journal)) as log:
@@ -97,52 +94,42 @@ def answered(
             log_line(f"{label}: {len(log) - before:,} answers were in no journal any more; taken from indexes")
         log.sync()
         if engine is not None:
-            _ask(engine, requests, images, log, key, label, retry, price, ask or engine.answer)
+            again = (None, "failed") if retry else (None,)
+            ids = enumerate(digests_of(requests))
+            todo = Part(requests, (at for at, request_id in ids if log.state((request_id, key)) in again))
+            done = len(requests) - len(todo)
+            log_line(f"{label}: {len(requests):,} requests, {done:,} answered before, {len(todo):,} to ask")
+            if todo:
+                log.check()
+                _ask(engine, todo, images, log, key, label)
         yield log
 
 
 def _ask(
-    engine: Engine,
-    requests: Sequence[Request],
-    images: Mapping[str, Path],
-    log: Journal,
-    key: str,
-    label: str,
-    retry: bool,
-    price: Price | None,
-    answer: Ask,
+    engine: Engine, requests: Part[Request], images: Mapping[str, Path], log: Journal, key: str, label: str
 ) -> None:
-    """Journal an answer to every request that has none, or a failed one with `retry`.
+    """Journal an answer to every request.
 
     A missing image is journalled too, under a request id that says so: once the image is there, the request has
     another id.
     """
-    again = (None, "failed") if retry else (None,)
-    places = (at for at, request_id in enumerate(digests_of(requests)) if log.state((request_id, key)) in again)
-    todo = Part(requests, places)
-    log_line(
-        f"{label}: {len(requests):,} requests, {len(requests) - len(todo):,} answered before, {len(todo):,} to ask"
-    )
-    if todo and log.damaged:
-        raise log.damaged[0]
-    ask: Sequence[Request] = todo
-    if engine.needs_images:
-        blind = {at for at, r in enumerate(todo) if engine.looks_at(r.benchmark) and not has_all_images(r)}
-        for at in sorted(blind):
-            log.append(response(engine, todo[at], key, "missing", reason="image missing"))
-        ask = Part(todo, (at for at in range(len(todo)) if at not in blind))
+    ask: list[int] = []
+    for at, request in enumerate(requests):
+        if engine.looks_at(request.benchmark) and not has_all_images(request):
+            log.append(response(engine, request, key, "missing", reason="image missing"))
+        else:
+            ask.append(at)
+    price, cost = engine.card.price, 0.0
+
+    def so_far() -> str:
+        return f", {cost:,.2f} {price.currency} so far" if price is not None else ""
+
     if ask:
-        costs: list[float] = []
-
-        def so_far() -> str:
-            return f", {sum(costs):,.2f} {price.currency} so far" if price is not None else ""
-
-        for made in track(answer(ask, images, key), len(ask), label, so_far):
-            costs += [price.of(made.usage)] if price is not None else []
+        for made in track(budget.answer(engine, Part(requests, ask), images, key), len(ask), label, so_far):
+            cost += price.of(made.usage) if price is not None else 0.0
             log.append(_storable(made))
-    if todo:
-        ids = enumerate(digests_of(requests))
-        for request in Part(requests, (at for at, request_id in ids if (request_id, key) not in log)):
+    for request in requests:
+        if (request.request_id, key) not in log:
             log.append(response(engine, request, key, "failed", reason="the engine gave no response"))
 
 
@@ -169,165 +156,137 @@ def respond(project: Project, respondent: str, shard: str) -> None:
                 build(project, part)
             return
         for round_ in project.rounds(respondent):
-            _answer_round(project, respondent, round_)
+            _Asked(project, respondent, round_).write_answers()
     indexes = [step.outputs[0] for step in project.built_by("respond", respondent, ALL)]
     marker = {path: digests.of_file(path) for path in indexes}
     write_bytes(project.paths.responded(respondent, ALL), canonical(marker) + b"\n")
 
 
-def write_answers(project: Project, benchmark: str, pass_: str, model: str) -> None:
-    """Write the index of the answers about one model, or its items, and the requests of a later pass."""
-    _answer_round(project, project.respondent(benchmark, pass_, model), Round(benchmark, pass_, (model,)))
-
-
 def write_shard(project: Project, respondent: str, name: str) -> None:
     """Journal the answers to one shard's requests; write how many there are of each state."""
     shard, counted = Shard(*map(int, name.split("-of-"))), Counter[str]()
-    for round_ in project.rounds(respondent):
-        if project.passes(round_.benchmark, round_.models[0]).get(round_.pass_) == RELEASED:
+    for asked_of in (_Asked(project, respondent, round_) for round_ in project.rounds(respondent)):
+        if asked_of.released:
             continue  # they cost nothing: the respondent's job takes them from their files
-        requests = {model: _requests(project, round_, model, shard) for model in round_.models}
-        steps = [project.answers(round_.benchmark, round_.pass_, model) for model in round_.models]
-        with _round(project, respondent, round_, _together(requests), steps, shard) as (log, key):
-            counted.update(str(log.state((one, key))) for all_ in requests.values() for one in digests_of(all_))
+        requests = {model: asked_of.requests(model, shard) for model in asked_of.steps}
+        with asked_of.answered(requests, shard) as log:
+            ids = (request_id for of_model in requests.values() for request_id in digests_of(of_model))
+            counted.update(str(log.state((request_id, asked_of.key))) for request_id in ids)
     write_bytes(project.paths.responded(respondent, name), canonical(dict(sorted(counted.items()))) + b"\n")
 
 
-def _answer_round(project: Project, respondent: str, round_: Round) -> None:
-    """Ask; write indexes that are not current, and requests of later passes, with their provenance files."""
-    steps = {model: project.answers(round_.benchmark, round_.pass_, model) for model in round_.models}
-    reason = status()
-    steps = {model: step for model, step in steps.items() if reason(step) is not None}
-    if not steps:
-        log_line(f"{_label(respondent, round_)}: up to date, nobody is asked")
-        return
-    for model, step in steps.items():
-        _keep_of_another(project, respondent, round_._replace(models=(model,)), step)
-    before = {model: step.inputs() for model, step in steps.items()}
-    requests = {model: _requests(project, round_, model) for model in steps}
-    with _round(project, respondent, round_, _together(requests), list(steps.values())) as (log, key):
-        if any((one, key) not in log for all_ in requests.values() for one in digests_of(all_)):
-            _ask_shards_again(project, respondent, log)
-        for model, step in steps.items():
-            _write(project, respondent, round_._replace(models=(model,)), requests[model], log, key)
-            write_provenance(step, before[model])
-
-
-def index_answers(project: Project, benchmark: str, pass_: str, model: str) -> None:
+def write_answers(project: Project, benchmark: str, pass_: str, model: str) -> None:
     """Write the index of journalled answers, and the requests of a later pass; nobody is asked.
 
     Raises PunchlineError for a damaged journal, and for a request without an answer.
     """
-    respondent, round_ = project.respondent(benchmark, pass_, model), Round(benchmark, pass_, (model,))
-    journal = project.journal(respondent, round_)
-    key = model_key(project.engine_of(respondent), project.card_of(respondent), benchmark)
-    requests = _requests(project, round_, model)
-    with closing(Answers(paths.with_shards(journal))) as log:
-        if log.damaged:
-            raise log.damaged[0]
+    asked_of = _Asked(project, project.respondent(benchmark, pass_, model), Round(benchmark, pass_, (model,)))
+    requests = asked_of.requests(model)
+    with closing(Answers(paths.with_shards(asked_of.journal))) as log:
+        log.check()
         for request in requests:
-            if (request.request_id, key) not in log:
-                raise PunchlineError(f"no answer to {request.item_id} {request.task}", file=journal)
-        _write(project, respondent, round_, requests, log, key)
+            if (request.request_id, asked_of.key) not in log:
+                raise PunchlineError(f"no answer to {request.item_id} {request.task}", file=asked_of.journal)
+        asked_of.write(model, requests, log)
 
 
-def _write(
-    project: Project, respondent: str, round_: Round, requests: Sequence[Request], log: Answers, key: str
-) -> None:
-    """Write the index of one model's answers, and its requests in a later pass."""
-    (model,) = round_.models
-    index, *pass_requests = project.answers(round_.benchmark, round_.pass_, model).outputs
-    for path in pass_requests:
-        write_table(path, requests, Request)
-    states = write_index(index, requests, log, key)
-    counts = ", ".join(f"{n:,} {state}" for state, n in sorted(states.items())) or "nothing to answer"
-    log_line(f"{_label(respondent, round_, model)}: {counts}")
+class _Asked:
+    """What a respondent is asked in one round, and the artifacts that hold its answers, by model."""
 
+    def __init__(self, project: Project, respondent: str, round_: Round) -> None:
+        self.project, self.respondent = project, respondent
+        self.benchmark, self.pass_, models = round_
+        self.engine, self.journal = project.engine_of(respondent), project.journal(respondent, round_)
+        self.released = project.passes(self.benchmark, models[0]).get(self.pass_) == RELEASED
+        self.steps = {model: project.answers(self.benchmark, self.pass_, model) for model in models}
+        self.label = f"{respondent} on {self.benchmark}{f' ({self.pass_})' if self.pass_ else ''}"
 
-def _keep_of_another(project: Project, respondent: str, round_: Round, step: Artifact) -> None:
-    """Of an index that another judge answered, its journal gets what only the index holds."""
-    made = read_provenance(step.record)
-    another = str(made.parameters.get("who", "")) if made is not None else ""
-    if another != respondent and another.startswith(JUDGES):
-        journal = project.journal(another, round_)
-        with answered(None, [], {}, journal=journal, key="", label=another, replaced=[step.outputs[0]]):
-            Path(step.outputs[0]).unlink()
+    @cached_property
+    def key(self) -> str:
+        """The respondent's key."""
+        return model_key(self.engine, self.project.card_of(self.respondent), self.benchmark)
 
+    def write_answers(self) -> None:
+        """Ask; write indexes that are not current, and requests of later passes, with their provenance files."""
+        reason = status()
+        self.steps = {model: step for model, step in self.steps.items() if reason(step) is not None}
+        if not self.steps:
+            log_line(f"{self.label}: up to date, nobody is asked")
+            return
+        for model, step in self.steps.items():
+            self._keep_of_another(model, step)
+        before = {model: step.inputs() for model, step in self.steps.items()}
+        requests = {model: self.requests(model) for model in self.steps}
+        with self.answered(requests) as log:
+            if any((one, self.key) not in log for of_model in requests.values() for one in digests_of(of_model)):
+                self._ask_shards_again(log)
+            for model, step in self.steps.items():
+                self.write(model, requests[model], log)
+                write_provenance(step, before[model])
 
-def _ask_shards_again(project: Project, respondent: str, log: Answers) -> None:
-    """Forget that shards are done whose answers were lost since. Raises PunchlineError."""
-    if log.damaged:
-        raise log.damaged[0]
-    for shard in project.shards_of(respondent):
-        Path(shard.outputs[0]).unlink(missing_ok=True)
-    raise PunchlineError(
-        f"answers of {respondent} were lost after its shards were done", hint="Run again: what is lost is asked again"
-    )
+    def _keep_of_another(self, model: str, step: Artifact) -> None:
+        """Of an index that another judge answered, its journal gets what only the index holds."""
+        made = read_provenance(step.record)
+        another = str(made.parameters.get("who", "")) if made is not None else ""
+        if another != self.respondent and another.startswith(JUDGES):
+            journal = self.project.journal(another, Round(self.benchmark, self.pass_, (model,)))
+            with answered(None, [], {}, journal=journal, key="", label=another, replaced=[step.outputs[0]]):
+                Path(step.outputs[0]).unlink()
 
+    def _ask_shards_again(self, log: Answers) -> None:
+        """Forget that shards are done whose answers were lost since. Raises PunchlineError."""
+        log.check()
+        for shard in self.project.shards_of(self.respondent):
+            Path(shard.outputs[0]).unlink(missing_ok=True)
+        what = f"answers of {self.respondent} were lost after its shards were done"
+        raise PunchlineError(what, hint="Run again: what is lost is asked again")
 
-@contextmanager
-def _round(
-    project: Project,
-    respondent: str,
-    round_: Round,
-    requests: Sequence[Request],
-    steps: Sequence[Artifact],
-    shard: Shard | None = None,
-) -> Iterator[tuple[Journal, str]]:
-    """The journals of a round with its answers, and the respondent's key. `shard`: None for the respondent's job."""
-    engine, card, benchmark = project.engine_of(respondent), project.card_of(respondent), round_.benchmark
-    released = project.passes(benchmark, round_.models[0]).get(round_.pass_) == RELEASED
-    asks = shard is not None or released or not project.shards(respondent)
-    key = model_key(engine, card, benchmark)
-    with answered(
-        engine if asks else None,
-        requests,
-        images_of(project, engine, benchmark) if asks and round_.pass_ in ("", CHAINED) else {},
-        journal=project.journal(respondent, round_),
-        key=key,
-        label=_label(respondent, round_) + (f", shard {shard}" if shard else ""),
-        shard=shard or WHOLE,
-        indexes=(path for step in steps for path in paths.of_all_runs(step.outputs[0])),
-        replaced=() if shard else (step.outputs[0] for step in steps),
-        retry=any(map(status().is_forced, steps)),
-        price=card.price,
-        ask=partial(budget.answer, engine, card, path=f"{project.paths.logs}/{budget.SPENT}"),
-    ) as log:
-        yield log, key
+    @contextmanager
+    def answered(self, requests: Mapping[str, Sequence[Request]], shard: Shard | None = None) -> Iterator[Journal]:
+        """The journals with an answer to each model's requests. `shard`: None for the respondent's job."""
+        asks = shard is not None or self.released or not self.project.shards(self.respondent)
+        sees = asks and self.pass_ in ("", CHAINED)
+        indexes = [step.outputs[0] for step in self.steps.values()]
+        together, *others = requests.values()
+        if others:  # the same request once
+            of_all = itertools.chain(together, *others)
+            together = list({request.request_id: request for request in of_all}.values())
+        with answered(
+            self.engine if asks else None,
+            together,
+            images_of(self.project, self.engine, self.benchmark) if sees else {},
+            journal=self.journal,
+            key=self.key,
+            label=self.label + (f", shard {shard}" if shard else ""),
+            shard=shard or WHOLE,
+            indexes=(path for index in indexes for path in paths.of_all_runs(index)),
+            replaced=() if shard else indexes,
+            retry=any(map(status().is_forced, self.steps.values())),
+        ) as log:
+            yield log
 
+    def requests(self, model: str, shard: Shard = WHOLE) -> Sequence[Request]:
+        """Requests about one model or its items, or those of one shard."""
+        project, benchmark, pass_ = self.project, self.benchmark, self.pass_
+        if not pass_:
+            stored = Stored(project.paths.requests(benchmark), Request)
+            return stored if shard == WHOLE else part_of(stored, shard)
+        if pass_ == CHAINED and shard != WHOLE:  # the index of its own answers is written when all shards are done
+            log = Answers(paths.with_shards(project.journal(model, Round(benchmark, "", (model,)))))
+            own = part_of(Stored(project.paths.requests(benchmark), Request), shard)
+            pairs: Iterable[Asked] = ((request, log.read((request.request_id, self.key))) for request in own)
+        else:
+            pairs = asked(project, benchmark, model, chained=pass_ != CHAINED)
+        return [one for one in pass_requests(project, benchmark, pass_, model, pairs) if shard.has(one.item_id)]
 
-def _label(respondent: str, round_: Round, model: str = "") -> str:
-    pass_ = f" ({round_.pass_})" if round_.pass_ else ""
-    about = f" of {model}" if model and model != respondent else ""
-    return f"{respondent} on {round_.benchmark}{pass_}{about}"
-
-
-def _together(requests: Mapping[str, Sequence[Request]]) -> Sequence[Request]:
-    """Requests about all models, the same one once."""
-    if len(requests) == 1:
-        return next(iter(requests.values()))
-    return list({request.request_id: request for one in requests.values() for request in one}.values())
-
-
-def _requests(project: Project, round_: Round, model: str, shard: Shard = WHOLE) -> Sequence[Request]:
-    """Requests of a round about one model or its items, or those of one shard."""
-    benchmark, pass_, _ = round_
-    if not pass_:
-        stored = Stored(project.paths.requests(benchmark), Request)
-        return stored if shard == WHOLE else part_of(stored, shard)
-    if pass_ == CHAINED and shard != WHOLE:  # the index of its own answers is written when all shards are done
-        pairs: Iterable[Asked] = _journalled(project, model, benchmark, shard)
-    else:
-        pairs = asked(project, benchmark, model, chained=pass_ != CHAINED)
-    return [request for request in pass_requests(project, benchmark, pass_, model, pairs) if shard.has(request.item_id)]
-
-
-def _journalled(project: Project, model: str, benchmark: str, shard: Shard) -> Iterator[Asked]:
-    """A model's requests about a shard's items, each with the answer in its journals."""
-    log = Answers(paths.with_shards(project.journal(model, Round(benchmark, "", (model,)))))
-    key = model_key(project.engines[model], project.cards[model], benchmark)
-    for request in part_of(Stored(project.paths.requests(benchmark), Request), shard):
-        yield request, log.read((request.request_id, key))
+    def write(self, model: str, requests: Sequence[Request], log: Answers) -> None:
+        """Write the index of one model's answers, and its requests in a later pass."""
+        index, *pass_requests = self.steps[model].outputs
+        for path in pass_requests:
+            write_table(path, requests, Request)
+        states = write_index(index, requests, log, self.key)
+        counts = ", ".join(f"{n:,} {state}" for state, n in sorted(states.items())) or "nothing to answer"
+        log_line(f"{self.label}{f' of {model}' if model != self.respondent else ''}: {counts}")
 
 
 def part_of(requests: Stored[Request], shard: Shard) -> Part[Request]:

@@ -22,7 +22,6 @@ from punchline.comics import number
 from punchline.errors import PunchlineError
 from punchline.files import sha256_file
 from punchline.jobs import call
-from punchline.respond import index_answers
 from punchline.tabulate.build import compute, rendered
 from punchline.text import escape_controls
 from punchline.workflow.provenance import Artifact
@@ -129,7 +128,7 @@ def _differences(project: Project, step: Artifact, origin: Path, only: str) -> I
         return
     if step.rule == "respond":
         try:
-            index_answers(project, *step.wildcards)
+            call(project, step)
         except PunchlineError as error:
             damaged = [path for path in journals_of(project, step) if str(error).startswith(path)]
             if not damaged:  # an earlier pass could not be rebuilt

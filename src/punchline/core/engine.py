@@ -32,6 +32,9 @@ class Engine(ABC):
     files: Sequence[str] = ()  # of released answers; paths, relative to the project root
     format = ""  # the benchmark whose requests the files answer, verdicts of its judge among them
 
+    def __init__(self, card: ModelCard, seed: int = 0) -> None:
+        self.card, self.seed = card, seed
+
     @abstractmethod
     def identity(self) -> dict[str, Any]:
         """All that can change an answer but the request: model id, revision, dtype, constants, seed, file digest."""

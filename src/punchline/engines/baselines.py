@@ -69,8 +69,9 @@ class Baseline(Engine):
     """The engine."""
 
     def __init__(self, card: ModelCard, seed: int = 0) -> None:
+        super().__init__(card, seed)
         self.options = _read(card)
-        self.name, self.seed = card.engine, seed
+        self.name = card.engine
         self.baseline = self.options.baseline
         self.needs_images = self.baseline not in BLIND
         self.repeatable = self.baseline not in ("ocr", *TEXT)

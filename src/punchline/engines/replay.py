@@ -48,6 +48,7 @@ class Replay(Engine):
     needs_images = False
 
     def __init__(self, card: ModelCard, seed: int = 0) -> None:
+        super().__init__(card, seed)
         options = read_options(card, Options, "docs/humorbench.md")
         self._wrong = partial(PunchlineError, file=card.file)
         self.format, self.path, self.select, self.judge = options.format, options.path, options.select, options.judge

@@ -65,6 +65,7 @@ class Similarity(Engine):
     needs_images = False
 
     def __init__(self, card: ModelCard, seed: int = 0) -> None:
+        super().__init__(card, seed)
         self.options = _read(card)
         self.metric, self.id = self.options.metric, self.options.id
         self.layers = {} if self.options.layers is None else {"layers": self.options.layers}

@@ -226,7 +226,7 @@ class Snakefile:
             for job in jobs:
                 if job.rule.name == "respond":
                     budget.check(self.project.card_of(job.wildcards_dict["respondent"]))
-            budget.reset(f"{self.project.paths.logs}/{budget.SPENT}")
+            budget.reset()
         if not self.workflow.touch:
             preflight.check(self.project, self.making.mirror, jobs, here=self.workflow.local_exec)
         write_chosen(self.selection, {**named_run(self.config)[1], **self.config})

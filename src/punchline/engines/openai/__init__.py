@@ -89,8 +89,7 @@ class OpenAI(engines.Engine):
     through_proxy = True  # that the environment names
 
     def __init__(self, card: ModelCard, seed: int = 0) -> None:
-        self.card = card
-        self.file = card.file
+        super().__init__(card, seed)
         self.options = _options(card)
         self.needs_images = "image" in card.modality
         self.base_url = self.options.base_url or OPENAI_URL
@@ -145,9 +144,9 @@ class OpenAI(engines.Engine):
         parameter that the server refuses, another model than asked for, `breaker` failures in a row.
         """
         if reason := self.unavailable():
-            raise PunchlineError(reason, file=self.file, hint="punchline models lists what can run here")
+            raise PunchlineError(reason, file=self.card.file, hint="punchline models lists what can run here")
         if self.key and not (self.key.isascii() and self.key.isprintable()):
-            raise PunchlineError(f"the key in {self.key_env} holds characters that no key has", file=self.file)
+            raise PunchlineError(f"the key in {self.key_env} holds characters that no key has", file=self.card.file)
         ask, most = [], self.card.images_per_prompt
         for request in requests:
             count = len(engines.images_in(request))
@@ -253,11 +252,11 @@ class OpenAI(engines.Engine):
             served = chat.one_line(served, self.key)
             what = f"asked for the model {self.options.id}, the server answered as {served!r}"
             hint = f"Correct `id`, or write `served_as: {served}` if that is the model you mean"
-            raise PunchlineError(what, file=self.file, field="id", hint=hint)
+            raise PunchlineError(what, file=self.card.file, field="id", hint=hint)
 
     def stop(self, refusal: chat.Refusal, parameter: str | None) -> NoReturn:
         """Raises the PunchlineError for a refusal that every request would meet."""
-        wrong, model = functools.partial(PunchlineError, file=self.file), self.options.id
+        wrong, model = functools.partial(PunchlineError, file=self.card.file), self.options.id
         words, key_env = chat.one_line(str(refusal), self.key), self.key_env or OPENAI_KEY
         if parameter == "model":
             raise wrong(f"the server does not know the model {model}: {words}", field="id", hint="Correct `id`")

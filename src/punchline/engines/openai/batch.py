@@ -101,7 +101,7 @@ class _Run:
     def __init__(self, engine: OpenAI, images: Mapping[str, Path], model_key: str) -> None:
         self.engine, self.images, self.model_key = engine, images, model_key
         self.state = FOLDER / f"{engine.card.name}.json"
-        self.wrong = functools.partial(PunchlineError, file=engine.file)
+        self.wrong = functools.partial(PunchlineError, file=engine.card.file)
 
     def under_way(self) -> tuple[Batch, ...]:
         """The batches of the state file."""

