@@ -53,7 +53,7 @@ RATED = "rate import relevance no.csv --key k.csv"
         ("tables --json", "", r'^\[\n.*"table": "table8",\n  "target": "results/table8.csv"'),
         ("runs --csv", "", "^run,selection,tables,root of the first,made .UTC.\ndefault,"),
         ("models --runnable --json", "", '"model": "random",\n  "engine": "baselines"'),
-        (f"fetch --retry-missing {SMALL}", "", "nothing to retry; `punchline fetch` downloads files"),
+        (f"retry --images {SMALL}", "", "nothing to retry: no image of this selection is missing"),
         (RATED, "docs", "docs/no.csv: no such file"),
         (RATED, "", "error: no.csv: no such file"),
     ],

@@ -49,7 +49,7 @@ def test_a_missing_comic_is_counted_and_fetched_when_asked_again(
 
     shutil.copy(mirror / "xkcd" / files[1], small / "xkcd" / files[1])
     assert project.to_run(TABLE, config=config) == set(), "a recorded missing is a result"
-    project.punchline("fetch", "--retry-missing", *(f"--config={part}" for part in config.split()))
+    project.punchline("retry", "--images", *config.split())
     project.snakemake(TABLE, availability, config=config)
     row = next(r for r in project.rows(TABLE) if r["subset"] == "two" and r["kind"] == "baseline")
     assert (row["n"], row["n_missing"]) == ("2", "0")

@@ -228,7 +228,11 @@ def import_command(
         raise PunchlineError("the file exists", file=out, hint="Give --replace, or another --out")
     for file in (*files, key or annotations):
         if not file.is_file():
-            hint = "Fetch it: punchline fetch corpus=full benchmarks=[humorbench]" if file == annotations else None
+            hint = (
+                "Fetch it: snakemake fetch_all --config corpus=full benchmarks=[humorbench]"
+                if file == annotations
+                else None
+            )
             raise PunchlineError("no such file", file=file, hint=hint)
     if key is None:
         found = [one for file in files for one in read_labelled(file.read_bytes(), str(file), annotations.read_bytes())]

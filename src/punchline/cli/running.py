@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import Annotated
 
@@ -59,35 +60,6 @@ def restore(pull: Annotated[bool, typer.Option(help="Run `dvc pull`")] = True) -
 
 
 @app.command(rich_help_panel="Run")
-def fetch(
-    selection: SELECTION = None,
-    retry_missing: Annotated[bool, typer.Option("--retry-missing", help="Only files recorded as missing")] = False,
-    config: Annotated[list[str] | None, typer.Option(help="Same as KEY=VALUE")] = None,
-    run: RUN = DEFAULT_RUN,
-) -> None:
-    """Download the annotations and images of the selected benchmarks.
-
-    Example: punchline fetch corpus=full benchmarks=humorbench
-    """
-    chosen = overrides([*(config or ()), *(selection or ())], run)
-    if not retry_missing:
-        raise typer.Exit(snakemake("fetch_all", config=chosen))
-    project = Project(read_selection(chosen)[0])
-    logs: dict[str, str] = {}
-    for benchmark in project.selection.benchmarks:
-        log = project.paths.ledger(benchmark)
-        entries = read_records(log, FetchEntry) if Path(log).is_file() else []
-        if missing := sum(entry.state != "ok" for entry in entries):
-            logs[log] = project.raw(benchmark).job
-        state = f"{missing:,} of {len(entries):,} images are missing" if entries else "no images yet"
-        print(f"{benchmark}: {state}")
-    if not logs:
-        print("nothing to retry; `punchline fetch` downloads files that were never tried")
-        return
-    raise typer.Exit(snakemake(*logs.values(), config=chosen, **{AGAIN: ",".join(logs), RETRY: "1"}))
-
-
-@app.command(rich_help_panel="Run")
 def plan(selection: SELECTION = None, run: RUN = DEFAULT_RUN, as_json: JSON = None) -> None:
     """Estimate requests, images, tokens and cost of a run before it starts; no request is sent.
 
@@ -121,8 +93,12 @@ def plan(selection: SELECTION = None, run: RUN = DEFAULT_RUN, as_json: JSON = No
 
 
 @app.command(rich_help_panel="Run")
-def retry(selection: SELECTION = None, run: RUN = "") -> None:
-    """Send failed requests again, and rebuild the tables that use them.
+def retry(
+    selection: SELECTION = None,
+    images: Annotated[bool, typer.Option("--images", help="Fetch images recorded as missing, not answers")] = False,
+    run: RUN = "",
+) -> None:
+    """Send failed requests again, and rebuild the tables that use them; or fetch missing images again.
 
     Default: the selection of the last run.
 
@@ -130,17 +106,38 @@ def retry(selection: SELECTION = None, run: RUN = "") -> None:
     """
     chosen = overrides(selection, run) or (chosen.overrides if (chosen := read_chosen(run)) else {})
     project = Project(read_selection(chosen)[0])
-    again, failed = [], 0
+    if images:
+        missing = {project.paths.ledger(name): project.raw(name).job for name in project.selection.benchmarks}
+        missing = {log: job for log, job in missing.items() if _count_missing(log)}
+        again, targets, more = list(missing), list(missing.values()), {RETRY: "1"}
+    else:
+        failed = _failed(project)
+        after = [*map(project.tables, project.selection.benchmarks), project.overview()]
+        again, more = list(failed), {}
+        targets = [*again, *(step.job for step in after if Path(step.job).is_file())]
+        if failed:
+            print(f"Retrying {failed.total():,} failed answers", flush=True)
+    if not again:
+        nothing = "no image of this selection is missing" if images else "no answer of this selection failed"
+        print(f"nothing to retry: {nothing}")
+        return
+    raise typer.Exit(snakemake(*targets, config=chosen, **{AGAIN: ",".join(again)}, **more))
+
+
+def _count_missing(log: str) -> int:
+    """Print and return how many images a fetch log records as missing."""
+    entries = read_records(log, FetchEntry) if Path(log).is_file() else []
+    missing = sum(entry.state != "ok" for entry in entries)
+    if missing:
+        print(f"{log}: {missing:,} of {len(entries):,} images are missing", flush=True)
+    return missing
+
+
+def _failed(project: Project) -> Counter[str]:
+    """{file by which Snakemake knows a respondent's job: its failed answers}."""
+    failed = Counter[str]()
     for benchmark, model, pass_, _, index in project.asked():
         if Path(index).is_file() and (n := list(values_in(index, "state")).count("failed")):
             respondent = project.respondent(benchmark, "" if pass_ == "answer" else pass_, model)
-            again.append(project.paths.responded(respondent, ALL))
-            failed += n
-    again = list(dict.fromkeys(again))
-    if not again:
-        print("nothing to retry: no answer of this selection failed")
-        return
-    after = [*map(project.tables, project.selection.benchmarks), project.overview()]
-    targets = [step.job for step in after if Path(step.job).is_file()]
-    print(f"Retrying {failed:,} failed answers", flush=True)
-    raise typer.Exit(snakemake(*again, *targets, config=chosen, **{AGAIN: ",".join(again)}))
+            failed[project.paths.responded(respondent, ALL)] += n
+    return failed

@@ -30,7 +30,7 @@ def summarize(entries: Sequence[FetchEntry], folder: Path, log: Path) -> None:
     for reason, n in reasons.most_common():
         log_line(f"  {n} missing: {reason}")
     if reasons:
-        log_line(f"  each one's reason: {log}; to try these again: punchline fetch --retry-missing")
+        log_line(f"  each one's reason: {log}; to try these again: punchline retry --images")
 
 
 def write_annotations(project: Project, benchmark: str) -> None:
