@@ -91,8 +91,8 @@ class Run:
     @_in_project
     def tables(self) -> list[str]:
         """The tables of its benchmarks that were made, as `table` takes them."""
-        steps = self._project().every_table()
-        return ["/".join(step.wildcards) for step in steps if Path(step.outputs[0]).is_file()]
+        artifacts = self._project().every_table()
+        return ["/".join(step.wildcards) for step in artifacts if Path(step.outputs[0]).is_file()]
 
     @_in_project
     def table(self, name: str) -> pd.DataFrame:
@@ -170,9 +170,9 @@ class Run:
         for model in (a, b):
             self._check(model, self.models, "model")
         named = None if table is None else table_named(table, self.name)
-        made, refused = compare_models((a, b), named, self.name)
-        frame = differences_frame(made)
-        frame.attrs["notes"] = [note for comparison in made for note in comparison.notes] + refused
+        comparisons, refused = compare_models((a, b), named, self.name)
+        frame = differences_frame(comparisons)
+        frame.attrs["notes"] = [note for comparison in comparisons for note in comparison.notes] + refused
         return frame
 
     def _pictures(self, item: Item) -> list[str]:

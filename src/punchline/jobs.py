@@ -26,20 +26,20 @@ def status() -> Status:
     return Status(os.environ.get(AGAIN, "").split(","))
 
 
-def build(project: Project, step: Artifact) -> None:
+def build(project: Project, artifact: Artifact) -> None:
     """Build an artifact and write its provenance file. Raises PunchlineError if an input changes during the build."""
-    inputs = step.inputs()
+    inputs = artifact.inputs()
     benchmarks.LOADED.clear()
-    call(project, step)
-    unnamed = benchmarks.LOADED - code.closure(*step.modules).keys() if step.modules else set()
-    assert not unnamed, f"{step.name} used code that its artifact does not name: {', '.join(sorted(unnamed))}"
-    write_provenance(step, inputs)
+    call(project, artifact)
+    unnamed = benchmarks.LOADED - code.closure(*artifact.modules).keys() if artifact.modules else set()
+    assert not unnamed, f"{artifact.name} used code that its artifact does not name: {', '.join(sorted(unnamed))}"
+    write_provenance(artifact, inputs)
 
 
-def call(project: Project, step: Artifact) -> None:
+def call(project: Project, artifact: Artifact) -> None:
     """Call the build function of an artifact."""
-    module, _, function = step.build.partition(":")
-    getattr(import_module(module), function)(project, *step.wildcards)
+    module, _, function = artifact.build.partition(":")
+    getattr(import_module(module), function)(project, *artifact.wildcards)
 
 
 def run_job(project: Project, rule: str, *wildcards: str) -> None:
@@ -48,11 +48,11 @@ def run_job(project: Project, rule: str, *wildcards: str) -> None:
         import_module("punchline.respond").respond(project, *wildcards)
         return
     reason = status()
-    for step in project.built_by(rule, *wildcards):
-        if reason(step) is None:
-            log_line(f"{step.name}: up to date, not rebuilt")
+    for artifact in project.built_by(rule, *wildcards):
+        if reason(artifact) is None:
+            log_line(f"{artifact.name}: up to date, not rebuilt")
         else:
-            build(project, step)
+            build(project, artifact)
 
 
 @entry_point

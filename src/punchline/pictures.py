@@ -42,19 +42,21 @@ def make_pictures(
         pictures, reason = [], str(why) or "no picture can be made of it"
     except PunchlineError as error:
         raise PunchlineError(str(error).replace(PUBLISHED, str(source), 1)) from error
-    made = {f"{folder}/{'/'.join(filter(None, (item, picture.name)))}{picture.suffix}": picture for picture in pictures}
+    named = {
+        f"{folder}/{'/'.join(filter(None, (item, picture.name)))}{picture.suffix}": picture for picture in pictures
+    }
     record = Pictures(
         item_id=item,
         images=tuple(
             ImageRef(path=path, sha256=sha256(one.content), width=one.width, height=one.height, name=one.name)
-            for path, one in made.items()
+            for path, one in named.items()
         ),
         source=str(entry.path),
         source_sha256=digest,
         derivations=tuple(picture.derivation for picture in pictures),
         reason=reason,
     )
-    return record, {path: picture.content for path, picture in made.items()}
+    return record, {path: picture.content for path, picture in named.items()}
 
 
 def write_pictures(project: Project, benchmark: str) -> None:
@@ -63,8 +65,8 @@ def write_pictures(project: Project, benchmark: str) -> None:
     present = [entry for entry in ledger(project, benchmark) if entry.state == "ok"]
     with reading(project, benchmark, loaded.ITEM_FILES) as files, ThreadPoolExecutor(threads()) as pool:
         make = partial(make_pictures, loaded, files=files, folder=folder, pinned=not project.selection.corpus.drawn)
-        for made, contents in track(pool.map(make, present), len(present), "make_pictures"):
+        for record, contents in track(pool.map(make, present), len(present), "make_pictures"):
             for path, content in contents.items():
                 write_bytes(path, content)
-            index.append(made)
+            index.append(record)
     write_records(project.paths.index(benchmark), index)

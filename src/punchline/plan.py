@@ -63,22 +63,25 @@ class Plan:
         to_ask = [one for one in unasked if has_all_images(one) or not engine.looks_at(self.benchmark)]
         why = engine.unavailable()
         rows = [self.row(ANSWER, card, requests, to_ask, f"cannot run here: {why}" if why else "")]
-        asked, said = list(requests), [known.get((request.request_id, key)) for request in requests]
+        sent, replies = list(requests), [known.get((request.request_id, key)) for request in requests]
         for pass_ in self.project.answerers(self.benchmark, self.model, key_so_far):
             if pass_.who == RELEASED or pass_.card is None:
                 continue
-            given = [answer for answer in said if answer is not None]
-            if to_ask or len(given) < len(said):
+            given = [answer for answer in replies if answer is not None]
+            if to_ask or len(given) < len(replies):
                 rows.append(self._estimated(pass_.name, pass_.card, to_ask))
                 continue
             loaded, conditions = self.project.benchmark(self.benchmark), self.project.conditions(self.benchmark)
-            pairs, repeats = zip(asked, given, strict=True), pass_.card.repeats
-            made = list(ask_in_pass(loaded, pass_.name, self.items, self.golds, pairs, conditions, repeats))
-            found = Answers(paths.with_shards(paths.journal(self.benchmark, pass_.who, pass_.name)))
-            still = [request for request in made if (request.request_id, pass_.key) not in found]
+            pairs, repeats = zip(sent, given, strict=True), pass_.card.repeats
+            later = list(ask_in_pass(loaded, pass_.name, self.items, self.golds, pairs, conditions, repeats))
+            known_answers = Answers(paths.with_shards(paths.journal(self.benchmark, pass_.who, pass_.name)))
+            still = [request for request in later if (request.request_id, pass_.key) not in known_answers]
             if pass_.name == CHAINED:
-                asked, said = [*asked, *made], [*said, *(found.get((one.request_id, pass_.key)) for one in made)]
-            rows.append(self.row(pass_.name, pass_.card, made, still))
+                sent, replies = (
+                    [*sent, *later],
+                    [*replies, *(known_answers.get((one.request_id, pass_.key)) for one in later)],
+                )
+            rows.append(self.row(pass_.name, pass_.card, later, still))
         return rows
 
     def _estimated(self, pass_: str, card: ModelCard, to_ask: Sequence[Request]) -> Row:
@@ -104,18 +107,18 @@ class Plan:
         most that it can be, but for the estimate of the prompts.
         """
         parts = [part for request in to_ask for message in request.messages for part in message.content]
-        shown = [part.sha256 for part in parts if isinstance(part, Image) and part.sha256 is not None]
-        shown = shown if pass_ in (ANSWER, CHAINED) else []
+        images = [part.sha256 for part in parts if isinstance(part, Image) and part.sha256 is not None]
+        images = images if pass_ in (ANSWER, CHAINED) else []
         sizes = {image.sha256: image.width * image.height for item in self.items.values() for image in item.images}
         text = sum(len(part.text) for part in parts if isinstance(part, Text))
-        pixels = sum(sizes.get(image, 0) for image in shown)
+        pixels = sum(sizes.get(image, 0) for image in images)
         tokens_in = math.ceil(text / CHARACTERS_A_TOKEN + pixels / PIXELS_A_TOKEN)
         most = sum(usual or int(parameters(card, request)["max_tokens"] or 0) for request in to_ask)
         row: Row = {"benchmark": self.benchmark, "model": self.model, "hop": pass_, "asked": card.name}
         row |= {"requests": len(requests), "answered": len(requests) - len(to_ask), "to_ask": len(to_ask)}
         if to_ask:
             row |= {"jobs": self.project.shard_count(card), "gpus_a_job": gpus(card)}
-        row |= {"images": len(shown), "tokens_in": tokens_in, "tokens_out_most": most} | prices(card)
+        row |= {"images": len(images), "tokens_in": tokens_in, "tokens_out_most": most} | prices(card)
         if card.price is not None:
             row["cost_most"] = card.price.of(Usage(prompt=tokens_in, completion=most))
         return row | {"note": note}

@@ -71,8 +71,8 @@ def select(
         chosen = [comic for comic in chosen if comic[0] in wanted]
     if limit is not None:
         had = set(pinned)
-        kept = set(sorted(chosen, key=lambda comic: comic[0] not in had)[:limit])
-        chosen = [comic for comic in chosen if comic in kept]
+        limited = set(sorted(chosen, key=lambda comic: comic[0] not in had)[:limit])
+        chosen = [comic for comic in chosen if comic in limited]
     if not chosen:
         raise PunchlineError("the selection holds no item", file=subset, hint="Check corpus, subset and limit")
     return chosen
@@ -88,11 +88,11 @@ def make_gold(benchmark: Benchmark, files: Mapping[str, bytes], selected: Sequen
     wanted, file = set(selected), benchmark.GOLD_FILES[0]
     golds = [gold for gold in benchmark.golds(files) if gold.item_id in wanted]
     _once((gold.item_id for gold in golds), file, "label")
-    found = {gold.item_id: gold for gold in golds}
+    by_item = {gold.item_id: gold for gold in golds}
     for item_id in selected:
-        if item_id not in found:
+        if item_id not in by_item:
             raise PunchlineError("the item has no label", file=file, record=item_id)
-        yield found[item_id]
+        yield by_item[item_id]
 
 
 def _once(item_ids: Iterable[str], file: str, what: str) -> None:
@@ -170,8 +170,8 @@ def write_items(project: Project, benchmark: str) -> None:
     with reading(project, benchmark, loaded.ITEM_FILES) as files:
         items = loaded.items(files, images)
     if pictures and not loaded.IMAGES:  # for condition with-image
-        shown = {item_id: made.images for item_id, made in pictures.items()}
-        items = [replace(item, images=shown.get(item.item_id, ())) for item in items]
+        refs = {item_id: made.images for item_id, made in pictures.items()}
+        items = [replace(item, images=refs.get(item.item_id, ())) for item in items]
     write_records(where.items(benchmark), items)
 
 

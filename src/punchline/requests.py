@@ -25,10 +25,10 @@ def ask(
 ) -> Iterator[Request]:
     """Item by item, so that requests on one image stand together; `samples` of each request, numbered from 0."""
     for item in items:
-        made = [request for request in benchmark.requests(item) if request.condition in conditions]
+        requests = [request for request in benchmark.requests(item) if request.condition in conditions]
         for name in variants.conditions(benchmark):
-            made += variants.requests(benchmark, item, name) if name in conditions else ()
-        for request in made:
+            requests += variants.requests(benchmark, item, name) if name in conditions else ()
+        for request in requests:
             for sample in range(samples):
                 yield msgspec.structs.replace(request, sample=sample) if sample != request.sample else request
 
@@ -38,20 +38,20 @@ def ask_in_pass(
     pass_: str,
     items: Mapping[str, Item],
     golds: Mapping[str, Gold],
-    asked: Iterable[Asked],
+    answers: Iterable[Asked],
     conditions: Sequence[str] = (DEFAULT,),
     samples: int = 1,
 ) -> Iterator[Request]:
     """`samples` of each request of one pass about one model's answers, in order."""
-    made: Iterable[Request]
+    requests_made: Iterable[Request]
     if pass_ == EXTRACTOR:
         # By name: no other request depends on its code.
-        made = import_module("punchline.extraction").extraction_requests(benchmark, items, golds, asked)
+        requests_made = import_module("punchline.extraction").extraction_requests(benchmark, items, golds, answers)
     else:
-        groups = by_item(asked)
-        made = (r for i, units in groups for r in _after(benchmark, pass_, items[i], golds, units, conditions))
+        groups = by_item(answers)
+        requests_made = (r for i, units in groups for r in _after(benchmark, pass_, items[i], golds, units, conditions))
     seen: set[str] = set()
-    for request in made:
+    for request in requests_made:
         if request.request_id not in seen:
             seen.add(request.request_id)
             yield request
@@ -78,8 +78,8 @@ def _after(
     else:
         for (_, condition, _), answers in units.items():
             asked_as = DEFAULT if variants.is_derived(condition) else condition
-            made = benchmark.judge_requests(item, golds[item.item_id], answers, asked_as)
-            yield from (request for request in made if request.task == pass_)
+            requests = benchmark.judge_requests(item, golds[item.item_id], answers, asked_as)
+            yield from (request for request in requests if request.task == pass_)
 
 
 def data_requests(project: Project, benchmark: str, pass_: str) -> list[Request]:
@@ -87,8 +87,8 @@ def data_requests(project: Project, benchmark: str, pass_: str) -> list[Request]
     loaded, file = project.benchmark(benchmark), paths.published(benchmark)
     rows = [row for table in loaded.COMPARED[pass_] for row in printed(file, table)]
     with reading(project, benchmark, loaded.GOLD_FILES) as files:
-        made = loaded.data_requests(files, rows)
-    return [request for request in made if request.task == pass_]
+        requests = loaded.data_requests(files, rows)
+    return [request for request in requests if request.task == pass_]
 
 
 def write_requests(project: Project, benchmark: str) -> None:

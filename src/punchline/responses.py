@@ -14,18 +14,18 @@ Asked = tuple[Request, Response]  # a request and its answer
 Verdicts = dict[str, Verdict]  # by id of the judge's request
 
 
-def by_item(asked: Iterable[Asked]) -> Iterator[tuple[str, dict[Unit, dict[str, Response]]]]:
+def by_item(answers: Iterable[Asked]) -> Iterator[tuple[str, dict[Unit, dict[str, Response]]]]:
     """Answers that are read together, by unit and task, item by item. An item's requests stand together."""
-    for item_id, pairs in groupby(asked, key=lambda pair: pair[0].item_id):
+    for item_id, pairs in groupby(answers, key=lambda pair: pair[0].item_id):
         units: dict[Unit, dict[str, Response]] = {}
         for request, response in pairs:
             units.setdefault((item_id, request.condition, request.sample), {})[request.task] = response
         yield item_id, units
 
 
-def read_verdicts(judge: str, asked: Iterable[Asked]) -> Verdicts:
+def read_verdicts(judge: str, answers: Iterable[Asked]) -> Verdicts:
     """A judge's answers by id of its request. An answer from a released file says itself whose it is."""
-    return {answer.request_id: Verdict(str(answer.effective.get("judge", judge)), answer) for _, answer in asked}
+    return {answer.request_id: Verdict(str(answer.effective.get("judge", judge)), answer) for _, answer in answers}
 
 
 def answered(requests: Iterable[Request], responses: Iterable[Response], file: str) -> Iterator[Asked]:

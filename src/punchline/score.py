@@ -24,7 +24,7 @@ def score(
     model: str,
     items: Mapping[str, Item],
     golds: Mapping[str, Gold],
-    asked: Iterable[Asked],
+    pairs: Iterable[Asked],
     verdicts: Mapping[str, Verdict] | None = None,
     extracted: Extracted | None = None,
 ) -> Iterator[Score]:
@@ -37,7 +37,7 @@ def score(
     seen: dict[tuple[str, int], set[str]] = {}  # items by condition and sample
 
     def answered() -> Iterator[tuple[Unit, Mapping[str, Response]]]:
-        for item_id, units in by_item(asked):
+        for item_id, units in by_item(pairs):
             for unit, answers in units.items():
                 seen.setdefault(unit[1:], set()).add(item_id)
                 yield unit, answers
@@ -53,8 +53,8 @@ def score(
             scores: Sequence[Score] = rescore(answers)
             if extracted and answers and rule == "paper":
                 scores = with_replies(scores, answers, unit, extracted, rescore)
-            for made in scores:
-                yield made if sample == made.sample else replace(made, sample=sample)
+            for one_score in scores:
+                yield one_score if sample == one_score.sample else replace(one_score, sample=sample)
 
 
 def write_model(project: Project, benchmark: str, model: str) -> None:
@@ -62,13 +62,13 @@ def write_model(project: Project, benchmark: str, model: str) -> None:
     passes = project.passes(benchmark, model)
     judges = {pass_: who for pass_, who in passes.items() if pass_ not in (CHAINED, EXTRACTOR)}
     verdicts: Verdicts | None = {} if judges else None
-    for pass_, who in judges.items():
-        verdicts = (verdicts or {}) | read_verdicts(who, asked_in_pass(project, benchmark, pass_, model))
+    for pass_, judge in judges.items():
+        verdicts = (verdicts or {}) | read_verdicts(judge, asked_in_pass(project, benchmark, pass_, model))
     items = Keyed(project.paths.items(benchmark), Item)
     golds = Keyed(project.paths.gold(benchmark), Gold)
-    loaded, own = project.benchmark(benchmark), asked(project, benchmark, model)
+    loaded, answers = project.benchmark(benchmark), asked(project, benchmark, model)
     extracted = None
     if EXTRACTOR in passes:
         extracted = read_replies(passes[EXTRACTOR], asked_in_pass(project, benchmark, EXTRACTOR, model))
-    scores = score(loaded, model, items, golds, own, verdicts, extracted)
+    scores = score(loaded, model, items, golds, answers, verdicts, extracted)
     write_scores(project.paths.scores(benchmark, model), scores, loaded.METRICS)

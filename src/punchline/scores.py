@@ -51,10 +51,7 @@ def write_scores(path: str | Path, scores: Iterable[Score], metrics: Sequence[st
     Raises PunchlineError for a metric that the benchmark does not declare.
     """
     rest = iter(scores)
-    with (
-        replacing(path) as file,
-        pq.ParquetWriter(file, _table([], metrics).schema, compression="zstd") as writer,
-    ):
+    with replacing(path) as file, pq.ParquetWriter(file, _table([], metrics).schema, compression="zstd") as writer:
         while group := list(itertools.islice(rest, ROW_GROUP)):
             writer.write_table(_table(group, metrics))
 
@@ -86,8 +83,8 @@ def read_scores(path: str | Path, *, verify: bool = True) -> Iterator[Score]:
             columns["responses"] = [*map(tuple, columns["responses"])]
             rows = zip(*(columns[name] for name in _FIELDS), strict=True)
             for row, cells in enumerate(rows):
-                found = {name: columns[name][row] for name in metrics if columns[name][row] is not None}
-                score = Score(**dict(zip(_FIELDS, cells, strict=True)), metrics=found)
+                values = {name: columns[name][row] for name in metrics if columns[name][row] is not None}
+                score = Score(**dict(zip(_FIELDS, cells, strict=True)), metrics=values)
                 if verify and score.digest != columns["digest"][row]:
                     what = "the score differs from its digest"
                     record = f"row {group * ROW_GROUP + row}"
@@ -171,9 +168,9 @@ def _frame(table: pa.Table, items: pd.DataFrame, metrics: Sequence[str]) -> tupl
 
 def _categories(column: pa.ChunkedArray, words: Sequence[str] = ()) -> pd.Categorical:
     """Texts as categories (`words`, or those there are); null is no category."""
-    found = column.combine_chunks().dictionary_encode()
-    there = found.dictionary.to_pylist()
-    codes = found.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+    encoded = column.combine_chunks().dictionary_encode()
+    there = encoded.dictionary.to_pylist()
+    codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
     if words:
         codes = np.array([words.index(word) for word in there] or [0], dtype=np.int8)[codes]
     return pd.Categorical.from_codes(codes, categories=pd.Index(words or there, dtype=object))

@@ -67,8 +67,8 @@ def _find_field(value: Any, matches: Callable[[str], bool], at: str = "") -> str
     elif isinstance(value, (list, tuple)):
         parts = ((f"{number}", part) for number, part in enumerate(value))
     for key, part in parts:
-        if (found := _find_field(part, matches, f"{at}.{key}" if at else str(key))) is not None:
-            return found
+        if (field := _find_field(part, matches, f"{at}.{key}" if at else str(key))) is not None:
+            return field
     return None
 
 

@@ -33,17 +33,17 @@ class Answered(Prepared):
 
     def _weights(self, card: ModelCard) -> list[Input]:
         """Files of a model in a folder, or their list where the folder has one; its adapter."""
-        found = []
+        inputs = []
         if (folder := str(card.options.get("id", ""))) and Path(folder).is_dir():
             files = [Path(folder, MANIFEST)] if Path(folder, MANIFEST).is_file() else Path(folder).rglob("*")
-            found += [Input("model", path) for path in sorted(path.as_posix() for path in files if path.is_file())]
+            inputs += [Input("model", path) for path in sorted(path.as_posix() for path in files if path.is_file())]
         adapter = card.options.get("adapter")
         if isinstance(adapter, str):
             trains = recipes.can_train(card, adapter, self.selection.benchmarks)
             companions = functools.partial(adapters.files_beside, adapter)
-            step = self.train(adapter) if trains else None
-            found.append(Input("adapter", paths.adapter(adapter), step, companions=companions))
-        return found
+            artifact = self.train(adapter) if trains else None
+            inputs.append(Input("adapter", paths.adapter(adapter), artifact, companions=companions))
+        return inputs
 
     @artifact
     def train(self, adapter: str) -> Artifact:
@@ -65,18 +65,18 @@ class Answered(Prepared):
     def shard(self, respondent: str, shard: str) -> Artifact:
         """One job's part of a respondent's answers: in its journals, which the record names."""
         rounds = self.rounds(respondent)
-        steps = [self.answers(b, pass_, model) for b, pass_, models in rounds for model in models]
-        own = {path for step in steps for path in step.outputs}
+        artifacts = [self.answers(b, pass_, model) for b, pass_, models in rounds for model in models]
+        outputs = {path for step in artifacts for path in step.outputs}
         journals = sorted({paths.shard_journal(self.journal(respondent, one), shard) for one in rounds})
         return Artifact(
             (self.paths.responded(respondent, shard),),
-            [need for step in steps for need in step.needs if need.path not in own],
+            [need for step in artifacts for need in step.needs if need.path not in outputs],
             "punchline.respond:write_shard",
-            {"asked": digest_of([[step.name, step.parameters] for step in steps])},
-            tuple(dict.fromkeys(module for step in steps for module in step.modules)),
+            {"asked": digest_of([[step.name, step.parameters] for step in artifacts])},
+            tuple(dict.fromkeys(module for step in artifacts for module in step.modules)),
             rule="respond",
             extra=lambda: [path for path in journals if Path(path).is_file()],
-            follows=(self.paths.responded(respondent, ALL), *own),
+            follows=(self.paths.responded(respondent, ALL), *outputs),
         )
 
     def shards_of(self, respondent: str) -> list[Artifact]:
@@ -87,22 +87,22 @@ class Answered(Prepared):
     def answers(self, benchmark: str, pass_: str, model: str) -> Artifact:
         """The answers that count to what is asked about a benchmark's items ("": no pass), or about a model's answers;
         of a pass, what is asked too."""
-        who = self.respondent(benchmark, pass_, model)
-        card, engine = self.card_of(who), self.engine_of(who)
-        journal = self.journal(who, Round(benchmark, pass_, (model,)))
+        respondent = self.respondent(benchmark, pass_, model)
+        card, engine = self.card_of(respondent), self.engine_of(respondent)
+        journal = self.journal(respondent, Round(benchmark, pass_, (model,)))
         index = self.paths.snapshot(benchmark, model, pass_)
         items = self.items(benchmark).output()._replace(decides=False)
-        asked = self._asked_after(benchmark, pass_, model) if pass_ else [self.requests(benchmark).output(), items]
+        inputs = self._asked_after(benchmark, pass_, model) if pass_ else [self.requests(benchmark).output(), items]
         module = "compared" if model == DATA else {CHAINED: "ask", EXTRACTOR: "scoring"}.get(pass_, "judge")
         stage = "score" if pass_ == EXTRACTOR else module
         code = (*self._code(benchmark, module), *(["punchline.extraction"] if pass_ == EXTRACTOR else []))
         after = pass_ and model != DATA
         return Artifact(
             (index, *((self.paths.requests(benchmark, model, pass_),) if pass_ else ())),
-            [*asked, *self._released(engine), *self._weights(card)],
+            [*inputs, *self._released(engine), *self._weights(card)],
             "punchline.respond:write_answers",
             {
-                "who": who,
+                "who": respondent,
                 "card": card.asked(),
                 "key": key_so_far(engine, card, benchmark),
                 **({"conditions": self.conditions(benchmark)} if after else {}),
@@ -112,15 +112,15 @@ class Answered(Prepared):
             rule="respond",
             journals=lambda: [(f"{role_of(pass_)} journal" if pass_ else "journal", journal, answers_in(index))],
             verify=lambda: counted(index, paths.with_shards(journal)),
-            job=self.paths.responded(who, ALL),
+            job=self.paths.responded(respondent, ALL),
         )
 
     def _asked_after(self, benchmark: str, pass_: str, model: str) -> list[Input]:
         """Inputs of the requests of a pass."""
         loaded = self.benchmark(benchmark)
         if model != DATA:
-            own = self._own(benchmark, model, chained=pass_ != CHAINED)
-            return [*self._labelled(benchmark), *own]
+            answers = self._own(benchmark, model, chained=pass_ != CHAINED)
+            return [*self._labelled(benchmark), *answers]
 
         def values(file: str) -> list[Any]:
             return [printed(file, name) for name in loaded.COMPARED[pass_]]
@@ -129,9 +129,9 @@ class Answered(Prepared):
 
     def _own(self, benchmark: str, model: str, *, chained: bool = True) -> list[Input]:
         """A model's requests and responses about items and, if `chained`, about its own answers."""
-        needs = [self.requests(benchmark).output(), self._snapshot(benchmark, "", model)]
+        inputs = [self.requests(benchmark).output(), self._snapshot(benchmark, "", model)]
         chained = chained and CHAINED in self.passes(benchmark, model)
-        return needs + (self._pass(benchmark, CHAINED, model) if chained else [])
+        return inputs + (self._pass(benchmark, CHAINED, model) if chained else [])
 
     def _pass(self, benchmark: str, pass_: str, model: str) -> list[Input]:
         requests = self.answers(benchmark, pass_, model).output(f"{role_of(pass_)} requests", 1)

@@ -71,8 +71,8 @@ def counted(index: str, journals: Sequence[str]) -> str | None:
 def _counted(index: str, journals: Sequence[str]) -> tuple[int, int]:
     """How many answers of an index no journal holds, and instead of how many others count."""
     with closing(Answers(journals)) as log:
-        found = [(log.digest((one, key)), digest) for one, key, digest in rows_in(index, INDEXED)]
-    return sum(now is None for now, _ in found), sum(now not in (None, digest) for now, digest in found)
+        digests_now = [(log.digest((one, key)), digest) for one, key, digest in rows_in(index, INDEXED)]
+    return sum(now is None for now, _ in digests_now), sum(now not in (None, digest) for now, digest in digests_now)
 
 
 def listed_files(path: str | Path) -> list[str]:

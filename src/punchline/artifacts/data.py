@@ -27,8 +27,8 @@ def artifact(method: Callable[..., Artifact]) -> Callable[..., Artifact]:
     def get(self: Prepared, *wildcards: str) -> Artifact:
         key = (method.__name__, *wildcards)
         if key not in self.artifacts:
-            made = method(self, *wildcards)
-            self.artifacts[key] = replace(made, rule=made.rule or method.__name__, wildcards=wildcards)
+            described = method(self, *wildcards)
+            self.artifacts[key] = replace(described, rule=described.rule or method.__name__, wildcards=wildcards)
         return self.artifacts[key]
 
     return get
@@ -118,13 +118,13 @@ class Prepared(Asking):
     def images(self, benchmark: str) -> Artifact:
         """The published images, by their ledger: of the demo, fetched, or missing with a reason."""
         demo = self.selection.corpus.drawn
-        ledger = self.paths.ledger(benchmark)
+        log = self.paths.ledger(benchmark)
         return Artifact(
-            (ledger,),
+            (log,),
             [self._selected(benchmark), *(self.demo_images(benchmark) if demo else self._pins(benchmark))],
             f"{FETCH}:write_images",
             code=("punchline.fetch.demo",) if demo else None,
-            extra=lambda: [str(entry.path) for entry in read_records(ledger, FetchEntry) if entry.state == "ok"],
+            extra=lambda: [str(entry.path) for entry in read_records(log, FetchEntry) if entry.state == "ok"],
             extra_role="image",
             job=self._fetched(benchmark),
         )
@@ -132,8 +132,8 @@ class Prepared(Asking):
     def _pins(self, benchmark: str) -> list[Input]:
         """What the images must be. The lock, which fetching itself extends, does not decide; the audit reads it."""
         pinned, lock = (paths.manifest(benchmark, name) for name in ("images_pinned.csv", "images.lock.csv"))
-        needs = [Input("manifest", pinned)]
-        return needs + ([Input("manifest", lock, decides=False)] if Path(lock).is_file() else [])
+        inputs = [Input("manifest", pinned)]
+        return inputs + ([Input("manifest", lock, decides=False)] if Path(lock).is_file() else [])
 
     def _ledger(self, benchmark: str) -> Input:
         file = self.paths.ledger(benchmark)

@@ -48,7 +48,7 @@ class Round(NamedTuple):
 
 def scorers_of(cards: Iterable[ModelCard]) -> dict[str, str]:
     """{pass: name of the scorer that answers it}. Raises PunchlineError for two of one pass, or for another card."""
-    found: dict[str, str] = {}
+    scorers: dict[str, str] = {}
     for card in cards:
         pass_ = card.options.get("metric")
         if card.engine != "similarity" or pass_ not in SCORERS:
@@ -57,11 +57,11 @@ def scorers_of(cards: Iterable[ModelCard]) -> dict[str, str]:
                 file=card.file,
                 hint=f"scorers= takes cards with `engine: similarity` and `metric: {' | '.join(SCORERS)}`",
             )
-        if pass_ in found:
-            what = f"both {found[pass_]} and {card.name} measure {pass_}"
+        if pass_ in scorers:
+            what = f"both {scorers[pass_]} and {card.name} measure {pass_}"
             raise PunchlineError(what, field="scorers", hint="Choose one of them")
-        found[pass_] = card.name
-    return found
+        scorers[pass_] = card.name
+    return scorers
 
 
 def passes_of(
@@ -82,13 +82,13 @@ def passes_of(
     judged = JUDGE in benchmark.JUDGES and engine.format == benchmark.NAME  # else its file need not be read
     if judged and engine.givers() and judge in (None, *_who(engine)):
         judge = RELEASED
-    asked = {JUDGE: judge, **scorers}
-    who = {
+    chosen = {JUDGE: judge, **scorers}
+    respondents = {
         CHAINED: model.name if set(benchmark.CHAINED) & set(conditions) else None,
         EXTRACTOR: extractor if benchmark.CLOSED else None,
-        **{pass_: asked.get(pass_) for pass_ in benchmark.JUDGES},
+        **{pass_: chosen.get(pass_) for pass_ in benchmark.JUDGES},
     }
-    return {pass_: name for pass_ in PASSES if (name := who.get(pass_))}
+    return {pass_: name for pass_ in PASSES if (name := respondents.get(pass_))}
 
 
 def _who(engine: Engine) -> set[str]:

@@ -128,31 +128,31 @@ class Project(Answered):
         """One table: what its lineage names. It is built with all tables of the benchmark."""
         loaded = self.benchmark(benchmark)
         spec = loaded.TABLES[table]
-        needs = [*self._published(benchmark, lambda file: printed(file, table)), *self._files(benchmark, table)]
+        inputs = [*self._published(benchmark, lambda file: printed(file, table)), *self._files(benchmark, table)]
         compared = self.passes(benchmark, DATA) if spec.compared is not None else {}
-        needs += [need for pass_ in compared for need in self._pass(benchmark, pass_, DATA)]
+        inputs += [need for pass_ in compared for need in self._pass(benchmark, pass_, DATA)]
         passes = [(pass_, who, DATA) for pass_, who in compared.items()]
         cards = []
         if spec.of_models:
-            needs += [*self._raw(benchmark, loaded.ITEM_FILES), *self._labels(benchmark)]
-            needs += [*self._labelled(benchmark), self._selected(benchmark)]
+            inputs += [*self._raw(benchmark, loaded.ITEM_FILES), *self._labels(benchmark)]
+            inputs += [*self._labelled(benchmark), self._selected(benchmark)]
             file = self.paths.csv("shortcuts", benchmark)
             content = functools.partial(behind_shortcuts, file, spec)
-            needs.append(Input("shortcuts", file, self.shortcuts(benchmark), content))
+            inputs.append(Input("shortcuts", file, self.shortcuts(benchmark), content))
             for model in self.selection.models:
-                needs += self._scored(benchmark, model)
+                inputs += self._scored(benchmark, model)
                 cards.append((self.cards[model], "model card"))
                 passes += [(*of, model) for of in self.passes(benchmark, model).items() if of[0] != CHAINED]
-        for pass_, who, model in passes:  # no keys: a judge's weights may be absent
-            if (card := self.shown_for(pass_, who, model)) is not None:
+        for pass_, respondent, model in passes:  # no keys: a judge's weights may be absent
+            if (card := self.shown_for(pass_, respondent, model)) is not None:
                 cards.append((card, f"{role_of(pass_)} card"))
         for card, role in cards:
-            needs.append(Input(role, card.file, content=functools.partial(shown, card, benchmark, spec.prices)))
+            inputs.append(Input(role, card.file, content=functools.partial(shown, card, benchmark, spec.prices)))
         csv = self.paths.table(spec.file)
         stem = csv.removesuffix(".csv")
         return Artifact(
             (csv, f"{stem}.md", f"{stem}.tex", f"{stem}.lineage.json"),
-            needs,
+            inputs,
             f"{TABULATE}:write_tables",
             {"selection": msgspec.to_builtins(self.part(benchmark, table))},
             self._code(benchmark, "tables", "data"),
@@ -162,9 +162,9 @@ class Project(Answered):
     def _files(self, benchmark: str, table: str) -> list[Input]:
         """The released files, those of runs, and the user's, that a table reads."""
         spec = self.benchmark(benchmark).TABLES[table]
-        own = [path for name in spec.own if Path(path := paths.own(benchmark, name)).is_file()]
+        user_files = [path for name in spec.own if Path(path := paths.own(benchmark, name)).is_file()]
         runs = self._raw(paths.runs_of(benchmark), self.runs(benchmark, table))
-        return [*self._raw(benchmark, spec.files), *runs, *(Input("user's file", path) for path in own)]
+        return [*self._raw(benchmark, spec.files), *runs, *(Input("user's file", path) for path in user_files)]
 
     def _labels(self, benchmark: str) -> list[Input]:
         """Files of people's labels of answers, and of released verdicts on the same."""
@@ -178,32 +178,32 @@ class Project(Answered):
         specs = loaded.TABLES
         tables = [self.table(benchmark, name) for name in specs]
         priced_last = sorted(tables, key=lambda table: specs[table.wildcards[1]].prices)  # cards with their prices
-        needs = [need for table in priced_last for need in table.needs]
-        needs += self._published(benchmark, lambda file: [printed(file, name) for name in specs])
-        needs += [need for model in self.selection.models for need in self._scored(benchmark, model)]
-        step = Artifact(
+        inputs = [need for table in priced_last for need in table.needs]
+        inputs += self._published(benchmark, lambda file: [printed(file, name) for name in specs])
+        inputs += [need for model in self.selection.models for need in self._scored(benchmark, model)]
+        job = Artifact(
             (*(path for table in tables for path in table.outputs), self.paths.csv("unread", benchmark), ranks),
-            needs,
+            inputs,
             f"{TABULATE}:write_tables",
             msgspec.to_builtins(self.part(benchmark, max(specs, key=lambda name: specs[name].of_models))),
             self._code(benchmark, "tables", "data"),
             loaded.LIBRARIES.get("tables", ()),
-            names=lambda: dependencies(step),  # lineages name all files behind a table
+            names=lambda: dependencies(job),  # lineages name all files behind a table
             record=ranks.replace("ranks.csv", "tables.made.json"),
         )
-        return step
+        return job
 
     @artifact
     def validity(self, benchmark: str) -> Artifact:
         """Files on the validity of one benchmark's scores."""
-        needs, loaded = [*self._all_scores(benchmark), *self._labels(benchmark)], self.benchmark(benchmark)
+        inputs, loaded = [*self._all_scores(benchmark), *self._labels(benchmark)], self.benchmark(benchmark)
         repeated = self.judged_repeatedly(benchmark)
         for model in repeated:
-            needs += [*self._own(benchmark, model), *self._pass(benchmark, JUDGE, model)]
+            inputs += [*self._own(benchmark, model), *self._pass(benchmark, JUDGE, model)]
         stages = ("tables", "score") if repeated else ("tables",)
         return Artifact(
             tuple(self.paths.csv(name, benchmark) for name in VALIDITY),
-            needs,
+            inputs,
             "punchline.validity.build:write_validity",
             msgspec.to_builtins(self.part(benchmark, next(iter(loaded.TABLES)))),
             self._code(benchmark, "tables", "data", *(["scoring"] if repeated else [])),
@@ -227,8 +227,8 @@ class Project(Answered):
         """Scores of all models, with items, gold and published values."""
         scores = [self._scores(benchmark, model) for model in self.selection.models]
         printed_values = self._published(benchmark, lambda file: Path(file).read_text(encoding="utf-8"))
-        people = benchmarks.facet(benchmark, "people")
-        votes = self._raw(benchmark, people.FILES if people else ())
+        votes_module = benchmarks.facet(benchmark, "people")
+        votes = self._raw(benchmark, votes_module.FILES if votes_module else ())
         return [*scores, *self._labelled(benchmark), *votes, *printed_values]
 
     @artifact
@@ -259,20 +259,20 @@ class Project(Answered):
     @artifact
     def overview(self) -> Artifact:
         """The cost of all answers, main values, values that differ between the rules, images that are available."""
-        asked, where = self.asked(), self.paths
-        needs = [self._snapshot(b, pass_.removeprefix("answer"), model) for b, model, pass_, *_ in asked]
-        for need in self._csv(of_models=True):
-            path = str(lineage_path(need.path))
-            needs += [need, Input("lineage", path, need.step, functools.partial(digests_of_cells, path))]
+        requests, where = self.asked(), self.paths
+        inputs = [self._snapshot(b, pass_.removeprefix("answer"), model) for b, model, pass_, *_ in requests]
+        for table in self._csv(of_models=True):
+            path = str(lineage_path(table.path))
+            inputs += [table, Input("lineage", path, table.step, functools.partial(digests_of_cells, path))]
         illustrated = [name for name in self.selection.benchmarks if self.illustrated(name)]
         return Artifact(
             (
                 *(where.csv("cost"), where.csv("discrepancies"), where.metrics, where.csv("metrics")),
                 *(where.csv("availability", name) for name in illustrated),
             ),
-            [*needs, *map(self._ledger, illustrated)],
+            [*inputs, *map(self._ledger, illustrated)],
             "punchline.overview.build:write_overview",
-            {"asked": [[*names, card.name, msgspec.to_builtins(card.price)] for *names, card, _ in asked]},
+            {"asked": [[*names, card.name, msgspec.to_builtins(card.price)] for *names, card, _ in requests]},
             tuple(module for name in self.selection.benchmarks for module in self._code(name, "tables")),
         )
 
@@ -293,8 +293,8 @@ class Project(Answered):
     @artifact
     def report_items(self, benchmark: str) -> Artifact:
         """Items, what models were asked about them, and gold, for pages."""
-        shown = self.illustrated(benchmark) and self.pinned(benchmark)
-        pins = [Input("manifest", paths.manifest(benchmark, "images_pinned.csv"))] if shown else []
+        has_pins = self.illustrated(benchmark) and self.pinned(benchmark)
+        pins = [Input("manifest", paths.manifest(benchmark, "images_pinned.csv"))] if has_pins else []
         output = self.paths.report_items(benchmark)
         return Artifact(
             (output,),
@@ -314,10 +314,10 @@ class Project(Answered):
     def report_answers(self, benchmark: str, model: str) -> Artifact:
         """A model's answers and their grades, for pages."""
         output = self.paths.report_answers(benchmark, model)
-        asked = [*self._own(benchmark, model), *self._in_passes(benchmark, model)]
+        responses = [*self._own(benchmark, model), *self._in_passes(benchmark, model)]
         return Artifact(
             (output,),
-            [*self._labelled(benchmark), *asked, self._scores(benchmark, model)],
+            [*self._labelled(benchmark), *responses, self._scores(benchmark, model)],
             "punchline.report.answers:write_answers",
             {"public": is_public()},
             code=(*self._code(benchmark, "scoring"), *self._shown(benchmark)),
@@ -333,28 +333,28 @@ class Project(Answered):
     @artifact
     def report(self) -> Artifact:
         """Pages of all that the run has made."""
-        needs, selected, where = self._csv(), self.selection.benchmarks, self.paths
+        inputs, selected, where = self._csv(), self.selection.benchmarks, self.paths
         for name in selected:
             tables, validity = self.tables(name), self.validity(name)
-            needs += [
+            inputs += [
                 Input("unparsed answers", where.csv("unread", name), tables),
                 Input("ranks", where.csv("ranks", name), tables),
                 self.shortcuts(name).output(),
             ]
-            needs += [self.items(name).output(), self.requests(name).output(), self.report_items(name).output("pages")]
-            needs += [Input("validity", path, validity) for path in validity.outputs]
+            inputs += [self.items(name).output(), self.requests(name).output(), self.report_items(name).output("pages")]
+            inputs += [Input("validity", path, validity) for path in validity.outputs]
             for model in self.selection.models:
-                needs += [self.report_answers(name, model).output("pages"), self._scores(name, model)]
+                inputs += [self.report_answers(name, model).output("pages"), self._scores(name, model)]
         overview, shared = self.overview(), self.shared()
         views = [path for path in overview.outputs if path not in (where.metrics, where.csv("metrics"))]
-        needs += [Input("overview", path, overview) for path in views]
-        needs += [Input("validity", path, shared) for path in shared.outputs]
+        inputs += [Input("overview", path, overview) for path in views]
+        inputs += [Input("validity", path, shared) for path in shared.outputs]
         verdicts = [paths.audited(where.run, f"{table}.csv") for table in self.by_path]
-        needs += [Input("verdict", path) for path in verdicts if Path(path).is_file()]
+        inputs += [Input("verdict", path) for path in verdicts if Path(path).is_file()]
         listed = f"{where.report}/files.json"
         return Artifact(
             (self._report, listed),
-            needs,
+            inputs,
             f"{SITE}:write_report",
             {"pictures": pictures_mode(), "public": is_public(), "run": where.run},
             tuple(module for name in selected for module in self._code(name, "tables", "data")),

@@ -98,8 +98,8 @@ class Asking:
 
     def respondent(self, benchmark: str, pass_: str, model: str) -> str:
         """Who answers what is asked about a model's answers, or the items ("": no pass)."""
-        who = self.passes(benchmark, model)[pass_] if pass_ else model
-        return model if pass_ in ("", CHAINED) or who == RELEASED else f"{JUDGES}{who}"
+        name = self.passes(benchmark, model)[pass_] if pass_ else model
+        return model if pass_ in ("", CHAINED) or name == RELEASED else f"{JUDGES}{name}"
 
     def rounds(self, respondent: str) -> list[Round]:
         """What a respondent is asked, in order: released verdicts are the model's that they are about."""
@@ -187,33 +187,33 @@ class Asking:
             )
         return self._passes[benchmark, model]
 
-    def shown_for(self, pass_: str, who: str, model: str) -> ModelCard | None:
+    def shown_for(self, pass_: str, name: str, model: str) -> ModelCard | None:
         """The card of who answers a pass of a model's answers; None: somebody without one gave released verdicts."""
-        if who == RELEASED:
+        if name == RELEASED:
             return card_of_released(self.engines[model])
-        return self.cards[model] if pass_ == CHAINED else self.judges[who]
+        return self.cards[model] if pass_ == CHAINED else self.judges[name]
 
     def answerers(self, benchmark: str, model: str, key_of: KeyOf = model_key) -> list[Pass]:
         """Respondents of each pass of a model's answers, with their keys."""
-        found = []
-        for name, who in self.passes(benchmark, model).items():
+        passes = []
+        for name, answerer in self.passes(benchmark, model).items():
             respondent = self.respondent(benchmark, name, model)
             key = key_of(self.engine_of(respondent), self.card_of(respondent), benchmark)
-            found.append(Pass(name, who, self.shown_for(name, who, model), key))
-        return found
+            passes.append(Pass(name, answerer, self.shown_for(name, answerer, model), key))
+        return passes
 
     @functools.cached_property
     def judged(self) -> dict[str, list[Round]]:
         """{judge or scorer: what it is asked}."""
-        found: dict[str, list[Round]] = {}
+        by_judge: dict[str, list[Round]] = {}
         for benchmark, pass_ in itertools.product(self.selection.benchmarks, (EXTRACTOR, JUDGE, *SCORERS)):
             models: dict[str, list[str]] = {}
             for model in (*self.selection.models, DATA):
-                who = self.passes(benchmark, model).get(pass_, RELEASED)
-                models.setdefault(who, []).append(model)
-            for who, of in models.items():
-                found.setdefault(who, []).append(Round(benchmark, pass_, tuple(of)))
-        return {who: rounds for who, rounds in found.items() if who != RELEASED}
+                judge = self.passes(benchmark, model).get(pass_, RELEASED)
+                models.setdefault(judge, []).append(model)
+            for judge, of in models.items():
+                by_judge.setdefault(judge, []).append(Round(benchmark, pass_, tuple(of)))
+        return {who: rounds for who, rounds in by_judge.items() if who != RELEASED}
 
     def judged_repeatedly(self, benchmark: str) -> list[str]:
         """Models on whose answers a judge gives several verdicts each."""
@@ -228,8 +228,8 @@ class Asking:
     def illustrated(self, benchmark: str) -> bool:
         """True if some selected model looks at the benchmark's images, and a selected condition shows them."""
         looked_at = (engine.looks_at(benchmark) for engine in self.engines.values())
-        shown = self.benchmark(benchmark).IMAGES or variants.WITH_IMAGE in self.conditions(benchmark)
-        return shown and any(looked_at)
+        has_images = self.benchmark(benchmark).IMAGES or variants.WITH_IMAGE in self.conditions(benchmark)
+        return has_images and any(looked_at)
 
     def pinned(self, benchmark: str) -> list[str]:
         """Items whose image's address and digest a manifest pins."""
@@ -240,16 +240,16 @@ class Asking:
 
     def asked(self) -> list[tuple[str, str, str, ModelCard, str]]:
         """(benchmark, model, pass, card of who is asked, snapshot) of everything that is asked of anybody."""
-        found, nobody = [], ModelCard(name=RELEASED, engine="replay")
+        rows, nobody = [], ModelCard(name=RELEASED, engine="replay")
         for benchmark in self.selection.benchmarks:
             for model, card in self.cards.items():
-                found.append((benchmark, model, "answer", card, self.paths.snapshot(benchmark, model)))
-                for pass_, who in self.passes(benchmark, model).items():
-                    shown = self.shown_for(pass_, who, model) or nobody
-                    found.append((benchmark, model, pass_, shown, self.paths.snapshot(benchmark, model, pass_)))
-            for pass_, who in self.passes(benchmark, DATA).items():
-                found.append((benchmark, DATA, pass_, self.judges[who], self.paths.snapshot(benchmark, DATA, pass_)))
-        return found
+                rows.append((benchmark, model, "answer", card, self.paths.snapshot(benchmark, model)))
+                for pass_, judge in self.passes(benchmark, model).items():
+                    shown_card = self.shown_for(pass_, judge, model) or nobody
+                    rows.append((benchmark, model, pass_, shown_card, self.paths.snapshot(benchmark, model, pass_)))
+            for pass_, judge in self.passes(benchmark, DATA).items():
+                rows.append((benchmark, DATA, pass_, self.judges[judge], self.paths.snapshot(benchmark, DATA, pass_)))
+        return rows
 
     def part(self, benchmark: str, table: str) -> Selection:
         """The part of the selection that a table can depend on; everything else has its default.

@@ -70,42 +70,42 @@ def audit(table_path: str, *, expect: str | None = None) -> Audit:
 
     Raises PunchlineError when there is no lineage to start from, and while a run is at work.
     """
-    found = Audit(table_path)
+    report = Audit(table_path)
     path = lineage_path(table_path)
     if not path.is_file():
-        made = making(run_of(table_path) or DEFAULT_RUN, table_path)
-        raise PunchlineError("no lineage", file=path, hint=f"Make the table first: {made}")
+        command = making(run_of(table_path) or DEFAULT_RUN, table_path)
+        raise PunchlineError("no lineage", file=path, hint=f"Make the table first: {command}")
     try:
-        found.lineage = lineage = read_lineage(path)
+        report.lineage = lineage = read_lineage(path)
     except PunchlineError as error:
-        found.differs("lineage", path, str(error))
-        return found
+        report.differs("lineage", path, str(error))
+        return report
     if document(lineage) != path.read_bytes():
-        found.differs("lineage", path, "its content differs from its own sha256")
+        report.differs("lineage", path, "its content differs from its own sha256")
     about = lineage.models, lineage.cells, lineage.files, lineage.compared
-    found.root = root_of(lineage.benchmark, lineage.table, lineage.selection, *about)
-    found.compare_root(path, lineage.root, "the lineage says")
-    found.compare_root(path, expect, "expected")
-    found.files = [*lineage.files, File(path=path.as_posix(), role="lineage", sha256=sha256_file(path))]
+    report.root = root_of(lineage.benchmark, lineage.table, lineage.selection, *about)
+    report.compare_root(path, lineage.root, "the lineage says")
+    report.compare_root(path, expect, "expected")
+    report.files = [*lineage.files, File(path=path.as_posix(), role="lineage", sha256=sha256_file(path))]
     project = Project(lineage.selection)
     known = benchmarks.load(lineage.benchmark).TABLES if lineage.benchmark in benchmarks.names() else {}
     if lineage.table not in known or project.paths.table(known[lineage.table].file) != table_path:
-        found.differs("lineage", path, f"it is the lineage of {lineage.benchmark} {lineage.table}")
-        return found
+        report.differs("lineage", path, f"it is the lineage of {lineage.benchmark} {lineage.table}")
+        return report
     try:
-        step = project.table(lineage.benchmark, lineage.table)
-        now, here = code_of(step), libraries_of(step)
+        artifact = project.table(lineage.benchmark, lineage.table)
+        now, here = code_of(artifact), libraries_of(artifact)
     except PunchlineError as error:  # of a card, or of a file that a card names
-        found.differs("selection", path, str(error))
-        return found
-    found.code = sorted(rule for rule in now.keys() | lineage.code.keys() if now.get(rule) != lineage.code.get(rule))
+        report.differs("selection", path, str(error))
+        return report
+    report.code = sorted(rule for rule in now.keys() | lineage.code.keys() if now.get(rule) != lineage.code.get(rule))
     changed = [(name, then) for name, then in (lineage.libraries or {}).items() if here.get(name) != then]
-    found.libraries = [f"{name} {then}, here {here.get(name)}" for name, then in changed]
-    _compare_files(found, lineage.files, files_behind(step, required=False))
-    _rebuild(found, project, step)
+    report.libraries = [f"{name} {then}, here {here.get(name)}" for name, then in changed]
+    _compare_files(report, lineage.files, files_behind(artifact, required=False))
+    _rebuild(report, project, artifact)
     with contextlib.suppress(PunchlineError, OSError):  # a damaged manifest or ledger has been reported above
-        found.sources = sources.sources(project, lineage)
-    return found
+        report.sources = sources.sources(project, lineage)
+    return report
 
 
 @digests.afresh()
@@ -114,59 +114,59 @@ def audit_overview(path: str, project: Project, expect: str | None = None) -> Au
 
     Raises PunchlineError for one that the selection has not or that was never made, and while a run is at work.
     """
-    found, names = Audit(path), project.selection.benchmarks
-    steps = [project.overview(), project.shared(), *map(project.tables, names), *map(project.validity, names)]
-    steps += map(project.shortcuts, names)
-    step = next((step for step in steps if path in step.outputs), None)
-    if step is None or not Path(path).is_file():
+    report, names = Audit(path), project.selection.benchmarks
+    artifacts = [project.overview(), project.shared(), *map(project.tables, names), *map(project.validity, names)]
+    artifacts += map(project.shortcuts, names)
+    artifact = next((step for step in artifacts if path in step.outputs), None)
+    if artifact is None or not Path(path).is_file():
         hint = f"Make it first: {making(project.selection.run, path)}"
         raise PunchlineError("no such overview", file=path, hint=hint)
-    found.files = files_behind(step, required=False)
-    content = [(file.path, file.role, file.content or file.sha256) for file in found.files]
-    found.root = digest_of({"overview": path, "selection": project.selection, "files": content})
-    found.compare_root(path, expect, "expected")
-    before = [(made, read_provenance(made.record)) for made in with_dependencies(step)]
-    found.code = [made.name for made, was in before if was is not None and was.code_digest != made.code_digest]
-    _rebuild(found, project, step)
-    return found
+    report.files = files_behind(artifact, required=False)
+    content = [(file.path, file.role, file.content or file.sha256) for file in report.files]
+    report.root = digest_of({"overview": path, "selection": project.selection, "files": content})
+    report.compare_root(path, expect, "expected")
+    before = [(made, read_provenance(made.record)) for made in with_dependencies(artifact)]
+    report.code = [made.name for made, was in before if was is not None and was.code_digest != made.code_digest]
+    _rebuild(report, project, artifact)
+    return report
 
 
-def _compare_files(found: Audit, lineage: Sequence[File], present: Sequence[File]) -> None:
+def _compare_files(report: Audit, lineage: Sequence[File], present: Sequence[File]) -> None:
     """Compare the files that a lineage names with those that the table depends on now."""
     then, now = {file.path: file for file in lineage}, {file.path: file for file in present}
-    before = len(found.findings)
+    before = len(report.findings)
     for path in sorted(now.keys() | then.keys()):
         ours, theirs = now.get(path), then.get(path)
         if theirs is None:
-            found.differs(now[path].role, path, "the table depends on it, and the lineage does not name it")
+            report.differs(now[path].role, path, "the table depends on it, and the lineage does not name it")
         elif not Path(path).is_file():
-            found.differs(theirs.role, path, "the file is gone")
+            report.differs(theirs.role, path, "the file is gone")
         elif ours is None:
-            found.differs(theirs.role, path, "the lineage names it, and the table does not depend on it")
-        elif (one := ours.content or ours.sha256) != (other := theirs.content or theirs.sha256):
+            report.differs(theirs.role, path, "the lineage names it, and the table does not depend on it")
+        elif (digest_now := ours.content or ours.sha256) != (digest_then := theirs.content or theirs.sha256):
             what = "what counts in it has" if theirs.content else "its sha256 is"
-            found.differs(theirs.role, path, f"{what} {one[:16]}…, the lineage has {other[:16]}…")
-    if len(found.findings) == before:
-        found.links.append(f"{len(then):,} files have the content that the lineage names")
+            report.differs(theirs.role, path, f"{what} {digest_now[:16]}…, the lineage has {digest_then[:16]}…")
+    if len(report.findings) == before:
+        report.links.append(f"{len(then):,} files have the content that the lineage names")
 
 
-def _rebuild(found: Audit, project: Project, target: Artifact) -> None:
+def _rebuild(report: Audit, project: Project, target: Artifact) -> None:
     """Check the sources, rebuild all artifacts that `target` depends on, then it, each compared with the run's."""
     for benchmark in target.wildcards[:1] or project.selection.benchmarks:
         corpus = f"config/corpus/{project.selection.corpus.name}.yaml"
-        _check(found, "corpus", corpus, sources.corpus(project, benchmark))
+        _check(report, "corpus", corpus, sources.corpus(project, benchmark))
         if not project.selection.corpus.drawn:
-            _check(found, "source", project.paths.raw(benchmark), sources.published(project, benchmark))
-    steps = with_dependencies(target)
-    with contextlib.redirect_stderr(io.StringIO()), scratch(project, steps) as origin:
-        for step in steps:
-            overview = found.table if step is target and found.lineage is None else ""
-            path = overview or step.outputs[0]
-            link = "overview" if overview else kind_of(step, path)
-            _check(found, link, path, rebuild(project, step, origin, overview))
+            _check(report, "source", project.paths.raw(benchmark), sources.published(project, benchmark))
+    artifacts = with_dependencies(target)
+    with contextlib.redirect_stderr(io.StringIO()), scratch(project, artifacts) as origin:
+        for artifact in artifacts:
+            overview = report.table if artifact is target and report.lineage is None else ""
+            path = overview or artifact.outputs[0]
+            link = "overview" if overview else kind_of(artifact, path)
+            _check(report, link, path, rebuild(project, artifact, origin, overview))
 
 
-def _check(found: Audit, link: str, path: str, run: Iterable[str | Finding]) -> None:
+def _check(report: Audit, link: str, path: str, run: Iterable[str | Finding]) -> None:
     """Note differences. An input that cannot be read is reported, and the audit goes on."""
     findings: list[Finding] = []
     try:
@@ -175,9 +175,9 @@ def _check(found: Audit, link: str, path: str, run: Iterable[str | Finding]) -> 
         known = isinstance(error, PunchlineError)
         what = str(error) if known else f"cannot be read: {type(error).__name__}: {error}"
         findings.append(Finding(link, path, what))
-    found.findings += findings
+    report.findings += findings
     if not findings:
-        found.links.append(f"{link}: {path}")
+        report.links.append(f"{link}: {path}")
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -200,7 +200,7 @@ def cells_of(lineage: Lineage, row: str | None, column: str | None) -> list[Cell
     return chosen
 
 
-def as_text(found: Audit, cells: Sequence[Cell]) -> str:
+def as_text(report: Audit, cells: Sequence[Cell]) -> str:
     """The audit for a terminal."""
     lines: list[str] = []
     for cell in cells:
@@ -210,31 +210,31 @@ def as_text(found: Audit, cells: Sequence[Cell]) -> str:
         lines.append(f"cell     {cell.row} · {cell.column} = {value}{interval}  (n {cell.n}{states})")
         chosen = ", ".join(f"{key} {value}" for key, value in cell.filter.items())
         lines.append(f"         grades {cell.grades[:16]}… chosen by {chosen}")
-    if (lineage := found.lineage) is not None:
+    if (lineage := report.lineage) is not None:
         lines.append(f"selected {selection_text(lineage.selection)}")
         for model in lineage.models:
             lines.append(f"model    {model.card.name}: key {model.key[:16]}…, {', '.join(model.versions)}")
         noted, dirty = lineage.noted, " (with changes)" if lineage.noted.get("dirty") else ""
         lines.append(f"made     {noted.get('made_at')} at commit {str(noted.get('commit'))[:12]}{dirty}")
-    code = [f"other code is at hand than what made it: {', '.join(found.code)}"] if found.code else []
-    code += [f"other versions are at hand than what made it: {'; '.join(found.libraries)}"] if found.libraries else []
+    code = [f"other code is at hand than what made it: {', '.join(report.code)}"] if report.code else []
+    code += [f"other versions are at hand than what made it: {'; '.join(report.libraries)}"] if report.libraries else []
     parts: dict[str, Sequence[object]] = {
-        "from    ": found.sources,
+        "from    ": report.sources,
         "code    ": code,
-        "equal   ": found.links,
-        "DIFFERS ": found.findings,
-        "root    ": [found.root],
-        "verdict ": [found.verdict],
+        "equal   ": report.links,
+        "DIFFERS ": report.findings,
+        "root    ": [report.root],
+        "verdict ": [report.verdict],
     }
     return "\n".join([*lines, *(f"{head} {line}" for head, part in parts.items() for line in part)])
 
 
-def as_json(found: Audit, cells: Sequence[Cell]) -> dict[str, Any]:
+def as_json(report: Audit, cells: Sequence[Cell]) -> dict[str, Any]:
     """The audit for a program: verdict, root, files (path, sha256, role), cells, findings, circumstances."""
-    lineage, fields = found.lineage, ("table", "verdict", "root", "sources", "code", "libraries")
+    lineage, fields = report.lineage, ("table", "verdict", "root", "sources", "code", "libraries")
     return {
-        **{name: getattr(found, name) for name in (*fields, "findings")},
-        "files": [{"path": file.path, "sha256": file.sha256, "role": file.role} for file in found.files],
+        **{name: getattr(report, name) for name in (*fields, "findings")},
+        "files": [{"path": file.path, "sha256": file.sha256, "role": file.role} for file in report.files],
         "cells": cells,
         "models": lineage.models if lineage else [],
         "selection": lineage.selection if lineage else None,

@@ -83,11 +83,11 @@ def differences_frame(comparisons: Iterable[Comparison]) -> pd.DataFrame:
     return frame.reindex(columns=DIFFERENCES)
 
 
-def clusters_needed(one: Mapping[str, Any]) -> int | None:
+def clusters_needed(difference: Mapping[str, Any]) -> int | None:
     """Clusters with which a difference of this size is found with POWER; None if its interval excludes 0."""
-    if not one["difference"] or not one["detectable"] or one["low"] > 0 or one["high"] < 0:
+    if not difference["difference"] or not difference["detectable"] or difference["low"] > 0 or difference["high"] < 0:
         return None
-    return math.ceil(float(one["clusters"] * (one["detectable"] / one["difference"]) ** 2))
+    return math.ceil(float(difference["clusters"] * (difference["detectable"] / difference["difference"]) ** 2))
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -113,21 +113,21 @@ def compare(benchmark: str, table: Table, models: Sequence[Model], across: Acros
         raise Unshared(what, file=table.file, hint="Run both on the same selection, or choose a table: --table")
     restricted, notes = _common(pair)
     compared = [replace(model, scores=frame) for model, frame in zip(models, restricted, strict=True)]
-    found, more = _estimates(table, compared, across)
-    if not found:
+    estimates, more = _estimates(table, compared, across)
+    if not estimates:
         what = f"{table.name} has no column that is defined for both models"
         raise PunchlineError(what, file=table.file, hint="Choose another: --table")
-    made = [
+    results = [
         {"row": row, "column": column, "n": (one.n, other.n), **asdict(paired_difference(one, other, seed))}
-        for row, column, one, other in found
+        for row, column, one, other in estimates
     ]
-    tested = [one for one in made if one["p"] is not None]
+    tested = [one for one in results if one["p"] is not None]
     adjusted = iter(holm([one["p"] for one in tested]))
-    for one in made:
-        one["p_holm"] = None if one["p"] is None else next(adjusted)
+    for result in results:
+        result["p_holm"] = None if result["p"] is None else next(adjusted)
     notes += more
-    if few := sum(one["clusters"] < FEW for one in made):
-        notes.append(f"Fewer than {FEW} clusters in {few} of {len(made)} lines: little can be found there.")
+    if few := sum(one["clusters"] < FEW for one in results):
+        notes.append(f"Fewer than {FEW} clusters in {few} of {len(results)} lines: little can be found there.")
     judges = sorted({str(judge) for frame in pair for judge in frame["judge"].dropna().unique()})
     return Comparison(
         benchmark=benchmark,
@@ -139,7 +139,7 @@ def compare(benchmark: str, table: Table, models: Sequence[Model], across: Acros
         notes=notes,
         tests=len(tested),
         shared=_shared([*frames, *scored, pair[0]]),
-        differences=made,
+        differences=results,
     )
 
 
@@ -185,9 +185,9 @@ def _common(pair: Sequence[pd.DataFrame]) -> tuple[list[pd.DataFrame], list[str]
 
     A judge or scorer that failed on one model's answer leaves a metric out there; it must not count for the other.
     """
-    one, other = pair
-    names = sorted({*metrics_of(one), *metrics_of(other)})
-    odd = one[names].isna() ^ other[names].isna()
+    first, second = pair
+    names = sorted({*metrics_of(first), *metrics_of(second)})
+    odd = first[names].isna() ^ second[names].isna()
     restricted = [frame.assign(**frame[names].mask(odd)).reset_index(drop=True) for frame in pair]
     kinds = ", ".join(f"{name} ({count:,} answers)" for name, count in odd.sum().items() if count)
     return restricted, [f"Only one of the two has it, so it is left out of both: {kinds}."] if kinds else []
@@ -197,31 +197,31 @@ def _estimates(
     table: Table, pair: Sequence[Model], across: Across
 ) -> tuple[list[tuple[str, str, Estimate, Estimate]], list[str]]:
     """(row, column, estimate of each) of all that both have, and notes on what only one has."""
-    made = [row for row in rows_of(table, replace(across, models=pair)) if row.of]  # subsets may be made of both
-    rows = [{row.key: row for row in made if row.of and row.of.name == model.name} for model in pair]
-    found: list[tuple[str, str, Estimate, Estimate]] = []
+    all_rows = [row for row in rows_of(table, replace(across, models=pair)) if row.of]  # subsets may be made of both
+    rows = [{row.key: row for row in all_rows if row.of and row.of.name == model.name} for model in pair]
+    estimates: list[tuple[str, str, Estimate, Estimate]] = []
     notes = []
     for key in dict.fromkeys([*rows[0], *rows[1]]):
-        own = [model.name for model, of in zip(pair, rows, strict=True) if key in of]
-        if len(own) == 1:
-            notes.append(f"Row {key or 'all'}: only {own[0]} has it.")
+        names = [model.name for model, of in zip(pair, rows, strict=True) if key in of]
+        if len(names) == 1:
+            notes.append(f"Row {key or 'all'}: only {names[0]} has it.")
             continue
         one_row, other_row = (of[key] for of in rows)
         if _items_of(one_row, pair[0].scores) != _items_of(other_row, pair[1].scores):
             notes.append(f"Row {key or 'all'}: not compared, as it is of other items for each model.")
             continue
         for column in table.columns:
-            one, other = one_row.estimates.get(column), other_row.estimates.get(column)
-            if not (one and one.n) and not (other and other.n):
+            estimate_a, estimate_b = one_row.estimates.get(column), other_row.estimates.get(column)
+            if not (estimate_a and estimate_a.n) and not (estimate_b and estimate_b.n):
                 continue
-            if one is None or other is None or one.point() is None or other.point() is None:
+            if estimate_a is None or estimate_b is None or estimate_a.point() is None or estimate_b.point() is None:
                 notes.append(f"{key or 'all'}, {column}: not compared, as it is undefined for one of the two.")
                 continue
-            if one.n != other.n or sorted(one.clusters) != sorted(other.clusters):
-                what = f"denominators depend on the answers ({one.n:,} and {other.n:,})"
+            if estimate_a.n != estimate_b.n or sorted(estimate_a.clusters) != sorted(estimate_b.clusters):
+                what = f"denominators depend on the answers ({estimate_a.n:,} and {estimate_b.n:,})"
                 notes.append(f"{key or 'all'}, {column}: {what}.")
-            found.append((key, column, one, other))
-    return found, notes
+            estimates.append((key, column, estimate_a, estimate_b))
+    return estimates, notes
 
 
 def _items_of(row: Row, scores: pd.DataFrame) -> set[str]:
@@ -250,20 +250,20 @@ def compare_models(
         benchmark = benchmarks.load(table[0])
         return [compare_files(benchmark, benchmark.TABLES[table[1]], models, project)], []
     placed = [in_run(name, project) for name in models]
-    made, refused = list[Comparison](), list[str]()
+    comparisons, refused = list[Comparison](), list[str]()
     for of in benchmark_names():
         if all(Path(own.paths.scores(of, name)).is_file() for own, name in placed):
             try:
-                made.append(compare_somewhere(benchmarks.load(of), models, project))
+                comparisons.append(compare_somewhere(benchmarks.load(of), models, project))
             except PunchlineError as error:
                 refused.append(str(error))
-    if refused and not made:
+    if refused and not comparisons:
         raise PunchlineError("; ".join(refused))
-    if not made:
-        for own, name in placed:
-            _check_scored(name, own)
+    if not comparisons:
+        for side, name in placed:
+            _check_scored(name, side)
         raise PunchlineError(f"no benchmark has scores of both {a} and {b}", hint=SCORE)
-    return made, refused
+    return comparisons, refused
 
 
 def compare_somewhere(benchmark: Benchmark, models: Sequence[str], project: Project) -> Comparison:
@@ -316,18 +316,18 @@ def compare_files(benchmark: Benchmark, table: Table, models: Sequence[str], pro
     of_items = items_frame(items, golds, benchmark.ITEMS)
     files = read_files(paths_of_table(project, of, table.name)) if table.across is not None else {}
     pair = []
-    for label, (own, name) in zip(models, placed, strict=True):
-        scores, _ = scores_frame(own.paths.scores(of, name), of_items, table.published_rule)
+    for label, (side, name) in zip(models, placed, strict=True):
+        scores, _ = scores_frame(side.paths.scores(of, name), of_items, table.published_rule)
         judges = scores["judge"].dropna().unique().tolist()
         card = read_card(name) if name in stems("config/model") else None
         judged = len(judges) == 1 and judges[0] in stems("config/judge")
         judge = read_card(judges[0], "config/judge") if judged else None  # for its price
         kind, engine = ("measured", "") if card is None else (kind_of(card), card.engine)
         pair.append(Model(label, kind, engine, scores, card, judge))
-    made = compare(of, table, pair, Across([], of_items, files), project.selection.seed)
-    (one, model), (other, another) = placed
-    notes += differences(of, (model, another), one.paths, other.paths)
-    return replace(made, notes=[*notes, *made.notes])
+    comparison = compare(of, table, pair, Across([], of_items, files), project.selection.seed)
+    (run_a, model_a), (run_b, model_b) = placed
+    notes += differences(of, (model_a, model_b), run_a.paths, run_b.paths)
+    return replace(comparison, notes=[*notes, *comparison.notes])
 
 
 def _check_scores(benchmark: str, model: str, project: Project) -> list[str]:

@@ -16,9 +16,9 @@ def head(comparison: Comparison) -> str:
         f"A = {a}, B = {b}; rule {comparison.rule}{judges}",
     ]
     alike: dict[tuple[Any, ...], list[str]] = {}
-    for one in comparison.shared:
-        name = one["task"] if one["condition"] == "default" else f"{one['task']} ({one['condition']})"
-        alike.setdefault((one["both"], *one["left_out"], *one["unscored"]), []).append(name)
+    for counts in comparison.shared:
+        name = counts["task"] if counts["condition"] == "default" else f"{counts['task']} ({counts['condition']})"
+        alike.setdefault((counts["both"], *counts["left_out"], *counts["unscored"]), []).append(name)
     for (both, left_a, left_b, unscored_a, unscored_b), names in alike.items():
         lines.append(
             f"{', '.join(names)}: {both:,} answers{' each' if len(names) > 1 else ''} scored for both;"

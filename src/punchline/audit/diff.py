@@ -30,31 +30,31 @@ class TableDiff(NamedTuple):
 def diff(a: str, b: str) -> list[TableDiff]:
     """Tables that both runs have. Raises PunchlineError where there is none."""
     pair = Project(made_with(a)), Project(made_with(b))
-    found = []
+    tables = []
     shared = [name for name in pair[0].selection.benchmarks if name in pair[1].selection.benchmarks]
     for benchmark, spec in ((name, spec) for name in shared for spec in pair[0].benchmark(name).TABLES.values()):
         files = [project.paths.table(spec.file) for project in pair]
         if all(Path(file).is_file() for file in files):
-            steps = [project.table(benchmark, spec.name) for project in pair]
+            artifacts = [project.table(benchmark, spec.name) for project in pair]
             lineages = [check_shown(file) for file in files]
-            found.append(_table(spec.file, [project.paths for project in pair], steps, lineages))
-    if not found:
+            tables.append(_table(spec.file, [project.paths for project in pair], artifacts, lineages))
+    if not tables:
         hint = "`punchline runs` lists runs; snakemake --config run=NAME makes one"
         raise PunchlineError(f"the runs {a} and {b} have no table in common", hint=hint)
-    return found
+    return tables
 
 
-def _table(file: str, places: Sequence[Paths], steps: Sequence[Artifact], lineages: Sequence[Lineage]) -> TableDiff:
+def _table(file: str, places: Sequence[Paths], artifacts: Sequence[Artifact], lineages: Sequence[Lineage]) -> TableDiff:
     a, b = ({(cell.row, cell.column): cell.value for cell in shown_cells(lineage)} for lineage in lineages)
     keys = list(dict.fromkeys([*a, *b]))
     differing = [
         {"row": key[0], "column": key[1], "a": a.get(key), "b": b.get(key)} for key in keys if a.get(key) != b.get(key)
     ]
-    why = list(_why(places, steps, lineages)) if differing else []
+    why = list(_why(places, artifacts, lineages)) if differing else []
     return TableDiff(file.removesuffix(".csv"), differing, len(keys) - len(differing), why)
 
 
-def _why(places: Sequence[Paths], steps: Sequence[Artifact], lineages: Sequence[Lineage]) -> Iterator[str]:
+def _why(places: Sequence[Paths], artifacts: Sequence[Artifact], lineages: Sequence[Lineage]) -> Iterator[str]:
     """Every difference in the dependencies of the two tables that could make cells differ."""
     a, b = lineages
     yield from (f"selection: {change}" for change in changes(a.selection, b.selection))
@@ -68,7 +68,7 @@ def _why(places: Sequence[Paths], steps: Sequence[Artifact], lineages: Sequence[
     for path in sorted(path for path in before.keys() | after.keys() if before.get(path) != after.get(path)):
         yield f"data: {path} " + ("differs" if path in before and path in after else "counts in one of them only")
     yield from (f"prompt: {words}" for words in asked_otherwise(*(where.requests(a.benchmark) for where in places)))
-    codes = [_codes(step) for step in steps]
+    codes = [_codes(step) for step in artifacts]
     for rule in sorted(codes[0].keys() & codes[1].keys()):
         if codes[0][rule] != codes[1][rule]:
             yield f"code: {rule} was made with other code or libraries"
@@ -76,8 +76,8 @@ def _why(places: Sequence[Paths], steps: Sequence[Artifact], lineages: Sequence[
 
 def _codes(table: Artifact) -> dict[str, set[str]]:
     """{rule: code and libraries of its outputs} of a table's dependencies."""
-    found: dict[str, set[str]] = {}
-    for step in with_dependencies(table):
-        if (made := read_provenance(step.record)) is not None:
-            found.setdefault(step.rule, set()).add(f"{made.code_digest} {sorted(made.libraries.items())}")
-    return found
+    codes: dict[str, set[str]] = {}
+    for artifact in with_dependencies(table):
+        if (record := read_provenance(artifact.record)) is not None:
+            codes.setdefault(artifact.rule, set()).add(f"{record.code_digest} {sorted(record.libraries.items())}")
+    return codes

@@ -35,8 +35,8 @@ def agreement(judge: str, reference: str, verdicts: pd.DataFrame) -> dict[str, A
     each with its interval.
     """
     first = verdicts.drop_duplicates(["judge", "item_id", "digest"]).set_index(["item_id", "digest"])
-    own, other = (first[first["judge"] == name] for name in (judge, reference))
-    both = own.join(other[PASSED].rename("by_other"), how="inner").sort_index()
+    ours, theirs = (first[first["judge"] == name] for name in (judge, reference))
+    both = ours.join(theirs[PASSED].rename("by_other"), how="inner").sort_index()
     if both.empty:
         return None
     cells, clusters = cells_of(both[PASSED], both["by_other"]), both["cluster"].tolist()
@@ -86,7 +86,7 @@ def _tau(a: Array, b: Array) -> float:
 
 def verdicts_of(benchmark: str, runs: Iterable[str]) -> pd.DataFrame:
     """All verdicts of people and judges on a benchmark's answers in some runs, and released ones, by COLUMNS."""
-    found = [pd.DataFrame(columns=COLUMNS)]
+    frames = [pd.DataFrame(columns=COLUMNS)]
     for project in map(Project, map(made_with, runs)):
         where = project.paths
         if not all(Path(path).is_file() for path in (where.items(benchmark), where.gold(benchmark))):
@@ -94,9 +94,9 @@ def verdicts_of(benchmark: str, runs: Iterable[str]) -> pd.DataFrame:
         items = items_of(project, benchmark)
         for model in project.selection.models:
             if Path(scores := where.scores(benchmark, model)).is_file():
-                found.append(verdicts_in(model, scores_frame(scores, items, "released")[0]))
-        found.append(labelled(project, benchmark, items)[COLUMNS])
-    return pd.concat(found)
+                frames.append(verdicts_in(model, scores_frame(scores, items, "released")[0]))
+        frames.append(labelled(project, benchmark, items)[COLUMNS])
+    return pd.concat(frames)
 
 
 def judges(runs: Sequence[str], benchmark: str | None = None) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
@@ -121,9 +121,9 @@ def judges(runs: Sequence[str], benchmark: str | None = None) -> tuple[list[dict
     return [one for one in agreements if one is not None], [one for one in orders if one is not None]
 
 
-def order_rows(one: dict[str, Any]) -> list[dict[Hashable, Any]]:
+def order_rows(order: dict[str, Any]) -> list[dict[Hashable, Any]]:
     """A row per model, for reading: the shares of PASS and the ranks by each judge."""
-    shares = pd.DataFrame.from_dict(one["models"], orient="index", columns=one["judges"])
+    shares = pd.DataFrame.from_dict(order["models"], orient="index", columns=order["judges"])
     ranks = shares.sort_index().rank(ascending=False, method="first").astype(int).add_prefix("rank by ")
     return shares.join(ranks).rename_axis("model").reset_index().to_dict("records")
 
@@ -136,6 +136,6 @@ def corrected(runs: Iterable[str], benchmark: str | None) -> list[dict[Hashable,
         for name in ([benchmark] if benchmark else project.selection.benchmarks)
     ]
     frames = [pd.read_csv(path) for path in paths if Path(path).is_file()]
-    found = pd.concat([pd.DataFrame(columns=[*CORRECTED, "rule"]), *frames])
-    known = found.loc[(found["rule"] == "released") & found["corrected"].notna(), CORRECTED].astype(object)
+    rows = pd.concat([pd.DataFrame(columns=[*CORRECTED, "rule"]), *frames])
+    known = rows.loc[(rows["rule"] == "released") & rows["corrected"].notna(), CORRECTED].astype(object)
     return known.where(known.notna(), None).to_dict("records")

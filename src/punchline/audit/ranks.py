@@ -20,8 +20,8 @@ def ranks(project: Project, benchmark: str, table: Table, column: str | None = N
     column = column or table.columns[0]
     if column not in table.columns:
         raise PunchlineError(f"no column {column!r}", file=path, hint=nearest(column, table.columns))
-    found = ranks_of(project, benchmark, table.name, column)
-    if not found:
+    ranked = ranks_of(project, benchmark, table.name, column)
+    if not ranked:
         hint = "Name another column, or make it with one more model that has one"
         raise PunchlineError(f"no two models have a value of {column}", file=path, hint=hint)
-    return column, found
+    return column, ranked

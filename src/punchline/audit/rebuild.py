@@ -57,27 +57,27 @@ class Finding:
 
 
 @contextlib.contextmanager
-def scratch(project: Project, steps: Sequence[Artifact]) -> Iterator[Path]:
+def scratch(project: Project, artifacts: Sequence[Artifact]) -> Iterator[Path]:
     """Work in an empty folder that has the project's sources, raw files and journals as links; gives the project's."""
     origin, corpus = Path.cwd(), project.selection.corpus
-    names = {need.path for step in steps for need in step.needs if need.step is None}
+    names = {need.path for step in artifacts for need in step.needs if need.step is None}
     for path in (path for place in (origin, origin / "data", origin / paths.RAW) for path in place.glob("*")):
         name = path.relative_to(origin).as_posix()
         if name not in BUILT and not (corpus.drawn and f"{corpus.raw}/".startswith(f"{name}/")):
             names.add(name)
-    for step in steps:
-        names.update(journals_of(project, step))
+    for artifact in artifacts:
+        names.update(journals_of(project, artifact))
     with tempfile.TemporaryDirectory(prefix="punchline-audit-") as folder, contextlib.chdir(folder):
         for name in sorted(names):
             link(origin, name)
         yield origin
 
 
-def journals_of(project: Project, step: Artifact) -> list[str]:
+def journals_of(project: Project, artifact: Artifact) -> list[str]:
     """The journals of a model's responses, or of those about them in a later pass; none of another artifact."""
-    if step.rule != "respond":
+    if artifact.rule != "respond":
         return []
-    benchmark, pass_, model = step.wildcards
+    benchmark, pass_, model = artifact.wildcards
     respondent = project.respondent(benchmark, pass_, model)
     return paths.with_shards(project.journal(respondent, Round(benchmark, pass_, (model,))))
 
@@ -90,72 +90,72 @@ def link(origin: Path, name: str) -> None:
         path.symlink_to(origin / name)
 
 
-def rebuild(project: Project, step: Artifact, origin: Path, only: str = "") -> Iterator[Finding]:
+def rebuild(project: Project, artifact: Artifact, origin: Path, only: str = "") -> Iterator[Finding]:
     """Rebuild one artifact here, compare it, or the output `only`, with the project's, and put that one in its place.
 
     So each artifact is compared with what the project's own inputs give. Raises PunchlineError and OSError for inputs
     that cannot be read; the project's files are then in place all the same.
     """
-    fetched = step.rule in ("raw", "images") and not project.selection.corpus.drawn
+    fetched = artifact.rule in ("raw", "images") and not project.selection.corpus.drawn
     try:
-        if step.rule == "table":
-            yield from _table(project, step, origin)
-        elif not fetched and step.rule != "train":
-            yield from _differences(project, step, origin, only)
+        if artifact.rule == "table":
+            yield from _table(project, artifact, origin)
+        elif not fetched and artifact.rule != "train":
+            yield from _differences(project, artifact, origin, only)
     finally:
-        for path in step.outputs:
+        for path in artifact.outputs:
             _put(origin, path)
         with contextlib.suppress(OSError, PunchlineError):
-            for path in step.extra():
+            for path in artifact.extra():
                 _put(origin, path)
 
 
-def _table(project: Project, step: Artifact, origin: Path) -> Iterator[Finding]:
+def _table(project: Project, artifact: Artifact, origin: Path) -> Iterator[Finding]:
     """Differences between the rebuilt cells and the lineage's, and between the table's files and their text."""
-    benchmark, table = step.wildcards
-    lineage = read_lineage(origin / lineage_path(step.outputs[0]))
-    made, models, compared, _ = compute(project, benchmark, [table])[table]
-    for pair in ((models, lineage.models), (compared, lineage.compared), (made.cells, lineage.cells)):
-        yield from (Finding("table", step.outputs[0], what) for what in same(*map(msgspec.to_builtins, pair)))
-    for file, text in rendered(project, benchmark, table, made).items():
+    benchmark, table = artifact.wildcards
+    lineage = read_lineage(origin / lineage_path(artifact.outputs[0]))
+    tabulated, models, compared, _ = compute(project, benchmark, [table])[table]
+    for pair in ((models, lineage.models), (compared, lineage.compared), (tabulated.cells, lineage.cells)):
+        yield from (Finding("table", artifact.outputs[0], what) for what in same(*map(msgspec.to_builtins, pair)))
+    for file, text in rendered(project, benchmark, table, tabulated).items():
         if (origin / file).is_file() and (origin / file).read_bytes() != text.encode():
             yield Finding("table", file, "it is not what its cells give")
 
 
-def _differences(project: Project, step: Artifact, origin: Path, only: str) -> Iterator[Finding]:
-    if step.rule == "pictures" and (other := _other_opencv(origin / step.outputs[0])):
-        yield Finding("picture", step.outputs[0], other)
+def _differences(project: Project, artifact: Artifact, origin: Path, only: str) -> Iterator[Finding]:
+    if artifact.rule == "pictures" and (other := _other_opencv(origin / artifact.outputs[0])):
+        yield Finding("picture", artifact.outputs[0], other)
         return
-    if step.rule == "respond":
+    if artifact.rule == "respond":
         try:
-            call(project, step)
+            call(project, artifact)
         except PunchlineError as error:
-            damaged = [path for path in journals_of(project, step) if str(error).startswith(path)]
+            damaged = [path for path in journals_of(project, artifact) if str(error).startswith(path)]
             if not damaged:  # an earlier pass could not be rebuilt
                 raise
             yield Finding("journal", damaged[0], str(error))
             return
     else:
-        call(project, step)
-    for path in [only] if only else [*step.outputs, *step.extra()]:
+        call(project, artifact)
+    for path in [only] if only else [*artifact.outputs, *artifact.extra()]:
         if (origin / path).is_file() and sha256_file(path) != sha256_file(origin / path):
-            made, stored = _rows(step, Path(path)), _rows(step, origin / path)
-            found = same(made, stored) if made is not None and stored is not None else [REBUILT]
-            yield from (Finding("overview" if only else kind_of(step, path), path, what) for what in found)
-    if step.rule == "respond":
-        yield from (Finding(*one) for one in sources.answered_again(project, *step.wildcards))
+            rebuilt, stored = _rows(artifact, Path(path)), _rows(artifact, origin / path)
+            texts = same(rebuilt, stored) if rebuilt is not None and stored is not None else [REBUILT]
+            yield from (Finding("overview" if only else kind_of(artifact, path), path, what) for what in texts)
+    if artifact.rule == "respond":
+        yield from (Finding(*one) for one in sources.answered_again(project, *artifact.wildcards))
 
 
-def kind_of(step: Artifact, path: str) -> str:
+def kind_of(artifact: Artifact, path: str) -> str:
     """Kind of a file, as lineages and messages name it."""
-    if step.rule != "respond":
-        return NAMES.get(step.rule, step.rule)
-    pass_ = step.wildcards[1]
-    what = "snapshot" if path == step.outputs[0] else "requests"
+    if artifact.rule != "respond":
+        return NAMES.get(artifact.rule, artifact.rule)
+    pass_ = artifact.wildcards[1]
+    what = "snapshot" if path == artifact.outputs[0] else "requests"
     return f"{role_of(pass_)} {what}" if pass_ else what
 
 
-def _rows(step: Artifact, path: Path) -> list[Row] | None:
+def _rows(artifact: Artifact, path: Path) -> list[Row] | None:
     """Records in a file, without what differs between machines; None of another file. Raises OSError, ValueError."""
     if path.suffix == ".parquet":
         rows: list[Row] = pq.ParquetFile(path).read().to_pylist()
@@ -163,9 +163,9 @@ def _rows(step: Artifact, path: Path) -> list[Row] | None:
     if path.name.endswith(".lineage.json"):
         cells: list[Row] = msgspec.json.decode(path.read_bytes())["cells"]
         return cells
-    if path.suffix != ".jsonl" or step.rule == "raw":
+    if path.suffix != ".jsonl" or artifact.rule == "raw":
         return None
-    dropped = ORIGIN if step.rule == "images" else ()
+    dropped = ORIGIN if artifact.rule == "images" else ()
     records = map(msgspec.json.decode, path.read_bytes().splitlines())
     return [{name: value for name, value in record.items() if name not in dropped} for record in records]
 
@@ -181,24 +181,24 @@ def _other_opencv(index: Path) -> str | None:
     """A message, where an index's pictures were drawn with another version of OpenCV, which gives other bytes."""
     here = str(number.derivation()["opencv"])
     lines = index.read_bytes().splitlines() if index.is_file() else []
-    made = (one for line in lines for one in msgspec.json.decode(line)["derivations"])
-    others = {str(one["opencv"]) for one in made if "opencv" in one} - {here}
+    derivations = (one for line in lines for one in msgspec.json.decode(line)["derivations"])
+    others = {str(one["opencv"]) for one in derivations if "opencv" in one} - {here}
     return f"drawn with OpenCV {', '.join(others)}, here is {here}: install that version" if others else None
 
 
-def same(made: Sequence[Row], stored: Sequence[Row]) -> Iterator[str]:
+def same(fresh: Sequence[Row], stored: Sequence[Row]) -> Iterator[str]:
     """Differences between rebuilt and stored records: records that differ in the same fields in one."""
-    if len(made) != len(stored):
-        yield f"{len(stored):,} records stored, {len(made):,} rebuilt"
+    if len(fresh) != len(stored):
+        yield f"{len(stored):,} records stored, {len(fresh):,} rebuilt"
     alike: dict[tuple[str, ...], list[int]] = {}
-    for at, (ours, theirs) in enumerate(zip(made, stored, strict=False)):
+    for at, (ours, theirs) in enumerate(zip(fresh, stored, strict=False)):
         if ours != theirs:
             fields = tuple(
                 name for name in {**ours, **theirs} if name != "digest" and ours.get(name) != theirs.get(name)
             )
             alike.setdefault(fields or ("digest",), []).append(at)
     for fields, (first, *others) in alike.items():
-        text = f"{_name(stored[first])}: rebuilt {_brief(made[first], fields)}, stored {_brief(stored[first], fields)}"
+        text = f"{_name(stored[first])}: rebuilt {_brief(fresh[first], fields)}, stored {_brief(stored[first], fields)}"
         some = ", ".join(_name(stored[at]) for at in others[:SHOWN]) + (", …" if len(others) > SHOWN else "")
         yield text + (f"; {len(others):,} more differ in {', '.join(fields)}: {some}" if others else "")
 

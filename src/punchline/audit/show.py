@@ -37,12 +37,12 @@ AROUND = 200  # characters before and behind it that are shown
 _MARKED = re.compile(rf'^( *"marked": ".*)({OPENS}.*{CLOSES})', re.MULTILINE)
 
 
-def as_text(found: dict[str, Any], *, colour: bool = False) -> str:
+def as_text(record: dict[str, Any], *, colour: bool = False) -> str:
     """The result of `find` as JSON for a terminal: characters that steer it (ESC, U+009B, U+202E) are escaped.
 
     `colour`: parsed texts are in reverse video.
     """
-    text = escape_controls_json(json.dumps(msgspec.to_builtins(found), indent=1, ensure_ascii=False))
+    text = escape_controls_json(json.dumps(msgspec.to_builtins(record), indent=1, ensure_ascii=False))
     return _MARKED.sub("\\1\x1b[7m\\2\x1b[0m", text) if colour else text
 
 
@@ -60,11 +60,11 @@ def marked(text: str, start: int, end: int) -> str:
 def _response(answer: Response, reads: Reads) -> dict[str, Any]:
     """An answer, with the value that a reader parsed in it and its place, if any."""
     text = answer.text
-    found = next(located(text, reads), None) if text else None
-    if text is None or found is None:
+    reading = next(located(text, reads), None) if text else None
+    if text is None or reading is None:
         return _with_digest(answer)
-    span = {"start": found.start, "end": found.end, "marked": marked(text, found.start, found.end)}
-    return {**_with_digest(answer), "read": {"value": found.value, **span}}
+    span = {"start": reading.start, "end": reading.end, "marked": marked(text, reading.start, reading.end)}
+    return {**_with_digest(answer), "read": {"value": reading.value, **span}}
 
 
 def find(name: str, run: str = DEFAULT_RUN) -> dict[str, Any]:
@@ -109,20 +109,20 @@ def _about(where: Paths, benchmark: str, item: Item, chosen: list[Request], of_i
         reads: list[Any] = []
         if model != DATA:
             answers = {r.request_id: r for r in read_table(where.snapshot(benchmark, model), Response)}
-            own = [(request, answers[request.request_id]) for request in of_item if request.request_id in answers]
+            given = [(request, answers[request.request_id]) for request in of_item if request.request_id in answers]
             judging = (read_verdicts(pass_, later[pass_]) for pass_ in PASSES if pass_ != CHAINED)
             verdicts = dict(chain.from_iterable(of.items() for of in judging))
             golds = {one.item_id: one for one in gold}
             with notes() as reads:  # spans that readers parse: it is scored again
-                list(score(load(benchmark), "", {name: item}, golds, own + later[CHAINED] if gold else [], verdicts))
+                list(score(load(benchmark), "", {name: item}, golds, given + later[CHAINED] if gold else [], verdicts))
             responses[model] = [
                 {"task": request.task, **_response(answer, reads)}
-                for request, answer in own
+                for request, answer in given
                 if request.request_id in wanted
             ]
         for pass_, pairs in later.items():
-            if shown := [_pair(*pair, reads) for pair in pairs if whole or pair[0].request_id in wanted]:
-                passes.setdefault(pass_, {})[model] = shown
+            if rows := [_pair(*pair, reads) for pair in pairs if whole or pair[0].request_id in wanted]:
+                passes.setdefault(pass_, {})[model] = rows
         if (file := Path(where.scores(benchmark, model))).is_file():
             of_tasks = (one for one in read_scores(file) if one.item_id == name and one.task in wanted.values())
             scores[model] = [*map(_with_digest, of_tasks)]

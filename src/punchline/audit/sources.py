@@ -32,8 +32,8 @@ def corpus(project: Project, benchmark: str) -> Iterator[str]:
 
 def _selecting(project: Project, benchmark: str, corpus: Corpus) -> Corpus:
     """The part of a corpus that a lineage names: its own sources; none for a table of the data (respondents.py)."""
-    own = (corpus.sources or {}).get(benchmark) if project.selection.models else None
-    return msgspec.structs.replace(corpus, sources=None if own is None else {benchmark: own})
+    sources = (corpus.sources or {}).get(benchmark) if project.selection.models else None
+    return msgspec.structs.replace(corpus, sources=None if sources is None else {benchmark: sources})
 
 
 def published(project: Project, benchmark: str) -> Iterator[str]:

@@ -29,14 +29,14 @@ class TableState(NamedTuple):
 
 def table_states(project: Project) -> list[TableState]:
     """Every table of the selected benchmarks."""
-    status, found = Status(), []
+    status, states = Status(), []
     reasons = {name: status.of_all(project.tables(name)) for name in project.selection.benchmarks}
-    for step in project.every_table():
-        (benchmark, table), path = step.wildcards, step.outputs[0]
+    for artifact in project.every_table():
+        (benchmark, table), path = artifact.wildcards, artifact.outputs[0]
         why = reasons[benchmark]
         state = "current" if why is None else "stale" if Path(path).is_file() else "absent"
-        found.append(TableState(benchmark, table, path, state, why or ""))
-    return found
+        states.append(TableState(benchmark, table, path, state, why or ""))
+    return states
 
 
 def again(table_path: str) -> str:

@@ -26,14 +26,14 @@ def differences(benchmark: str, model: tuple[str, str], a: Paths, b: Paths) -> I
         return
     yield from asked_otherwise(*(where.requests(benchmark) for where in (a, b)))
     files = [where.scores(benchmark, name) for where, name in zip((a, b), model, strict=True)]
-    one, other = (read_provenance(record_of(file)) for file in files)
-    if one is None or other is None:
+    provenance_a, provenance_b = (read_provenance(record_of(file)) for file in files)
+    if provenance_a is None or provenance_b is None:
         return
-    for library in sorted(one.libraries.keys() | other.libraries.keys()):
-        a_has, b_has = (made.libraries.get(library, "absent") for made in (one, other))
+    for library in sorted(provenance_a.libraries.keys() | provenance_b.libraries.keys()):
+        a_has, b_has = (made.libraries.get(library, "absent") for made in (provenance_a, provenance_b))
         if a_has != b_has:
             yield f"scored with {library} {a_has} and {b_has}"
-    if one.code_digest != other.code_digest:
+    if provenance_a.code_digest != provenance_b.code_digest:
         yield "scored by different versions of the code"
 
 
@@ -41,13 +41,13 @@ def asked_otherwise(*files: str) -> Iterator[str]:
     """Tasks asked in other words about the same items in two files, with the first words that changed."""
     if not all(Path(file).is_file() for file in files):
         return
-    one, other = (
+    ours, theirs = (
         {(of.item_id, of.task, of.condition, of.sample): of for of in Stored(file, Request)} for file in files
     )
-    changed = [key for key in one if key in other and one[key].request_id != other[key].request_id]
+    changed = [key for key in ours if key in theirs and ours[key].request_id != theirs[key].request_id]
     if changed:
         tasks = ", ".join(sorted({task for _, task, *_ in changed}))
-        pair = (one[changed[0]], other[changed[0]])
+        pair = (ours[changed[0]], theirs[changed[0]])
         parts = ([part for message in request.messages for part in message.content] for request in pair)
         words = _changed_words(*(" ".join(text.text for text in of if isinstance(text, Text)).split() for of in parts))
         yield f"asked otherwise: {tasks}: {words or 'other pictures or sampling parameters'}"
@@ -55,12 +55,12 @@ def asked_otherwise(*files: str) -> Iterator[str]:
 
 def _changed_words(before: list[str], after: list[str]) -> str:
     """`"in 3 sentences." → "in 4 sentences."`: the first places that changed, with the words before and after each."""
-    found = []
+    changes = []
     for kind, i1, i2, j1, j2 in difflib.SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
         if kind != "equal":
             sides = (before[max(0, i1 - 2) : i2 + 1], after[max(0, j1 - 2) : j2 + 1])
-            found.append(" → ".join(f'"{" ".join(words)[:CHARACTERS]}"' for words in sides))
-    return ", ".join(found[:PLACES]) + (f" and {len(found) - PLACES:,} more" if len(found) > PLACES else "")
+            changes.append(" → ".join(f'"{" ".join(words)[:CHARACTERS]}"' for words in sides))
+    return ", ".join(changes[:PLACES]) + (f" and {len(changes) - PLACES:,} more" if len(changes) > PLACES else "")
 
 
 def not_current(benchmark: str, model: str, project: Project) -> list[str]:
@@ -70,11 +70,11 @@ def not_current(benchmark: str, model: str, project: Project) -> list[str]:
     """
     where, selection = project.paths, project.selection
     path = where.scores(benchmark, model)
-    made = read_provenance(record_of(path))
-    if made is None:
+    record = read_provenance(record_of(path))
+    if record is None:
         return []  # made by nobody who records it
     read = (where.items(benchmark), where.gold(benchmark))
-    changed = [file for file in read if digests.of_file(file) != made.inputs.get(file)]
+    changed = [file for file in read if digests.of_file(file) != record.inputs.get(file)]
     if changed or not is_intact(path):
         what = f"were made before {changed[0]} changed" if changed else "are not those that were made"
         raise PunchlineError(f"these scores {what}", file=path, hint=f"Make them again: {making(selection.run)}")

@@ -64,15 +64,15 @@ def typed(
     except msgspec.ValidationError as error:
         at = _AT.search(str(error))
         what, field = (str(error)[: at.start()], at[1] or None) if at else (str(error), None)
-        if at is None and (own := re.match(r"(\w+): ", what)):  # as __post_init__ says it
-            what, field = what[own.end() :], own[1]
+        if at is None and (message := re.match(r"(\w+): ", what)):  # as __post_init__ says it
+            what, field = what[message.end() :], message[1]
         path = re.findall(r"[^.\[\]]+", field or "")  # of "bboxes[0].top"
         if path and ("matching regex" in what or "enum value" in what):
             declared = {field.encode_name: field.type for field in msgspec.structs.fields(kind)}  # type: ignore[arg-type]
             what = f"expected {_expected(declared.get(path[0])) or what}"
         got: Any = value
-        for step in path:
-            got = got[int(step)] if isinstance(got, list) else got.get(step) if isinstance(got, dict) else None
+        for part in path:
+            got = got[int(part)] if isinstance(got, list) else got.get(part) if isinstance(got, dict) else None
         if unknown := re.search("unknown field `(.*)`", what):
             hint = nearest(unknown[1], (one.encode_name for one in msgspec.structs.fields(kind)))  # type: ignore[arg-type]
         if at is not None and path:
@@ -88,7 +88,7 @@ def _expected(declared: Any) -> str | None:
         return title
     if get_origin(declared) is Literal:
         return " or ".join(map(str, get_args(declared)))
-    inner = [found for part in get_args(declared) if (found := _expected(part))]
+    inner = [expected for part in get_args(declared) if (expected := _expected(part))]
     return " or ".join(inner) or None
 
 
@@ -189,14 +189,14 @@ def items(
 
     Raises PunchlineError for a key that `file`, whence the rows are, does not have.
     """
-    made, unknown = [], dict.fromkeys(images)
+    records, unknown = [], dict.fromkeys(images)
     for item_id, source, cluster, fields in rows:
         if item_id in images:
             unknown.pop(item_id, None)
             shown = images[item_id]
             refs, missing = ((), shown) if isinstance(shown, str) else (shown, None)
             item = Item(benchmark=benchmark, item_id=item_id, source=source, cluster=cluster, fields=dict(fields))
-            made.append(msgspec.structs.replace(item, images=refs, missing=missing))
+            records.append(msgspec.structs.replace(item, images=refs, missing=missing))
     if unknown:
         raise PunchlineError("no such item", file=file, record=next(iter(unknown)), hint="Check subset=")
-    return made
+    return records

@@ -24,12 +24,12 @@ def prompts(package: str, folder: str = "") -> dict[str, str]:
     """
     place = files(package).joinpath("prompts", *([folder] if folder else []))
     there = {file.name.removesuffix(".txt"): file for file in place.iterdir() if file.name.endswith(".txt")}
-    made = Prompts()
-    made.folder = str(place)
+    texts = Prompts()
+    texts.folder = str(place)
     for stem in sorted(there):
         try:
-            made[stem] = there[stem].read_bytes().decode().removesuffix("\n")
+            texts[stem] = there[stem].read_bytes().decode().removesuffix("\n")
         except UnicodeDecodeError as error:
             what = f"byte {error.start} is not UTF-8"
             raise PunchlineError(what, file=str(there[stem]), hint="Save the file as UTF-8") from error
-    return made
+    return texts

@@ -66,9 +66,9 @@ class Answered(NamedTuple):
     condition: str
     model: str = ""
 
-    def mark(self, task: str, signature: str, asked: str | None = None) -> Mark:
+    def mark(self, task: str, signature: str, source_task: str | None = None) -> Mark:
         """The answer to a task, or to the one that was asked in its place: not scored, nothing read."""
-        response = self.responses.get(asked or task)
+        response = self.responses.get(source_task or task)
         if response is None:
             return Mark(task, signature, "missing", [None])
         return Mark(task, signature, response.state, [response], truncated=response.truncated)
@@ -114,13 +114,13 @@ def scores(marks: Callable[[Answered], Iterable[Mark]]) -> Callable[..., list[Sc
         if variants.is_derived(condition):
             item, gold, tasks = variants.scored_as(load(item.benchmark), item, gold, condition)
             condition = DEFAULT
-        made = []
+        result = []
         for mark in marks(Answered(responses, item, gold, rule, verdicts, condition, model)):
             if tasks is not None and mark.task not in tasks:
                 continue
             read = dict.fromkeys(digest(response) for response in mark.responses if response is not None)
             fields = msgspec.structs.asdict(mark) | {"responses": tuple(read)}
-            made.append(Score(**about, **fields))
-        return made
+            result.append(Score(**about, **fields))
+        return result
 
     return score_item

@@ -34,8 +34,8 @@ _here = [Path()]  # the current folder: paths of the command line start there
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, help=HELP)
 
 
-def _version(asked: bool) -> None:
-    if asked:
+def _version(is_asked: bool) -> None:
+    if is_asked:
         print(f"punchline {punchline.__version__}")
         raise typer.Exit
 
@@ -114,16 +114,16 @@ def override_text(value: Any) -> str:
 
 def overrides(selection: Sequence[str] | None, run: str = DEFAULT_RUN) -> dict[str, Any]:
     """{key: value} of a command's KEY=VALUE words and its --run. Raises PunchlineError."""
-    found = {}
+    values = {}
     for text in selection or ():
         key, equals, value = text.partition("=")
         if not equals:
             raise PunchlineError(f"expected key=value, got {text!r}", hint="As snakemake --config takes them")
         try:
-            found[key] = yaml.safe_load(value)  # as Snakemake reads it
+            values[key] = yaml.safe_load(value)  # as Snakemake reads it
         except yaml.YAMLError:
             raise PunchlineError(f"no value can be read: {value!r}", file=text, hint=f"A list is {key}=[a,b]") from None
-    return found if run == DEFAULT_RUN else {"run": run} | found
+    return values if run == DEFAULT_RUN else {"run": run} | values
 
 
 JSON = Annotated[bool | None, typer.Option("--json/--csv", help="Print JSON, or CSV", show_default=False)]

@@ -27,8 +27,8 @@ def models(
     """
     folder = "config/judge" if judges else "config/model"
     rows = [_model(name, folder) for name in stems(folder)]
-    shown = [row for row in rows if not runnable or row["can run here"].startswith("yes")]
-    print_rows(shown, as_json=as_json, widths={"papers": 22, "can run here": 60})
+    runnable_rows = [row for row in rows if not runnable or row["can run here"].startswith("yes")]
+    print_rows(runnable_rows, as_json=as_json, widths={"papers": 22, "can run here": 60})
 
 
 def _model(name: str, folder: str) -> dict[str, Any]:

@@ -135,6 +135,6 @@ def _pin(name: str, source: Path, row: Row) -> dict[str, Any]:
     place = paths.manifest(name, f"images/{row['id']}.{image.extension}")
     write_bytes(Path(place), content)
     row["image"] = place
-    made = {"comic_id": row["id"], "page_url": place, "image_url": place, "mirror": f"{name}/{Path(place).name}"}
-    made |= {"sha256": sha256(content), "licence": LICENCE, "credit": ""}
-    return {**made, "bytes": len(content), "width": image.width, "height": image.height}
+    cells = {"comic_id": row["id"], "page_url": place, "image_url": place, "mirror": f"{name}/{Path(place).name}"}
+    cells |= {"sha256": sha256(content), "licence": LICENCE, "credit": ""}
+    return {**cells, "bytes": len(content), "width": image.width, "height": image.height}

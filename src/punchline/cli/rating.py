@@ -34,10 +34,10 @@ def _votes(name: str) -> Votes:
     from punchline.rating.votes import Votes
 
     there = {path.relative_to(VOTES).with_suffix("").as_posix(): path for path in Path(VOTES).glob("*/*.sqlite")}
-    found = [full for full in there if name in (full, full.partition("/")[2])]
-    if len(found) != 1:
+    matches = [full for full in there if name in (full, full.partition("/")[2])]
+    if len(matches) != 1:
         raise PunchlineError(f"no study {name!r} has been made", hint=nearest(name, there))
-    return Votes(there[found[0]])
+    return Votes(there[matches[0]])
 
 
 def _print_links(votes: Votes, raters: list[str], host: str, port: int) -> None:
@@ -235,9 +235,9 @@ def import_command(
             )
             raise PunchlineError("no such file", file=file, hint=hint)
     if key is None:
-        found = [one for file in files for one in read_labelled(file.read_bytes(), str(file), annotations.read_bytes())]
-        text, what = as_released(found), f"explanations by {', '.join(sorted({one.explainer for one in found}))}"
-        count = len(found)
+        rows = [one for file in files for one in read_labelled(file.read_bytes(), str(file), annotations.read_bytes())]
+        text, what = as_released(rows), f"explanations by {', '.join(sorted({one.explainer for one in rows}))}"
+        count = len(rows)
     else:
         ratings = [rating for file in files for rating in unblinded(file, key)]
         text, what, count = as_csv(ratings), f"ratings by {len(files)} raters", len(ratings)

@@ -128,23 +128,23 @@ def leaders(project: Project, name: str) -> Iterator[str]:
         except PunchlineError as error:
             yield f"{first.model} and {second.model}: not compared: {error}"
             continue
-        found = [one for one in compared.differences if (one["row"], one["column"]) == (row, column)]
-        yield from (_sentence(first.model, second.model, one, column in table.percents) for one in found)
+        differences = [one for one in compared.differences if (one["row"], one["column"]) == (row, column)]
+        yield from (_sentence(first.model, second.model, one, column in table.percents) for one in differences)
 
 
-def _sentence(first: str, second: str, one: dict[str, Any], percent: bool) -> str:
+def _sentence(first: str, second: str, difference: dict[str, Any], percent: bool) -> str:
     """One difference in words: `A ahead of B by 4.1 points, 95 % interval 1.2 to 7.0, on 400 comics`."""
     scale = 1 if percent else 100
-    sign = -1 if one["difference"] < 0 else 1
-    row = ", ".join(part.partition("=")[2] for part in one["row"].split(";") if part)
-    what = one["column"] + (f" ({row})" if row else "")
-    units = "items" if one["clusters"] == one["n"][0] else "groups of items"
-    if one["difference"] == 0 or one["low"] is None:
-        return f"{first} and {second}: no difference in {what} on {one['clusters']:,} {units}."
-    low, high = sorted((sign * one["low"] * scale, sign * one["high"] * scale))
-    text = f"{first} ahead of {second} by {abs(one['difference']) * scale:.1f} points of {what},"
-    text += f" 95 % interval {low:.1f} to {high:.1f}, on {one['clusters']:,} {units}"
+    sign = -1 if difference["difference"] < 0 else 1
+    row = ", ".join(part.partition("=")[2] for part in difference["row"].split(";") if part)
+    what = difference["column"] + (f" ({row})" if row else "")
+    units = "items" if difference["clusters"] == difference["n"][0] else "groups of items"
+    if difference["difference"] == 0 or difference["low"] is None:
+        return f"{first} and {second}: no difference in {what} on {difference['clusters']:,} {units}."
+    low, high = sorted((sign * difference["low"] * scale, sign * difference["high"] * scale))
+    text = f"{first} ahead of {second} by {abs(difference['difference']) * scale:.1f} points of {what},"
+    text += f" 95 % interval {low:.1f} to {high:.1f}, on {difference['clusters']:,} {units}"
     from punchline.audit.compare import clusters_needed
 
-    needed = clusters_needed(one)
+    needed = clusters_needed(difference)
     return f"{text}." if needed is None else f"{text}; not settled: that needs about {needed:,}."

@@ -84,12 +84,12 @@ def plan(selection: SELECTION = None, run: RUN = DEFAULT_RUN, as_json: JSON = No
         for folder in (where.data, where.results, where.logs):
             shutil.rmtree(folder, ignore_errors=True)
     print_rows(without_empty([{column: row.get(column) for column in PLAN} for row in rows]), as_json=as_json)
-    asked = sum(int(row["to_ask"] or 0) for row in rows)
+    to_ask = sum(int(row["to_ask"] or 0) for row in rows)
     costs = [float(row["cost_most"] or 0) for row in rows if row.get("cost_most")]
     unpriced = sorted({str(row["asked"]) for row in rows if row["to_ask"] and not row.get("cost_most")})
     parts = [f"at most {sum(costs):,.2f}"] if costs or not unpriced else []
     parts += [f"unknown for {', '.join(unpriced)} (no price)"] if unpriced else []
-    typer.echo(f"{asked:,} requests to ask; cost: {', '.join(parts)}", err=as_json is not None)
+    typer.echo(f"{to_ask:,} requests to ask; cost: {', '.join(parts)}", err=as_json is not None)
 
 
 @app.command(rich_help_panel="Run")

@@ -33,16 +33,7 @@ from punchline.cli.base import (
     table_names,
     without_empty,
 )
-from punchline.config.runs import (
-    last_run,
-    made_with,
-    making,
-    nothing_scored,
-    run_of,
-    runs,
-    selection_text,
-    table_named,
-)
+from punchline.config.runs import last_run, made_with, making, nothing_scored, run_of, runs, selection_text, table_named
 from punchline.config.selection import read_selection
 from punchline.core import benchmark as benchmarks
 from punchline.errors import PunchlineError
@@ -70,21 +61,21 @@ def audit_command(
 
     chosen = row is not None or column is not None
     if not chosen and (overview := overview_path(table, run)) is not None:
-        found = audit_overview(overview, Project(made_with(run_of(overview) or run)), expect)
+        report = audit_overview(overview, Project(made_with(run_of(overview) or run)), expect)
     else:
-        found = audit(find_table(table, run)[-1], expect=expect)
+        report = audit(find_table(table, run)[-1], expect=expect)
     cells = []
-    if (lineage := found.lineage) is not None:
-        keep_verdict(found.table, lineage, found.verdict, found.root)
+    if (lineage := report.lineage) is not None:
+        keep_verdict(report.table, lineage, report.verdict, report.root)
         if chosen:
             cells = cells_of(lineage, row, column)
         elif json:  # as text, all cells would hide the verdict
             cells = lineage.cells
     if json:
-        print_json(as_json(found, cells))
+        print_json(as_json(report, cells))
     else:
-        print(as_text(found, cells))
-    raise typer.Exit(0 if found.verdict == "equal" else 1)
+        print(as_text(report, cells))
+    raise typer.Exit(0 if report.verdict == "equal" else 1)
 
 
 @app.command("print", rich_help_panel="Look")
@@ -148,10 +139,10 @@ def compare_command(
     compared, refused = compare.compare_models((a, b), named, run)
     if as_json is not None:
         print_rows(compare.differences_frame(compared).to_dict("records"), as_json=as_json, data=compared)
-    for number, one in enumerate(compared if as_json is None else ()):
-        print("\n" * bool(number) + compare_text.head(one), end="\n\n")
-        print_rows(without_empty(compare_text.rows(one)))
-        print(f"\n{compare_text.notes(one)}")
+    for number, comparison in enumerate(compared if as_json is None else ()):
+        print("\n" * bool(number) + compare_text.head(comparison), end="\n\n")
+        print_rows(without_empty(compare_text.rows(comparison)))
+        print(f"\n{compare_text.notes(comparison)}")
     for why in refused:
         print(f"not compared: {why}", file=sys.stderr)
     raise typer.Exit(1 if refused else 0)
@@ -199,12 +190,12 @@ def judges_command(
         for name, of in one["measures"].items()
     )
     print_rows(rows, as_json=as_json, data=data)
-    for one in orders if as_json is None else ():
-        first, second = one["judges"]
+    for order in orders if as_json is None else ():
+        first, second = order["judges"]
         print()
-        print_rows([{"order by": first, "and by": second, "n": one["n"], "measure": "Kendall's tau", **one["tau"]}])
+        print_rows([{"order by": first, "and by": second, "n": order["n"], "measure": "Kendall's tau", **order["tau"]}])
         print()
-        print_rows(judges.order_rows(one))
+        print_rows(judges.order_rows(order))
     if as_json is None and corrected:
         print("\nAccuracy corrected by people's labels")
         print_rows(corrected)
@@ -284,16 +275,16 @@ def diff_command(
     """
     from punchline.audit.diff import diff
 
-    found = diff(a, b)
+    tables = diff(a, b)
     if as_json is not None:
-        cells = ({"table": one.table, **cell} for one in found for cell in one.cells)
-        print_rows(cells, as_json=as_json, data=[one._asdict() for one in found])
-    for one in found if as_json is None else ():
-        print(f"{one.table}: {len(one.cells):,} cells differ, {one.same:,} are equal")
-        print("".join(f"  because  {why}\n" for why in one.why), end="")
-        print_rows(one.cells[:20])
-        if len(one.cells) > 20:
-            print(f"  … and {len(one.cells) - 20:,} more: --csv has all")
+        cells = ({"table": one.table, **cell} for one in tables for cell in one.cells)
+        print_rows(cells, as_json=as_json, data=[one._asdict() for one in tables])
+    for table in tables if as_json is None else ():
+        print(f"{table.table}: {len(table.cells):,} cells differ, {table.same:,} are equal")
+        print("".join(f"  because  {why}\n" for why in table.why), end="")
+        print_rows(table.cells[:20])
+        if len(table.cells) > 20:
+            print(f"  … and {len(table.cells) - 20:,} more: --csv has all")
 
 
 @app.command(rich_help_panel="Look")

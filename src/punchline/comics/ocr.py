@@ -69,11 +69,11 @@ def read_lines(image: Image) -> list[Line]:
     """The lines of text on an image (BGR, uint8), in no particular order. Safe to call from several threads."""
     reader = _reader()
     reader.text_det.limit_side_len = min(SIDE, max(32, int(ENLARGED * min(image.shape[:2]))))
-    found = reader(cv2.cvtColor(image, cv2.COLOR_BGR2GRAY))
-    if found.txts is None:
+    detected = reader(cv2.cvtColor(image, cv2.COLOR_BGR2GRAY))
+    if detected.txts is None:
         return []
     lines = []
-    for corners, text in zip(np.asarray(found.boxes), found.txts, strict=True):
+    for corners, text in zip(np.asarray(detected.boxes), detected.txts, strict=True):
         (x1, y1), (x2, y2) = corners.min(axis=0), corners.max(axis=0)
         clean = " ".join(_IDEOGRAPH.sub(" ", unicodedata.normalize("NFKC", text)).split())
         if len(clean) > 1 or clean in ALONE:
@@ -86,15 +86,15 @@ def panel_texts(lines: Sequence[Line], boxes: Sequence[Box]) -> list[str]:
 
     Of boxes that overlap, the smaller one has the line. Lines are put in order and joined with a blank.
     """
-    own: list[list[Line]] = [[] for _ in boxes]
+    lines_of_box: list[list[Line]] = [[] for _ in boxes]
     for line in lines:
         x, y = (line.x1 + line.x2) / 2, (line.y1 + line.y2) / 2
         away = [float(np.hypot(max(x1 - x, x - x2, 0), max(y1 - y, y - y2, 0))) for x1, y1, x2, y2 in boxes]
         areas = [(x2 - x1) * (y2 - y1) for x1, y1, x2, y2 in boxes]
         distance, _, nearest = min(zip(away, areas, itertools.count()), default=(np.inf, 0, 0))
         if distance <= NEAR:
-            own[nearest].append(line)
-    return [" ".join(line.text for line in in_order(found)) for found in own]
+            lines_of_box[nearest].append(line)
+    return [" ".join(line.text for line in in_order(found)) for found in lines_of_box]
 
 
 def in_order(lines: Sequence[Line]) -> list[Line]:

@@ -44,10 +44,10 @@ def distinct_permutations(
         raise PunchlineError(f"{count} distinct orders of {n} frames wanted, {there} are there", record=key, hint=hint)
     drawn = (permutation(n, seed, f"{key}#{draw}") for draw in itertools.count())
     fresh = (order for order in drawn if order not in taken)
-    found: dict[Order, None] = {}
-    while len(found) < count:
-        found[next(fresh)] = None
-    return list(found)
+    permutations: dict[Order, None] = {}
+    while len(permutations) < count:
+        permutations[next(fresh)] = None
+    return list(permutations)
 
 
 def inverse(order: Sequence[int]) -> Order:

@@ -273,8 +273,8 @@ def _bars(view: Mask, ink: Mask, thinnest: float) -> Iterator[tuple[int, int]]:
 def _runs(wanted: NDArray[np.bool_], ink: Mask) -> list[tuple[int, int]]:
     """Runs of wanted columns, no wider than a gutter, with room for a panel on either side."""
     widest, least = max(6.0, GUTTER * max(ink.shape)), _least_side(ink)
-    steps = np.diff(np.concatenate([[0], wanted.astype(np.int8), [0]]))
-    runs = zip(np.flatnonzero(steps == 1).tolist(), np.flatnonzero(steps == -1).tolist(), strict=True)
+    changes = np.diff(np.concatenate([[0], wanted.astype(np.int8), [0]]))
+    runs = zip(np.flatnonzero(changes == 1).tolist(), np.flatnonzero(changes == -1).tolist(), strict=True)
     return [(a, b) for a, b in runs if b - a <= widest and a >= least and len(wanted) - b >= least]
 
 
@@ -284,23 +284,23 @@ def _frameless(ink: Mask, frames: list[Box]) -> list[Box]:
     rest = ink.copy()
     for b in frames:  # with the soft edge of its line
         rest[max(0, b.y1 - 2) : b.y2 + 2, max(0, b.x1 - 2) : b.x2 + 2] = 0
-    found = []
+    panels = []
     for row in _rows(frames):
         top, bottom = min(b.y1 for b in row), max(b.y2 for b in row)
         narrowest = min(b.x2 - b.x1 for b in row)
         for low, high in _gaps([(b.x1, b.x2) for b in row], width):
             x1, y1, x2, y2 = _extent(rest[top:bottom, low:high])
             if x2 - x1 >= BESIDE * narrowest and y2 - y1 >= BESIDE * (bottom - top):
-                found.append(Box(low + x1, top, low + x2, bottom))
-    if len(frames) + len(found) < 2:
+                panels.append(Box(low + x1, top, low + x2, bottom))
+    if len(frames) + len(panels) < 2:
         return []  # what stands above or below a single frame is its title or caption
     usual_width = float(np.median([b.x2 - b.x1 for b in frames]))
     usual_height = float(np.median([b.y2 - b.y1 for b in frames]))
     for low, high in _gaps([(b.y1, b.y2) for b in frames], height):
         x1, y1, x2, y2 = _extent(rest[low:high])
         if x2 - x1 >= BAND * usual_width and y2 - y1 >= BAND * usual_height:
-            found.append(Box(x1, low + y1, x2, low + y2))
-    return found
+            panels.append(Box(x1, low + y1, x2, low + y2))
+    return panels
 
 
 def _rows(boxes: list[Box]) -> list[list[Box]]:

@@ -125,13 +125,13 @@ class NoAnswer(Exception):
 
 def comparison(benchmark: str, item_id: str, pass_: str, condition: str, candidate: str, reference: str) -> Request:
     """A scorer's request: compare a candidate (assistant message) with a reference (user message)."""
-    said = (Message(role="assistant", content=(Text(text=candidate),)),)
+    answer = (Message(role="assistant", content=(Text(text=candidate),)),)
     return Request(
         benchmark=benchmark,
         item_id=item_id,
         task=pass_,
         condition=condition,
-        messages=(*said, Message(role="user", content=(Text(text=reference),))),
+        messages=(*answer, Message(role="user", content=(Text(text=reference),))),
         sampling=Sampling(temperature=0.0, max_tokens=1),
     )
 
@@ -165,13 +165,13 @@ def names() -> tuple[str, ...]:
 
 def every(get: Callable[[str], T], benchmarks: Iterable[str] | None = None) -> dict[str, T]:
     """{benchmark: `get` of its name}. One whose modules cannot be imported is named on standard error and left out."""
-    found = {}
+    results = {}
     for name in names() if benchmarks is None else benchmarks:
         try:
-            found[name] = get(name)
+            results[name] = get(name)
         except PunchlineError as error:
             _warn(f"benchmark {name} is left out: {error}")
-    return found
+    return results
 
 
 @cache

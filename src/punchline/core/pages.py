@@ -11,12 +11,12 @@ from punchline.text import escape_controls
 
 def templates(folder: Path) -> jinja2.Environment:
     """Those of a folder. The filter `visible` shows what would steer a page."""
-    made = jinja2.Environment(
+    environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(folder),
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    made.filters["visible"] = escape_controls
-    return made
+    environment.filters["visible"] = escape_controls
+    return environment

@@ -178,8 +178,8 @@ def _decoded(table: pa.Table, rows: Sequence[int], kind: type[R], path: str | Pa
     names = list(kind.__struct_fields__)
     records: list[R] = []
     try:
-        own = dict(zip(kind.__struct_encode_fields__, names, strict=True))
-        columns = {own.get(name, name): values for name, values in table.to_pydict().items()}
+        attributes = dict(zip(kind.__struct_encode_fields__, names, strict=True))
+        columns = {attributes.get(name, name): values for name, values in table.to_pydict().items()}
         unset = {name for name in names if msgspec.UnsetType in get_args(hints[name])}  # null, or no column
         columns |= {name: [None] * len(table) for name in unset - columns.keys()}
         if sorted(columns) != sorted([*names, "digest"]):

@@ -27,9 +27,9 @@ _FIRST_OPTION = re.compile(r"^A\. ", re.MULTILINE)
 
 def conditions(benchmark: Benchmark) -> list[str]:
     """Names of the derived conditions that a benchmark has."""
-    shown, described, options = benchmark.IMAGES, benchmark.DESCRIPTION, benchmark.OPTIONS
-    needs = {NO_IMAGE: shown, CAPTION_ONLY: described, OPTIONS_ONLY: options, CIRCULAR: options}
-    return [name for name, need in {**needs, WITH_IMAGE: described and not shown}.items() if need]
+    images, described, options = benchmark.IMAGES, benchmark.DESCRIPTION, benchmark.OPTIONS
+    required = {NO_IMAGE: images, CAPTION_ONLY: described, OPTIONS_ONLY: options, CIRCULAR: options}
+    return [name for name, need in {**required, WITH_IMAGE: described and not images}.items() if need]
 
 
 def is_derived(condition: str) -> bool:
@@ -53,8 +53,8 @@ def requests(benchmark: Benchmark, item: Item, condition: str) -> Iterator[Reque
         item = replace(item, fields={**item.fields, benchmark.DESCRIPTION: _CUT})
     edits: dict[str, Callable[[str], str]] = {CAPTION_ONLY: _undescribed, OPTIONS_ONLY: options_text}
     edit = edits.get(condition, str)
-    asked = (one for one in _default(benchmark, item) if condition != OPTIONS_ONLY or one.task in benchmark.OPTIONS)
-    return (_texts(request, condition, edit) for request in asked)
+    plain = (one for one in _default(benchmark, item) if condition != OPTIONS_ONLY or one.task in benchmark.OPTIONS)
+    return (_texts(request, condition, edit) for request in plain)
 
 
 def _texts(request: Request, condition: str, edit: Callable[[str], str]) -> Request:
@@ -71,8 +71,8 @@ def _with_image(request: Request, item: Item) -> Request:
     """A request with the item's picture above its last message."""
     *above, last = request.messages
     picture = Image(sha256=item.images[0].sha256 if item.images else None)
-    shown = replace(last, content=(picture, *last.content))
-    return replace(request, condition=WITH_IMAGE, messages=(*above, shown))
+    message = replace(last, content=(picture, *last.content))
+    return replace(request, condition=WITH_IMAGE, messages=(*above, message))
 
 
 def _undescribed(text: str) -> str:

@@ -28,12 +28,12 @@ FOLDERS = ("rules", "scripts", MANIFESTS)
 LICENSED = "Pictures, questions and labels are under the licences of those who published them; all else Apache-2.0"
 
 
-def _roles(project: Project, found: list[Lineage]) -> dict[str, str]:
+def _roles(project: Project, tables: list[Lineage]) -> dict[str, str]:
     """{path: role} of all files that the tables depend on, and of those that an audit needs besides.
 
     Raises PunchlineError for a file that is not what a lineage names.
     """
-    files = {file.path: file for lineage in found for file in lineage.files}
+    files = {file.path: file for lineage in tables for file in lineage.files}
     for path, file in files.items():
         if not Path(path).is_file() or (file.content is None and digests.of_file(path) != file.sha256):
             hint = "Make all anew: snakemake all_tables"
@@ -42,7 +42,7 @@ def _roles(project: Project, found: list[Lineage]) -> dict[str, str]:
     there = chain(map(Path, (*WORKFLOW, project.paths.selection)), *raw, *(Path(name).rglob("*") for name in FOLDERS))
     besides = [path.as_posix() for path in there if path.is_file() and path.suffix != ".pyc"]
     besides.append(f"config/corpus/{project.selection.corpus.name}.yaml")
-    besides += [_lineage_file(project, lineage) for lineage in found]
+    besides += [_lineage_file(project, lineage) for lineage in tables]
     return dict.fromkeys(besides, "workflow") | {path: file.role for path, file in files.items()}
 
 
@@ -76,8 +76,8 @@ def _add_run(crate: ROCrate, workflow: Any, lineage: Lineage, files: list[Any], 
 
 def write(project: Project, folder: Path, pictures: str) -> list[str]:
     """The crate. `punchline --root CRATE audit TABLE` needs nothing else."""
-    found = lineages(project, project.selection.benchmarks)
-    roles = _roles(project, found)
+    tables = lineages(project, project.selection.benchmarks)
+    roles = _roles(project, tables)
     illustrated = filter(project.illustrated, project.selection.benchmarks)
     withheld = sum(one.withheld for name in illustrated for one in shown(project, name, pictures).values())
     if withheld:  # an audit needs every picture: a crate holds all or is none
@@ -88,13 +88,13 @@ def write(project: Project, folder: Path, pictures: str) -> list[str]:
     crate.name = f"Punchline: {', '.join(project.selection.benchmarks)}"
     crate.description = f"Tables of an evaluation, and all their dependencies: {selection_text(project.selection)}"
     crate.license = LICENSED
-    crate.datePublished = made_at(found)
+    crate.datePublished = made_at(tables)
     snakefile = {"name": "Punchline's workflow", "sha256": sha256_file(WORKFLOW[0])}
     workflow = crate.add_workflow(WORKFLOW[0], WORKFLOW[0], main=True, lang="snakemake", properties=snakefile)
     described = sorted((path, role) for path, role in roles.items() if path != WORKFLOW[0])
     data = {path: crate.add_file(path, path, properties=_about(path, role)) for path, role in described}
     crate.add(ContextEntity(crate, "#punchline", {"@type": "Organization", "name": "whoever ran Punchline"}))
-    for lineage in found:
+    for lineage in tables:
         files = [data[file.path] for file in lineage.files if file.role != "table"]
         table = [data[file.path] for file in lineage.files if file.role == "table"]
         _add_run(crate, workflow, lineage, files, [*table, data[_lineage_file(project, lineage)]])
@@ -104,4 +104,4 @@ def write(project: Project, folder: Path, pictures: str) -> list[str]:
         crate.root_dataset.append_to("conformsTo", profile)
     crate.write(folder)
     run = "" if project.selection.run == DEFAULT_RUN else f" --run {project.selection.run}"
-    return [f"To audit it, on any machine, go into it: punchline audit {found[0].benchmark}/{found[0].table}{run}"]
+    return [f"To audit it, on any machine, go into it: punchline audit {tables[0].benchmark}/{tables[0].table}{run}"]

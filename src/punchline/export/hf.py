@@ -55,23 +55,23 @@ ANSWERS = {
 }
 
 
-def item_row(one: Shown) -> dict[str, Any]:
+def item_row(shown_item: Shown) -> dict[str, Any]:
     """An item as a row of `ITEMS`."""
-    item = one.item
+    item = shown_item.item
     return {
         **pick_fields(item, "item_id", "source", "cluster"),
-        "images": [{"bytes": content(i), "path": Path(i.path).name} for i in item.images if one.held],
+        "images": [{"bytes": content(i), "path": Path(i.path).name} for i in item.images if shown_item.held],
         "image_sha256": [image.sha256 for image in item.images],
-        **pick_fields(one.right, "licence", "credit", "url"),
+        **pick_fields(shown_item.right, "licence", "credit", "url"),
         "fields": canonical(item.fields).decode(),
-        "gold": canonical(one.gold.values).decode(),
+        "gold": canonical(shown_item.gold.values).decode(),
     }
 
 
 def _asked(request: Request, response: Response) -> dict[str, Any]:
     """The columns that answers and judge verdicts share."""
-    own = {"question": prompt(request), "answer": response.text, "response_digest": response.digest}
-    return own | pick_fields(response, "state", "request_id")
+    columns = {"question": prompt(request), "answer": response.text, "response_digest": response.digest}
+    return columns | pick_fields(response, "state", "request_id")
 
 
 def _answer(model: str, sample: Sample) -> dict[str, Any]:

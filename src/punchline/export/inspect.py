@@ -26,16 +26,16 @@ LONGEST = 500  # characters of a question in the list of samples
 _STOPPED = {"stop": "stop", LENGTH: "max_tokens", FILTERED: "content_filter"}
 
 
-def _content(part: Text | Image, one: Shown, kept: dict[str, str]) -> dict[str, str]:
-    """A part of a question; a picture's bytes go to `kept`, once, as Inspect keeps attachments."""
+def _content(part: Text | Image, entry: Shown, attachments: dict[str, str]) -> dict[str, str]:
+    """A part of a question; a picture's bytes go to `attachments`, once, as Inspect keeps attachments."""
     if isinstance(part, Text):
         return {"type": "text", "text": part.text}
-    image = {image.sha256: image for image in one.item.images if one.held}.get(part.sha256 or "")
+    image = {image.sha256: image for image in entry.item.images if entry.held}.get(part.sha256 or "")
     if image is None:  # the export does not hold it
         return {"type": "text", "text": PICTURE}
-    if image.sha256 not in kept:
+    if image.sha256 not in attachments:
         kind = mimetypes.guess_type(image.path)[0] or "image/png"
-        kept[image.sha256] = f"data:{kind};base64,{base64.b64encode(content(image)).decode()}"
+        attachments[image.sha256] = f"data:{kind};base64,{base64.b64encode(content(image)).decode()}"
     return {"type": "image", "image": f"attachment://{image.sha256}"}
 
 
@@ -53,9 +53,9 @@ def _score(score: Score, sample: Sample) -> dict[str, Any]:
 
 
 def _sample(sample: Sample, model: str) -> dict[str, Any]:
-    request, response, one, kept = sample.request, sample.response, sample.of, dict[str, str]()
-    asked = [
-        {"role": message.role, "content": [_content(part, one, kept) for part in message.content]}
+    request, response, entry, attachments = sample.request, sample.response, sample.of, dict[str, str]()
+    turns = [
+        {"role": message.role, "content": [_content(part, entry, attachments) for part in message.content]}
         for message in request.messages
     ]
     usage = {"input_tokens": response.usage.prompt or 0, "output_tokens": response.usage.completion or 0}
@@ -66,9 +66,9 @@ def _sample(sample: Sample, model: str) -> dict[str, Any]:
     return {
         "id": " ".join((request.item_id, request.task, request.condition)),
         "epoch": request.sample + 1,
-        "input": asked,
-        "target": msgspec.json.encode(one.gold.values).decode(),
-        "messages": asked + answers,
+        "input": turns,
+        "target": msgspec.json.encode(entry.gold.values).decode(),
+        "messages": turns + answers,
         "output": {
             "model": model,
             "choices": [{"message": answer, "stop_reason": finish} for answer in answers],
@@ -82,26 +82,26 @@ def _sample(sample: Sample, model: str) -> dict[str, Any]:
             **pick_fields(request, "item_id", "task", "condition"),
             **pick_fields(response, "state", "request_id"),
             "response_digest": response.digest,
-            "source": one.item.source,
-            **pick_fields(one.right, "credit", "url"),
+            "source": entry.item.source,
+            **pick_fields(entry.right, "credit", "url"),
         },
         "uuid": sha256(f"{request.request_id} {response.digest}".encode())[:22],
-        "attachments": kept,
+        "attachments": attachments,
         "error": None if answers else {"message": reason, "traceback": "", "traceback_ansi": ""},
     }
 
 
 def _summary(sample: Mapping[str, Any]) -> dict[str, Any]:
     texts = [part.get("text", PICTURE) for message in sample["input"] for part in message["content"]]
-    kept = {name: sample[name] for name in ("id", "epoch", "target", "scores", "metadata", "uuid")}
+    summary = {name: sample[name] for name in ("id", "epoch", "target", "scores", "metadata", "uuid")}
     error = sample["error"] and sample["error"]["message"]
-    return {**kept, "input": "\n".join(texts)[:LONGEST], "completed": error is None, "error": error}
+    return {**summary, "input": "\n".join(texts)[:LONGEST], "completed": error is None, "error": error}
 
 
-def _results(found: Iterable[Lineage], model: str) -> list[dict[str, Any]]:
+def _results(tables: Iterable[Lineage], model: str) -> list[dict[str, Any]]:
     """A model's values in the tables: a score a row, a metric a column."""
     rows: dict[tuple[str, str], dict[str, Any]] = {}
-    for lineage in found:
+    for lineage in tables:
         for cell in shown_cells(lineage):
             if cell.filter.get("model") == model and cell.value is not None:
                 name = f"{lineage.table} {cell.row.partition('|')[2]}".strip()
@@ -113,8 +113,8 @@ def _results(found: Iterable[Lineage], model: str) -> list[dict[str, Any]]:
 
 
 def _log(project: Project, benchmark: str, model: str, items: Mapping[str, Shown], path: Path) -> None:
-    found = lineages(project, [benchmark])
-    at, summaries = made_at(found), []
+    tables = lineages(project, [benchmark])
+    at, summaries = made_at(tables), []
     key = sha256(f"{benchmark} {model} {at}".encode())[:22]
     with replacing(path) as file, ZipFile(file, "w", ZIP_DEFLATED) as log:
 
@@ -123,9 +123,9 @@ def _log(project: Project, benchmark: str, model: str, items: Mapping[str, Shown
             log.writestr(ZipInfo(name), msgspec.json.encode(value), ZIP_DEFLATED)
 
         for sample in samples(project, benchmark, model, items):
-            made = _sample(sample, model)
-            put(f"samples/{made['id']}_epoch_{made['epoch']}.json", made)
-            summaries.append(_summary(made))
+            log_sample = _sample(sample, model)
+            put(f"samples/{log_sample['id']}_epoch_{log_sample['epoch']}.json", log_sample)
+            summaries.append(_summary(log_sample))
         evaluated = {
             **dict.fromkeys(("eval_id", "run_id", "task_id"), key),
             "created": at,
@@ -139,7 +139,10 @@ def _log(project: Project, benchmark: str, model: str, items: Mapping[str, Shown
         }
         start = {"version": VERSION, "eval": evaluated, "plan": {"name": "plan", "steps": []}}
         total = {"total_samples": len(summaries), "completed_samples": sum(one["completed"] for one in summaries)}
-        ended = {"results": total | {"scores": _results(found, model)}, "stats": {"started_at": at, "completed_at": at}}
+        ended = {
+            "results": total | {"scores": _results(tables, model)},
+            "stats": {"started_at": at, "completed_at": at},
+        }
         put("_journal/start.json", start)
         put("summaries.json", summaries)
         put("header.json", {**start, "status": "success", **ended})

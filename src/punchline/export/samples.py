@@ -92,13 +92,13 @@ def lineages(project: Project, benchmarks: Sequence[str]) -> list[Lineage]:
     """The lineages of all tables of some benchmarks that were made. Raises PunchlineError for none or a changed one."""
     tables = [table for name in benchmarks for table in project.benchmark(name).TABLES.values()]
     paths = [project.paths.table(table.file) for table in tables]
-    found = [check_shown(path) for path in paths if Path(path).is_file()]
-    if not found:
+    result = [check_shown(path) for path in paths if Path(path).is_file()]
+    if not result:
         what = f"the run has no table of {', '.join(benchmarks)}"
         raise PunchlineError(what, hint=f"Make them: {making(project.selection.run, 'all_tables')}")
-    return found
+    return result
 
 
-def made_at(found: Iterable[Lineage]) -> str:
+def made_at(tables: Iterable[Lineage]) -> str:
     """Time of the newest table, ISO 8601, UTC."""
-    return max(str(lineage.noted["made_at"]) for lineage in found)
+    return max(str(lineage.noted["made_at"]) for lineage in tables)

@@ -22,10 +22,10 @@ def copy_demo(project: Project, benchmark: str) -> None:
 def index_demo(project: Project, benchmark: str) -> list[FetchEntry]:
     """Index entries of all demo images of one benchmark."""
     entries = []
-    for need in project.demo_images(benchmark):
-        content, name = Path(need.path).read_bytes(), Path(need.path).stem
+    for image in project.demo_images(benchmark):
+        content, name = Path(image.path).read_bytes(), Path(image.path).stem
         about: dict[str, Any] = dict(zip(("width", "height"), png_size(content), strict=True))
-        about |= {"path": need.path, "sha256": sha256(content), "bytes": len(content), "media_type": "image/png"}
+        about |= {"path": image.path, "sha256": sha256(content), "bytes": len(content), "media_type": "image/png"}
         source = name.rsplit("_", 1)[0]
         entries.append(FetchEntry(item_id=name, source=source, state="ok", url=f"demo:{name}", **about))
     return entries

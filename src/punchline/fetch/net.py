@@ -36,8 +36,8 @@ async def resolve(host: str, port: int | None, public: bool) -> list[str]:
 
     Raises OSError or UnicodeError for an unknown name, Missing if all must be `public` and one is not.
     """
-    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    addresses = list(dict.fromkeys(str(place[4][0]) for place in found))
+    infos = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    addresses = list(dict.fromkeys(str(place[4][0]) for place in infos))
     if public and not all(map(is_public, addresses)):
         raise Missing("unsafe address", f"{host} is on a private network")
     return addresses

@@ -21,15 +21,15 @@ def discrepancies(benchmark: str, cells: Iterable[Cell]) -> list[Line]:
         if "model" in cell.filter:
             model, _, keys = cell.row.partition("|")
             both.setdefault((benchmark, cell.table, model, keys, cell.column), {})[str(cell.filter["rule"])] = cell
-    found = []
+    rows = []
     for place, by_rule in both.items():
         released, paper = (by_rule[rule].value if rule in by_rule else None for rule in RULES)
         n_released, n_paper = (by_rule[rule].n if rule in by_rule else 0 for rule in RULES)
         if released != paper:
             difference = None if released is None or paper is None else released - paper
             numbers = (released, n_released, paper, n_paper, difference)
-            found.append(dict(zip(DISCREPANCIES, (*place, *numbers), strict=True)))
-    return found
+            rows.append(dict(zip(DISCREPANCIES, (*place, *numbers), strict=True)))
+    return rows
 
 
 def discrepancies_text(project: Project) -> str:

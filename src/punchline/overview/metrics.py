@@ -15,7 +15,7 @@ def metrics_texts(project: Project) -> tuple[str, str]:
 
     metrics.json: {benchmark: {table: {row: {column: value, n}}}}.
     """
-    found: dict[str, Any] = {}
+    tree: dict[str, Any] = {}
     lines: dict[str, dict[str, Any]] = {}
     for benchmark in project.selection.benchmarks:
         for name, table in project.benchmark(benchmark).TABLES.items():
@@ -24,7 +24,7 @@ def metrics_texts(project: Project) -> tuple[str, str]:
                 if cells["kind"] in ("measured", "baseline") and cells.get(column):
                     keys = [cells[key] for key in ("model", *table.keys) if (key, cells[key]) != ("subset", "all")]
                     row, value, n = " ".join(keys), float(cells[column]), int(cells["n"])
-                    found.setdefault(benchmark, {}).setdefault(name, {})[row] = {column: value, "n": n}
+                    tree.setdefault(benchmark, {}).setdefault(name, {})[row] = {column: value, "n": n}
                     place = f"{benchmark} {name} {row}"
                     lines[place] = {"row": place, "column": column, "value": value, "n": n}
-    return json.dumps(found, indent=1) + "\n", csv_text(("row", "column", "value", "n"), [*lines.values()])
+    return json.dumps(tree, indent=1) + "\n", csv_text(("row", "column", "value", "n"), [*lines.values()])

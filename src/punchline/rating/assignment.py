@@ -16,10 +16,10 @@ def chosen(sources: Mapping[str, str], count: int, seed: int) -> list[str]:
         by_source.setdefault(sources[item_id], []).append(item_id)
     draw = random.Random(f"items/{seed}")
     queues = [draw.sample(items, len(items)) for _, items in sorted(by_source.items())]
-    found: list[str] = []
-    while len(found) < count and any(queues):
-        found += [queue.pop() for queue in queues if queue]
-    return found[:count]
+    drawn: list[str] = []
+    while len(drawn) < count and any(queues):
+        drawn += [queue.pop() for queue in queues if queue]
+    return drawn[:count]
 
 
 def assigned(groups: Sequence[str], raters: int, overlap: int, seed: int) -> list[list[int]]:
@@ -32,24 +32,24 @@ def assigned(groups: Sequence[str], raters: int, overlap: int, seed: int) -> lis
     order = list(range(len(groups)))
     draw.shuffle(order)
     order.sort(key=lambda unit: groups[unit])
-    own: list[list[int]] = [[] for _ in range(raters)]
+    units_of_rater: list[list[int]] = [[] for _ in range(raters)]
     for unit in order:
-        for rater in sorted(range(raters), key=lambda rater: (len(own[rater]), draw.random()))[:overlap]:
-            own[rater].append(unit)
-    for units in own:
+        for rater in sorted(range(raters), key=lambda rater: (len(units_of_rater[rater]), draw.random()))[:overlap]:
+            units_of_rater[rater].append(unit)
+    for units in units_of_rater:
         draw.shuffle(units)
-    return own
+    return units_of_rater
 
 
 def with_checks(units: Sequence[T], checks: Sequence[T], rater: str, seed: int) -> list[T]:
     """A rater's units with attention checks at drawn places, one in each of as many equal stretches."""
     draw = random.Random(f"checks/{rater}/{seed}")
-    found: list[T] = []
+    sequence: list[T] = []
     for number, check in enumerate(checks):
         stretch = list(units[number * len(units) // len(checks) : (number + 1) * len(units) // len(checks)])
         stretch.insert(draw.randint(0, len(stretch)), check)
-        found += stretch
-    return found if checks else list(units)
+        sequence += stretch
+    return sequence if checks else list(units)
 
 
 def shown_order(texts: int, rater: str, unit: int, seed: int) -> list[int]:

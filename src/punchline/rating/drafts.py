@@ -53,12 +53,12 @@ def draft_units(items: Mapping[str, Item], pool: Sequence[Draft]) -> list[Unit]:
     groups = defaultdict[tuple[str, str], list[Shown]](list)
     for draft in sorted(pool, key=lambda draft: draft.kind):
         groups[draft.item_id, draft.task].append(Shown(source=draft.source, text=draft.text, kind=draft.kind))
-    made = []
+    units = []
     for (item_id, task), texts in sorted(groups.items()):
         picture = items[item_id].images[0]
         texts += [Shown(source="", text="", kind=DISTRACTOR)] * (TEXTS - len(texts))
-        made.append(Unit(item_id=item_id, task=task, texts=tuple(texts), picture=picture.path, sha256=picture.sha256))
-    return made
+        units.append(Unit(item_id=item_id, task=task, texts=tuple(texts), picture=picture.path, sha256=picture.sha256))
+    return units
 
 
 def texts_of(answers: Mapping[str, str]) -> list[tuple[str, str]]:
@@ -76,20 +76,20 @@ def wrong(answers: Mapping[str, str]) -> str:
     return "a question needs one answer and three distractors, all different, or none at all."
 
 
-def winner(own: Sequence[Given]) -> Given | None:
+def winner(votes: Sequence[Given]) -> Given | None:
     """The vote that most raters of a unit agree with; None if several lead."""
     versions = [
-        ({(kind, plain(text)) for kind, text in texts_of(one.answers)}, one.answers.get(CATEGORY, "")) for one in own
+        ({(kind, plain(text)) for kind, text in texts_of(one.answers)}, one.answers.get(CATEGORY, "")) for one in votes
     ]
     counts = [versions.count(version) for version in versions]
     leading = [version for version, count in zip(versions, counts, strict=True) if count == max(counts)]
-    return own[versions.index(leading[0])] if all(version == leading[0] for version in leading) else None
+    return votes[versions.index(leading[0])] if all(version == leading[0] for version in leading) else None
 
 
-def used(own: Sequence[Given]) -> tuple[Shown, ...]:
+def used(votes: Sequence[Given]) -> tuple[Shown, ...]:
     """All texts that a unit's raters used, each once, in the words of the first."""
     texts: dict[str, Shown] = {}
-    for kind, text in chain.from_iterable(texts_of(one.answers) for one in own):
+    for kind, text in chain.from_iterable(texts_of(one.answers) for one in votes):
         texts.setdefault(plain(text), Shown(source="", text=text, kind=kind))
     return tuple(sorted(texts.values(), key=attrgetter("kind")))
 

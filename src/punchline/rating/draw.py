@@ -34,11 +34,11 @@ def declared(name: str) -> tuple[str, str, Study]:
     Raises PunchlineError.
     """
     known = {f"{benchmark}/{study}": (benchmark, study) for benchmark, own in every(studies).items() for study in own}
-    asked = {full for full, (benchmark, study) in known.items() if studies(benchmark)[study].offered is None}
-    found = [full for full in known if name in (full, known[full][1]) or (name == known[full][0] and full in asked)]
-    if len(found) != 1:
-        raise PunchlineError(f"no study {name!r}", hint=nearest(name, found or known))
-    benchmark, study = known[found[0]]
+    rated = {full for full, (benchmark, study) in known.items() if studies(benchmark)[study].offered is None}
+    matches = [full for full in known if name in (full, known[full][1]) or (name == known[full][0] and full in rated)]
+    if len(matches) != 1:
+        raise PunchlineError(f"no study {name!r}", hint=nearest(name, matches or known))
+    benchmark, study = known[matches[0]]
     return benchmark, study, studies(benchmark)[study]
 
 
@@ -62,18 +62,18 @@ def _units(where: Paths, benchmark: str, study: Study, texts: Texts, items: Mapp
         key = (item_id, task) if study.best else (item_id, task, source)
         groups.setdefault(key, []).append(Shown(source=source, text=text))
     units = []
-    for (item_id, task, *_), own in groups.items():
+    for (item_id, task, *_), group in groups.items():
         item, about = items[item_id], dict[str, Any]()
-        if (study.picture and not item.images) or (study.best and len(own) < 2):
+        if (study.picture and not item.images) or (study.best and len(group) < 2):
             continue
         context = [(name, str(item.fields.get(name, ""))) for name in study.fields]
         context += [(name, str(golds[item_id].values[name])) for name in study.gold]
         if study.picture:
-            shown = next(image for image in item.images if image.name == study.pictures.get(task, image.name))
-            about = {"picture": shown.path, "sha256": shown.sha256}
+            picture = next(image for image in item.images if image.name == study.pictures.get(task, image.name))
+            about = {"picture": picture.path, "sha256": picture.sha256}
         if any(golds[item_id].values.get(name) == value for name, value in blurred.items()):
             about["blurred"] = True
-        units.append(Unit(item_id=item_id, task=task, texts=tuple(own), context=tuple(context), **about))
+        units.append(Unit(item_id=item_id, task=task, texts=tuple(group), context=tuple(context), **about))
     return units
 
 
@@ -86,9 +86,9 @@ def agreeing(where: Paths, benchmark: str) -> set[str]:
     if votes is None:
         raise PunchlineError(f"no votes on {benchmark} were released: --agreed is for pixelhumor")
     ballots = votes.ballots(read_files([where.raw(benchmark, name) for name in votes.FILES]))
-    asked = [(item_id, len(set(labels)) > 1) for item_id, _, labels in ballots]
-    disputed = Counter(item_id for item_id, differ in asked if differ)
-    return {item_id for item_id, _ in asked if disputed[item_id] <= DISPUTED}
+    differing = [(item_id, len(set(labels)) > 1) for item_id, _, labels in ballots]
+    disputed = Counter(item_id for item_id, differ in differing if differ)
+    return {item_id for item_id, _ in differing if disputed[item_id] <= DISPUTED}
 
 
 def _check(unit: Unit, study: Study, draw: random.Random) -> Unit:
@@ -110,13 +110,13 @@ def _seated(
     """(sheet with practice and checks, pages by rater) of a sheet that has only the units that count."""
     units = sheet.units
     groups = [f"{unit.task}/{unit.texts[0].source if len(unit.texts) == 1 else ''}" for unit in units]
-    own = assigned(groups, len(raters), overlap, sheet.seed)
+    pages = assigned(groups, len(raters), overlap, sheet.seed)
     checked = not study.writes and not study.reviews
-    checks = [max(1, len(mine) // study.check_every) if mine and checked else 0 for mine in own]
+    checks = [max(1, len(mine) // study.check_every) if mine and checked else 0 for mine in pages]
     checking = [_check(draw.choice(units), study, draw) for _ in range(max(checks))]
     first = len(units) + len(practice)
     seats = {}
-    for rater, mine, n in zip(raters, own, checks, strict=True):
+    for rater, mine, n in zip(raters, pages, checks, strict=True):
         seats[rater] = [*range(len(units), first), *with_checks(mine, range(first, first + n), rater, sheet.seed)]
     sheet = replace(sheet, units=(*units, *practice, *checking))
     for picture in sorted({unit.picture for unit in sheet.units if unit.picture}):
@@ -134,14 +134,14 @@ def _texts(
     items: Mapping[str, Item],
 ) -> Texts:
     """Texts to rate: answers of models, or what the study offers; with texts of people, those about the same items."""
-    found = answered(where, benchmark, study, models if study.of_answers else ())
+    texts = answered(where, benchmark, study, models if study.of_answers else ())
     if study.offered is not None:
-        found = {(one.item_id, *key): text for one in items.values() for key, text in study.offered(one).items()}
+        texts = {(one.item_id, *key): text for one in items.values() for key, text in study.offered(one).items()}
     if by_people is None:
-        return found
-    own = written(by_people[1], by_people[0], study, items)
-    about = {item_id for item_id, *_ in own}
-    return {key: text for key, text in found.items() if key[0] in about} | own
+        return texts
+    by_rater = written(by_people[1], by_people[0], study, items)
+    about = {item_id for item_id, *_ in by_rater}
+    return {key: text for key, text in texts.items() if key[0] in about} | by_rater
 
 
 def _check_ratable(units: Sequence[Unit], study: Study) -> None:
@@ -191,8 +191,8 @@ def draw_up(
     else:
         ratable = _units(where, benchmark, study, _texts(where, benchmark, study, models, texts, all_items), all_items)
     if agreed:
-        kept = agreeing(where, benchmark)
-        ratable = [unit for unit in ratable if unit.item_id in kept]
+        allowed = agreeing(where, benchmark)
+        ratable = [unit for unit in ratable if unit.item_id in allowed]
     _check_ratable(ratable, study)
     sources = {unit.item_id: all_items[unit.item_id].source for unit in ratable}
     drawn = chosen(sources, len(sources), seed)
@@ -208,11 +208,11 @@ def draw_up(
         what = f"{raters:,} raters of {len(units):,} pages with {overlap} raters each"
         hint = f"--raters {most} at most, a larger --overlap, or more --items"
         raise PunchlineError(f"{what}: {raters - most:,} would have none", hint=hint)
-    shown: dict[str, Any] = {name: getattr(study, name) for name in ("title", "intro", "options", "note")}
-    shown |= {"pointers": study.pointers} if pointers else {}
-    shown |= {"benchmark": benchmark, "study": study_name, "run": where.run}
-    shown |= {"models": tuple(models) if study.of_answers and not study.reviews else ()}
-    sheet = Sheet(**shown, seed=seed, questions=dict(study.questions), units=tuple(units))
+    settings: dict[str, Any] = {name: getattr(study, name) for name in ("title", "intro", "options", "note")}
+    settings |= {"pointers": study.pointers} if pointers else {}
+    settings |= {"benchmark": benchmark, "study": study_name, "run": where.run}
+    settings |= {"models": tuple(models) if study.of_answers and not study.reviews else ()}
+    sheet = Sheet(**settings, seed=seed, questions=dict(study.questions), units=tuple(units))
     called = [f"{number:0{len(str(raters))}d}" for number in range(1, raters + 1)]
     return _seated(sheet, study, practice, called, overlap, draw)
 

@@ -43,12 +43,12 @@ def progress(votes: Votes) -> list[dict[str, Any]]:
     given, units, rows = votes.given(), votes.sheet.units, []
     for rater in votes.raters():
         seats = votes.seats(rater)
-        own = [(units[unit], given[rater, unit]) for unit in seats if (rater, unit) in given]
-        checks = [set(one.answers.values()) == {unit.right} for unit, one in own if unit.kind == "check"]
-        counted = [one for unit, one in own if unit.kind == "counts"]
+        own_votes = [(units[unit], given[rater, unit]) for unit in seats if (rater, unit) in given]
+        checks = [set(one.answers.values()) == {unit.right} for unit, one in own_votes if unit.kind == "check"]
+        counted = [one for unit, one in own_votes if unit.kind == "counts"]
         row = {"rater": rater, "rated": len(counted), "of": sum(units[unit].kind == "counts" for unit in seats)}
         row |= {"not judged": sum(not one.answers for one in counted), "checks": len(checks), "passed": sum(checks)}
-        rows.append(row | {"last vote": max((one.time for _, one in own), default="")})
+        rows.append(row | {"last vote": max((one.time for _, one in own_votes), default="")})
     return rows
 
 
@@ -80,7 +80,7 @@ def even(votes: Votes) -> list[Unit]:
 
     Of several texts they have the leading ones; of drafts, those that a rater used.
     """
-    found = []
+    units = []
     form = votes.sheet.form
     for index, given in votes.rated().items():
         unit = votes.sheet.units[index]
@@ -88,14 +88,14 @@ def even(votes: Votes) -> list[Unit]:
             continue
         if form == "review":
             if drafts.winner(given) is None:
-                found.append(replace(unit, texts=drafts.used(given) or unit.texts))
+                units.append(replace(unit, texts=drafts.used(given) or unit.texts))
             continue
         judged = pd.DataFrame([one.answers for one in given if one.answers])
         leading = [judged[aspect].mode() for aspect in judged]
         if tied := {value for values in leading if len(values) > 1 for value in values}:
             texts = tuple(unit.texts[place] for place in sorted(map(int, tied))) if form == "choose" else unit.texts
-            found.append(replace(unit, texts=texts))
-    return found
+            units.append(replace(unit, texts=texts))
+    return units
 
 
 def cast(votes: Votes) -> list[Vote]:
@@ -103,18 +103,18 @@ def cast(votes: Votes) -> list[Vote]:
 
     The source of a written text is Human, or Human-<rater> if several write about the same item.
     """
-    found = []
+    result = []
     form = votes.sheet.form
     writers = Counter(unit for rater in votes.raters() for unit in votes.seats(rater))
     for unit, given in sorted(_counted(votes), key=lambda pair: (pair[1].unit, pair[1].rater)):
         for aspect, value in given.answers.items():
             if form == "write":
-                shown = Shown(source=HUMAN if writers[given.unit] == 1 else f"{HUMAN}-{given.rater}", text=value)
+                entry = Shown(source=HUMAN if writers[given.unit] == 1 else f"{HUMAN}-{given.rater}", text=value)
             else:
-                shown = unit.texts[int(value) if form == "choose" else 0]
-            about = (unit.item_id, shown.source, unit.task, aspect, value, shown.text)
-            found.append(Vote(*about, given.rater, given.time, given.note, votes.version, given.pointers))
-    return found
+                entry = unit.texts[int(value) if form == "choose" else 0]
+            about = (unit.item_id, entry.source, unit.task, aspect, value, entry.text)
+            result.append(Vote(*about, given.rater, given.time, given.note, votes.version, given.pointers))
+    return result
 
 
 def not_judged(votes: Votes) -> Counter[str]:

@@ -55,16 +55,16 @@ class Pages:
         self.templates = templates(HERE / "templates")
 
     def page(self, template: str, status: int = 200, **values: object) -> Response:
-        shown = self.templates.get_template(template).render(
+        html = self.templates.get_template(template).render(
             title=self.sheet.title, sheet=self.sheet, status=status, **values
         )
-        return HTMLResponse(shown, status)
+        return HTMLResponse(html, status)
 
     def rater(self, secret: str) -> str:
-        found = self.votes.rater_of(secret)
-        if found is None:
+        rater = self.votes.rater_of(secret)
+        if rater is None:
             raise HTTPException(403)
-        return found
+        return rater
 
     def opened(self, request: Request) -> tuple[str, int, int]:
         """(rater, place, index of the unit) of a request's page; places count a rater's own pages from 1."""
@@ -104,10 +104,10 @@ class Pages:
 
     def item(self, request: Request) -> Response:
         rater, place, index = self.opened(request)
-        saved = shown = self.votes.given(rater).get((rater, index))
+        saved = vote = self.votes.given(rater).get((rater, index))
         if saved is None and self.sheet.form == "review":  # an inspector sees the review of the rater before
-            shown = next((given for (_, unit), given in self.votes.given().items() if unit == index), None)
-        fields = shown.as_fields(self.sheet) if shown else {}
+            vote = next((given for (_, unit), given in self.votes.given().items() if unit == index), None)
+        fields = vote.as_fields(self.sheet) if vote else {}
         return self._item(rater, place, index, fields, saved=saved is not None)
 
     def _item(
@@ -205,9 +205,9 @@ async def _fields(request: Request) -> dict[str, str]:
 
 async def _guard(request: Request, go: Callable[[Request], Awaitable[Response]]) -> Response:
     """Refuse posts from other sites; set the same headers on every reply."""
-    own = f"{request.url.scheme}://{request.headers.get('host', '')}"
+    origin = f"{request.url.scheme}://{request.headers.get('host', '')}"
     foreign = request.headers.get("sec-fetch-site", "same-origin") != "same-origin"
-    if request.method not in ("GET", "HEAD") and (foreign or request.headers.get("origin") != own):
+    if request.method not in ("GET", "HEAD") and (foreign or request.headers.get("origin") != origin):
         reply: Response = Response("A vote comes from this server's own pages only.\n", 403, media_type="text/plain")
     else:
         reply = await go(request)

@@ -39,7 +39,7 @@ def answered(where: Paths, benchmark: str, study: Study, models: Sequence[str]) 
         hint = f"Run {making(where.run, 'responses', benchmarks=f'[{benchmark}]')} first"
         raise PunchlineError("nothing was asked yet", file=path, hint=hint)
     requests = read_table(path, Request)
-    found: Texts = {}
+    texts: Texts = {}
     states = Counter[str]()
     for model in models:
         index = Path(where.snapshot(benchmark, model))
@@ -51,7 +51,7 @@ def answered(where: Paths, benchmark: str, study: Study, models: Sequence[str]) 
                 continue
             states[response.state] += 1
             if response.state == "ok" and (text := (study.reading(response.text or "") or "").strip()):
-                found[request.item_id, study.tasks[request.task], model] = text
+                texts[request.item_id, study.tasks[request.task], model] = text
     if not states["ok"]:
         what = f"no answer to {', '.join(study.tasks)} of {', '.join(models)} ({states.total():,} were asked for)"
         hint = f"Select models that answer it: {making(where.run, 'responses', models='[NAME]')}; baselines do not"
@@ -59,7 +59,7 @@ def answered(where: Paths, benchmark: str, study: Study, models: Sequence[str]) 
             of_run = "" if where.run == DEFAULT_RUN else f" --run {where.run}"
             hint = f"punchline retry{of_run} asks the {states['failed']:,} again that failed"
         raise PunchlineError(what, file=path, hint=hint)
-    return found
+    return texts
 
 
 def written(content: bytes, file: str, study: Study, items: Mapping[str, Item]) -> Texts:
@@ -67,14 +67,14 @@ def written(content: bytes, file: str, study: Study, items: Mapping[str, Item]) 
 
     PixelHumor's released file is read too: the first explanation of each item of the run. Raises PunchlineError.
     """
-    found: Texts = {}
+    texts: Texts = {}
     if all(name in content.partition(b"\n")[0].decode("utf-8-sig", "replace") for name in RELEASED):
         rows = [tuple(cells[name].strip() for name in RELEASED) for _, cells in parse_csv(content, RELEASED, file=file)]
         for item_id, text in rows:
             if item_id in items and text:
-                found.setdefault((item_id, "", HUMAN), text)
-        log_line(f"{file}: {len(found):,} of {len(rows):,} explanations are of comics of this run, the first of each")
-        return found
+                texts.setdefault((item_id, "", HUMAN), text)
+        log_line(f"{file}: {len(texts):,} of {len(rows):,} explanations are of comics of this run, the first of each")
+        return texts
     for line, cells in parse_csv(content, TEXTS, file=file):
         item_id, source, text = (from_spreadsheet(cells[name].strip()) for name in TEXTS)
         task = cells.get("task", "").strip()
@@ -86,10 +86,10 @@ def written(content: bytes, file: str, study: Study, items: Mapping[str, Item]) 
         if not source or not text:
             field = "text" if source else "source"
             raise refused("the cell is empty", field=field, hint="Name the writer and the text")
-        if (item_id, task, source) in found:
+        if (item_id, task, source) in texts:
             raise refused("a second text by the same source", field="source", hint="Keep one of the two")
-        found[item_id, task, source] = text
-    return found
+        texts[item_id, task, source] = text
+    return texts
 
 
 def blinded(study: Study, texts: Texts, items: Mapping[str, Item], seed: int) -> tuple[str, str]:
@@ -101,9 +101,9 @@ def blinded(study: Study, texts: Texts, items: Mapping[str, Item], seed: int) ->
         raise PunchlineError("a sheet is for studies in which raters give points", hint="Use pages: --raters N")
     order = sorted(texts.items())
     random.Random(seed).shuffle(order)
-    asked = [(key, text, question) for key, text in order for question in study.questions[key[1]]]
+    questions = [(key, text, question) for key, text in order for question in study.questions[key[1]]]
     rows = []
-    for row, ((item_id, task, source), text, question) in enumerate(asked, start=1):
+    for row, ((item_id, task, source), text, question) in enumerate(questions, start=1):
         image = items[item_id].images[0].path if items[item_id].images else ""
         values = (row, item_id, image, for_spreadsheet(text), question.ask, "", source, task, question.aspect)
         rows.append(dict(zip((*SHEET, *KEY[2:]), values, strict=True)))
@@ -117,18 +117,18 @@ def unblinded(sheet: Path, key: Path) -> list[Rating]:
     Raises PunchlineError for a row that the key does not have, or has for another item, and for an invalid score.
     """
     rows = {cells["row"]: cells for _, cells in parse_csv(key.read_bytes(), KEY[:3], file=key)}
-    found: dict[str, Rating] = {}
+    ratings: dict[str, Rating] = {}
     for line, cells in parse_csv(sheet.read_bytes(), ("row", "item_id", "score"), file=sheet):
         row, item_id, score = cells["row"], cells["item_id"], cells["score"].strip()
         refused = partial(PunchlineError, file=sheet, line=line, record=item_id)
         if row not in rows or rows[row]["item_id"] != item_id:
             hint = f"Use the key that was written with this sheet: {key}"
             raise refused(f"the key has no row {row!r} of this item", hint=hint)
-        if score and row in found:
+        if score and row in ratings:
             raise refused(f"row {row} is there twice", field="score", hint="Keep one of the two")
         if score and not NUMBER.fullmatch(score):
             raise refused(f"{score!r} is no number", field="score", hint="Write a number, or leave the cell empty")
         if score:
             about = {name: rows[row][name] for name in KEY[3:] if rows[row].get(name)}
-            found[row] = Rating(item_id, rows[row]["source"], sheet.stem, float(score), about)
-    return list(found.values())
+            ratings[row] = Rating(item_id, rows[row]["source"], sheet.stem, float(score), about)
+    return list(ratings.values())

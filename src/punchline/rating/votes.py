@@ -202,11 +202,11 @@ class Votes:
 
     def offered(self, rater: str) -> dict[int, set[int]]:
         """{unit: the texts to choose among} of a rater who decides, in a study that an older version made."""
-        found = defaultdict[int, set[int]](set)
+        offers = defaultdict[int, set[int]](set)
         if self._rows("SELECT 1 FROM sqlite_master WHERE name = 'offered'"):
             for unit, text in self._rows("SELECT unit, text FROM offered WHERE rater = ?", rater):
-                found[unit].add(text)
-        return dict(found)
+                offers[unit].add(text)
+        return dict(offers)
 
     def vote(self, rater: str, unit: int, answers: Mapping[str, str], note: str, pointers: str = "") -> None:
         """Add a vote; it is on disk on return."""
@@ -219,12 +219,12 @@ class Votes:
         """The last vote on every unit by (rater, unit), of one rater or of all, in the order of first votes."""
         query = "SELECT rater, unit, answers, note, time FROM votes WHERE ?1 IS NULL OR rater = ?1 ORDER BY id"
         rows = (Given(*row) for row in self._rows(query, rater))
-        found = {}
+        votes = {}
         for row in rows:
             answers = json.loads(row.answers)  # type: ignore[arg-type]
             pointers = answers.pop(POINTERS, "")
-            found[row.rater, row.unit] = row._replace(answers=answers, pointers=pointers)
-        return found
+            votes[row.rater, row.unit] = row._replace(answers=answers, pointers=pointers)
+        return votes
 
     def rated(self) -> dict[int, list[Given]]:
         """The last votes by unit, of all units without a rater who is yet to vote."""

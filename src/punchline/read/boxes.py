@@ -117,26 +117,26 @@ def boxes(
     thousandths; `corners`: what a model writes instead. What other numbers mean is not guessed.
     """
     pieces = normalize.ends(answer, _EDGE, _EDGE)
-    found: dict[Box, tuple[int, int]] = {}
+    spans: dict[Box, tuple[int, int]] = {}
     for at, piece in pieces:
         for match in _GROUP.finditer(normalize.same_length(piece)):
             ascii_only = match[0].isascii() and piece[match.start() : match.end()].isascii()
-            if len(found) <= MOST and ascii_only and (box := _box(match, size, corners)):
-                found.setdefault(box, (at + match.start(), at + match.end()))
-    for at, piece in pieces if not found else ():
+            if len(spans) <= MOST and ascii_only and (box := _box(match, size, corners)):
+                spans.setdefault(box, (at + match.start(), at + match.end()))
+    for at, piece in pieces if not spans else ():
         for match in list(_LOOSE.finditer(piece))[: MOST + 1]:
             parts = ", ".join(f"{name}: {share}{unit.strip()}" for name, share, unit in _PART.findall(match[0]))
             written = _GROUP.fullmatch(f"[{parts}]")
             if box := _box(written, size, corners) if written else None:
-                found.setdefault(box, (at + match.start(), at + match.end()))
-    if not found and len(answer) < 100 and (bare := _GROUP.fullmatch(f"[{answer.strip(' .')}]")):
-        found = {box: (0, len(answer)) for box in [_box(bare, size, corners)] if box}
-    if not 0 < len(found) <= MOST:
+                spans.setdefault(box, (at + match.start(), at + match.end()))
+    if not spans and len(answer) < 100 and (bare := _GROUP.fullmatch(f"[{answer.strip(' .')}]")):
+        spans = {box: (0, len(answer)) for box in [_box(bare, size, corners)] if box}
+    if not 0 < len(spans) <= MOST:
         return Read(None)
-    if len(found) > 1:
+    if len(spans) > 1:
         low = normalize.lower(normalize.same_length(answer))
-        first = {end: start + len(low[start:end]) - len(low[start:end].lstrip()) for start, end in found.values()}
+        first = {end: start + len(low[start:end]) - len(low[start:end].lstrip()) for start, end in spans.values()}
         mentions = sorted(Mention(start, end, "") for end, start in first.items())
-        kept = {one.end for one in affirmed(low, mentions)}
-        found = {box: span for box, span in found.items() if span[1] in kept} or found
-    return Read(tuple(found), min(start for start, _ in found.values()), max(end for _, end in found.values()))
+        affirmed_ends = {one.end for one in affirmed(low, mentions)}
+        spans = {box: span for box, span in spans.items() if span[1] in affirmed_ends} or spans
+    return Read(tuple(spans), min(start for start, _ in spans.values()), max(end for _, end in spans.values()))

@@ -71,8 +71,8 @@ def _spelt(option: str) -> str:
     if not places:
         return ""
     words, ends = pieces[places[0] : places[-1] + 1], "".join(pieces[places[-1] + 1 :])
-    own = rf"(?:\s?{re.escape(ends)})?" if "?" in ends else ""  # of an option that is a question; its answer is none
-    return r"(?<!\w)" + r"\s{0,2}".join(map(re.escape, words[:200])) + r"(?!\w)" + own
+    mark = rf"(?:\s?{re.escape(ends)})?" if "?" in ends else ""  # of an option that is a question; its answer is none
+    return r"(?<!\w)" + r"\s{0,2}".join(map(re.escape, words[:200])) + r"(?!\w)" + mark
 
 
 def _texts(text: normalize.Plain, options: Mapping[str, str]) -> list[Mention]:
@@ -81,14 +81,14 @@ def _texts(text: normalize.Plain, options: Mapping[str, str]) -> list[Mention]:
     for letter, option in sorted(options.items()):
         pattern = _spelt(option)
         by_text[pattern] = f"{by_text[pattern]}|{letter}" if pattern in by_text else letter
-    found: list[Mention] = []
+    mentions: list[Mention] = []
     for pattern in sorted(filter(None, by_text), key=lambda one: (-len(one), one)):
         for match in re.finditer(pattern, text.low):
-            if all(match.end() <= other.start or match.start() >= other.end for other in found):
-                found.append(Mention(*match.span(), by_text[pattern], True))
-            if len(found) > 400:
+            if all(match.end() <= other.start or match.start() >= other.end for other in mentions):
+                mentions.append(Mention(*match.span(), by_text[pattern], True))
+            if len(mentions) > 400:
                 break
-    return sorted(found)
+    return sorted(mentions)
 
 
 _NTH = {f"{n}{end}": n for n in range(1, 10) for end in ("", "st", "nd", "rd", "th")} | CARDINALS | ORDINALS
@@ -154,11 +154,11 @@ def mentions(text: normalize.Plain, options: Mapping[str, str], marked: bool, gi
 
 def _alone(answer: str, options: Mapping[str, str]) -> str | None:
     """The letter of the one option that the whole answer is, with or without its letter, whatever the option says."""
-    said = re.findall(r"\w+", normalize.plain(answer).low)
-    if len("".join(said)) < 2:  # a letter, whatever options say
+    tokens = re.findall(r"\w+", normalize.plain(answer).low)
+    if len("".join(tokens)) < 2:  # a letter, whatever options say
         return None
     spelt = {letter: re.findall(r"\w+", normalize.plain(option).low) for letter, option in options.items()}
-    alike = [letter for letter, words in spelt.items() if words and said in (words, [letter.lower(), *words])]
+    alike = [letter for letter, words in spelt.items() if words and tokens in (words, [letter.lower(), *words])]
     return alike[0] if len(alike) == 1 else None
 
 
@@ -173,5 +173,5 @@ def choice(answer: str, letters: Collection[str], options: Mapping[str, str] | N
     texts = {letter: text for letter, text in (options or {}).items() if letter in given}
     if (alone := _alone(answer, texts)) is not None:
         return Read(alone, len(answer) - len(answer.lstrip()), len(answer.rstrip()))
-    said = resolve(answer, decider(lambda text, marked: mentions(text, texts, marked, given), given))
-    return said if said.value is not None else highest(answer, r"(?:option )?", "[a-z]", given)
+    reading = resolve(answer, decider(lambda text, marked: mentions(text, texts, marked, given), given))
+    return reading if reading.value is not None else highest(answer, r"(?:option )?", "[a-z]", given)

@@ -105,7 +105,7 @@ def without_courtesy(answer: str) -> str:
 
 def zones(answer: str, text: normalize.Plain) -> list[Zone]:
     """The marked answers of an answer, in its order. `text`: it in plain."""
-    found = set(_lines(text))
+    marked = set(_lines(text))
     for at, piece in normalize.ends(answer, EDGE, EDGE):
-        found.update(_boxes(piece, at), _tags(piece, at), _members(piece, at))
-    return sorted(found)
+        marked.update(_boxes(piece, at), _tags(piece, at), _members(piece, at))
+    return sorted(marked)

@@ -125,8 +125,8 @@ class Sentence:
     def __post_init__(self) -> None:
         tag = words.TAG_QUESTION.search(self.text)
         self.question = self.text.rstrip(" \"')").endswith("?") and not tag
-        said = self.text[: tag.start()].ljust(len(self.text)) if tag else self.text
-        self.text = _parted(words.blanked(words.FREE, said))
+        statement = self.text[: tag.start()].ljust(len(self.text)) if tag else self.text
+        self.text = _parted(words.blanked(words.FREE, statement))
 
     def groups(self, start: int = 0, end: int = LONGEST) -> Iterator[Group]:  # no sentence is longer
         for match in _GROUP.finditer(self.text, start, end):
@@ -223,29 +223,29 @@ class Sentence:
         left, right = self.left(start, floor), self.right(end, ceiling)
         if group[-1].text and _AND_NOT.match(text, end):
             right = ""
-        said = judgement(right)
-        head, _, own = left.rpartition(":")
+        claim = judgement(right)
+        head, _, clause = left.rpartition(":")
         letter = self.single and end - start == 1  # "no B"; but "no words"
         said_no = r"\bno(?:pe)?\b ?(?=[,:;-]|$)" if letter else r"\bno(?:pe)?\b ?(?=[,:;-])"
-        denials = words.NEGATION.findall(re.sub(said_no, " ", own)) + words.EXCLUSION.findall(own)
+        denials = words.NEGATION.findall(re.sub(said_no, " ", clause)) + words.EXCLUSION.findall(clause)
         denied = len(denials) % 2 == 1 or _REJECTED.search(head) is not None
         lead = (start < 40 and not text[:start].strip(" (\"'[")) or (end < 80 and LEAD.match(text[:end]) is not None)
         if words.ONLY_IF.search(text, 0, start) or _PROVIDED.match(text, end):
             return 0, -1
-        if words.LURE.search(right) and not said.best:
-            return (-1, 1) if said.sign < 0 else (0, -2)
+        if words.LURE.search(right) and not claim.best:
+            return (-1, 1) if claim.sign < 0 else (0, -2)
         if self.supposed(left, right, start, end):
             return 0, -1
         past = words.PAST.search(left)
-        if past and not words.THOUGHT_BETTER.search(left, past.end()) and not (said.sign < 0 and not denied):
+        if past and not words.THOUGHT_BETTER.search(left, past.end()) and not (claim.sign < 0 and not denied):
             return 0, -2
-        if said.sign > 0 and not said.best and re.search(r"\b(?:while|(?:even )?though|although|granted)\b", left):
+        if claim.sign > 0 and not claim.best and re.search(r"\b(?:while|(?:even )?though|although|granted)\b", left):
             return 0, -2
-        if said.sign and not alone:
+        if claim.sign and not alone:
             if denied:
-                return (-1, 1) if said.sign > 0 else (0, 0)
-            committed = said.best and not said.hedged and said.sign > 0
-            return said.sign, 2 if committed or (self.first and lead and said.sign > 0) else 1
+                return (-1, 1) if claim.sign > 0 else (0, 0)
+            committed = claim.best and not claim.hedged and claim.sign > 0
+            return claim.sign, 2 if committed or (self.first and lead and claim.sign > 0) else 1
         if denied:
             return -1, 1
         if alone:
@@ -310,40 +310,40 @@ def claims(
     comma or colon is said of it ("A: too broad"), not of the matter ("No, it is not"). `single`: one value is right, so
     that two affirmed at once are none."""
     text = masked(low, mentions)
-    found: list[Claim] = []
+    claims: list[Claim] = []
     spans = sentences(text)
     for number, (start, end) in enumerate(spans):
         sentence = text[start:end]
         if FIRST not in sentence:
-            found += _none_fits(sentence, start)
+            claims += _none_fits(sentence, start)
             continue
         places = {one.start: one for one in moved(within(mentions, start, end), -start)}
         of_sentence = moved(Sentence(sentence, places, given, number == 0, judged, single).claims(), start)
         alone = len(of_sentence) == 1 and of_sentence[0].tier == 3
-        if alone and 0 < number == len(spans) - 1 and not _lists(found, of_sentence):
+        if alone and 0 < number == len(spans) - 1 and not _lists(claims, of_sentence):
             of_sentence = [of_sentence[0]._replace(tier=4)]
-        found += of_sentence
-    return _without_first_of_list(text, spans, sorted(found))
+        claims += of_sentence
+    return _without_first_of_list(text, spans, sorted(claims))
 
 
-def _lists(found: list[Claim], last: list[Claim]) -> bool:
+def _lists(claims: list[Claim], last: list[Claim]) -> bool:
     """True if a last line goes on with a list: "B\nC"."""
-    values = [claim.value for claim in (*found, *last)]
-    firm = all(claim.tier >= 3 for claim in found)
-    return firm and (len(found) == 1 or (len(values) > 1 and values == sorted(set(values))))
+    values = [claim.value for claim in (*claims, *last)]
+    firm = all(claim.tier >= 3 for claim in claims)
+    return firm and (len(claims) == 1 or (len(values) > 1 and values == sorted(set(values))))
 
 
-def _without_first_of_list(text: str, spans: list[tuple[int, int]], found: list[Claim]) -> list[Claim]:
+def _without_first_of_list(text: str, spans: list[tuple[int, int]], claims: list[Claim]) -> list[Claim]:
     """An answer that begins with an option is one of it, unless others head lines or sentences in the same way."""
     heads = {
         start + head[0].index(FIRST)
         for start, end in spans
         if (head := re.match(rf"\W*(?:option )?[(\"'\[]?{MENTION}(?=[)\]\"']{{0,3}} ?[.):,-])", text[start:end]))
     }
-    leading = {claim.value for claim in found if claim.start in heads and claim.sign > 0}
-    if len(leading) < 2 or found[0].tier != 2 or found[0].start not in heads:
-        return found
-    return [found[0]._replace(tier=1), *found[1:]]
+    leading = {claim.value for claim in claims if claim.start in heads and claim.sign > 0}
+    if len(leading) < 2 or claims[0].tier != 2 or claims[0].start not in heads:
+        return claims
+    return [claims[0]._replace(tier=1), *claims[1:]]
 
 
 def _none_fits(sentence: str, start: int) -> list[Claim]:

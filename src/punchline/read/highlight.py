@@ -19,20 +19,20 @@ def balanced(text: str) -> bool:
 def words(text: str, hyphens: bool = False) -> tuple[str, ...]:
     """Words, lower-cased, in order: runs of letters and digits with the apostrophes (and `hyphens`) inside; other tags
     are left out."""
-    found = (_HYPHENATED if hyphens else _WORD).findall(_OTHER_TAG.sub("", text).lower())
-    return tuple(word.replace("’", "'") for word in found)
+    matches = (_HYPHENATED if hyphens else _WORD).findall(_OTHER_TAG.sub("", text).lower())
+    return tuple(word.replace("’", "'") for word in matches)
 
 
 def spans(text: str) -> list[tuple[int, int]]:
     """Spans between <i> and </i> (or <em>), in order; of nested ones the outermost, without those never closed."""
-    found, opened = list[tuple[int, int]](), list[int]()
+    passages, opened = list[tuple[int, int]](), list[int]()
     for tag in _MARK.finditer(text):
         if not tag[1]:
             opened.append(tag.end())
         elif opened:
             start = opened.pop()
-            found += [] if opened else [(start, tag.start())]
-    return found
+            passages += [] if opened else [(start, tag.start())]
+    return passages
 
 
 def passages(text: str) -> tuple[str, ...]:

@@ -58,10 +58,10 @@ _BOTH_WORD = re.compile(
 )
 
 
-def _with_both(found: list[Mention], low: str, pair: frozenset[str], both: str) -> list[Mention]:
+def _with_both(mentions: list[Mention], low: str, pair: frozenset[str], both: str) -> list[Mention]:
     """Mentions with "X and Y" as one of both; "X, Y or both" stays a list."""
     merged: list[Mention] = []
-    for mention in found:
+    for mention in mentions:
         if mention.value == both and not _BOTH_WORD.match(low, mention.end):
             continue
         last = merged[-1] if merged else Mention(0, 0, "")
@@ -86,10 +86,10 @@ def label(answer: str, labels: Labels, both: tuple[str, str, str] | None = None,
     def lex(text: normalize.Plain, marked: bool) -> list[Mention]:
         if both is None:
             return _mentions(text.low, forms)
-        found = _mentions(words.blanked(_NOT_JUST, text.low), forms)
-        if not found and (tie := _OF_THE_TWO.search(text.low)):
+        mentions = _mentions(words.blanked(_NOT_JUST, text.low), forms)
+        if not mentions and (tie := _OF_THE_TWO.search(text.low)):
             return [Mention(*tie.span(), both[2])]
-        return _with_both(found, text.low, frozenset(both[:2]), both[2])
+        return _with_both(mentions, text.low, frozenset(both[:2]), both[2])
 
     if none and words.NOT_APPLICABLE.fullmatch(normalize.plain(answer).low):
         return Read(NOT_APPLICABLE, 0, len(answer))
@@ -116,18 +116,18 @@ def _several(low: str, forms: Forms) -> list[Mention]:
     low = _PAIR_ENDS.sub("\n", answered(low))
     listed, heads, other = list[Mention](), list[Mention](), list[Mention]()
     every = frozenset(name for name, _ in forms)
-    for start, end, own, kept in by_sentence(low, _mentions(low, forms)):
+    for start, end, mentions, positive in by_sentence(low, _mentions(low, forms)):
         sentence = low[start:end]
         rest = _pattern(forms).sub(" ", sentence)
         listing = not _LIST_REST.sub("", re.sub(r"\([^()]{0,80}\)", " ", rest))
-        if {one.value for one in own} >= every and not listing:  # a menu
+        if {one.value for one in mentions} >= every and not listing:  # a menu
             continue
         if listing:
-            listed += kept
-        elif _HEAD.match(low[start : own[0].start]) and _HEAD_ENDS.match(low, own[0].end):
-            heads += kept[:1] if kept[:1] == own[:1] else []
+            listed += positive
+        elif _HEAD.match(low[start : mentions[0].start]) and _HEAD_ENDS.match(low, mentions[0].end):
+            heads += positive[:1] if positive[:1] == mentions[:1] else []
         elif not words.CONDITION.search(sentence) and not words.UNSURE.search(sentence):
-            other += kept
+            other += positive
     repeated = {one.value for one in heads} == every  # the guidelines
     return listed or (other if repeated else heads or other)
 
@@ -149,17 +149,17 @@ def several(answer: str, labels: Labels) -> Read[tuple[str, ...]]:
     for zone in sorted(final.zones(answer, text), key=lambda one: (one.rank, one.start, one.end), reverse=True):
         block = _BLOCK.match(answer, zone.end)
         part = normalize.part(answer, zone.start, block.end() if block else zone.end)
-        if found := _several(part.low, forms):
-            return _together(found, part)
+        if gold_labels := _several(part.low, forms):
+            return _together(gold_labels, part)
         if words.NOT_APPLICABLE.fullmatch(part.low):
             return Read((NOT_APPLICABLE,), zone.start, zone.end)
-    found = [] if refuses(text.low) else _several(text.low, forms)
-    return _together(found, text) if found else Read(None)
+    gold_labels = [] if refuses(text.low) else _several(text.low, forms)
+    return _together(gold_labels, text) if gold_labels else Read(None)
 
 
-def _together(found: list[Mention], text: normalize.Plain) -> Read[tuple[str, ...]]:
-    span = text.span(min(one.start for one in found), max(one.end for one in found))
-    return Read(tuple(dict.fromkeys(one.value for one in found)), *span)
+def _together(mentions: list[Mention], text: normalize.Plain) -> Read[tuple[str, ...]]:
+    span = text.span(min(one.start for one in mentions), max(one.end for one in mentions))
+    return Read(tuple(dict.fromkeys(one.value for one in mentions)), *span)
 
 
 # ------------------------------------------------------------------------------------ there or not, contributing or not
@@ -199,22 +199,22 @@ def _presence(low: str) -> tuple[int, int, int] | None:
     text = re.sub(r"\bnot absent\b", lambda match: "   present".ljust(len(match[0])), text)
     absent = _ABSENT.search(text)
     masked = words.blanked(_ABSENT, text, 1)
-    said: dict[int, tuple[int, int]] = {}
+    stated: dict[int, tuple[int, int]] = {}
     for match in list(_CONTRIBUTE.finditer(masked))[:40]:
         *_, clause = re.split(r"[.,;!?]|\bbut\b", masked[max(0, match.start() - sentences.NEAR) : match.start()])
         if not re.search(r"\b(?:can|could|may|might|often|usually|would) (?:\w+ )?$", clause):
             denied = len(words.NEGATION.findall(clause + match[0])) % 2 == 1
-            said[2 if denied or _NIL.match(masked, match.end()) else 1] = match.span()
-    if (idle := _IDLE.search(masked)) and 1 not in said:
-        said.setdefault(2, idle.span())
+            stated[2 if denied or _NIL.match(masked, match.end()) else 1] = match.span()
+    if (idle := _IDLE.search(masked)) and 1 not in stated:
+        stated.setdefault(2, idle.span())
     if absent:
         after = re.match(r" ?(?:(?:are|is|were|was) )?(?:present|visible|used)\b", masked[absent.end() :])
         masked = masked[absent.end() + after.end() :] if after else masked
-        return None if re.search(r"\bpresent\b|\bor\b", masked) or 1 in said else (0, *absent.span())
+        return None if re.search(r"\bpresent\b|\bor\b", masked) or 1 in stated else (0, *absent.span())
     there = re.search(r"\b(?:present|presence|there|is|are|was|were|has|does|effects?|they|it|contribut\w+)\b", masked)
-    if len(said) != 1 or not (1 in said or there):
+    if len(stated) != 1 or not (1 in stated or there):
         return None
-    [(kind, span)] = said.items()
+    [(kind, span)] = stated.items()
     return kind, *span
 
 
@@ -226,8 +226,8 @@ def presence(answer: str, labels: tuple[str, str, str], letters: str = "ABC") ->
     """
     text = normalize.plain(answer)
     start, end = sentences.sentences(text.low)[-1] if text.low.strip() else (0, 0)
-    said = re.findall(r"\w+", text.low[start:end])
-    alone = next((label for label in labels if said == re.findall(r"\w+", label.lower())), None)
+    tokens = re.findall(r"\w+", text.low[start:end])
+    alone = next((label for label in labels if tokens == re.findall(r"\w+", label.lower())), None)
     elsewhere = len(text.low) > 40 and "absent" in text.low[8:] and not _ABOUT_EFFECTS.search(text.low)
     if elsewhere and not alone:
         return Read(None)  # somebody else is absent
@@ -236,8 +236,8 @@ def presence(answer: str, labels: tuple[str, str, str], letters: str = "ABC") ->
         return Read(labels[letters.index(chosen.value)], chosen.start, chosen.end)
 
     def settle(part: normalize.Plain, _: bool) -> Verdict:
-        found = _presence(part.low)
-        return Verdict(labels[found[0]], *part.span(*found[1:])) if found else NOTHING
+        reading = _presence(part.low)
+        return Verdict(labels[reading[0]], *part.span(*reading[1:])) if reading else NOTHING
 
     if (said_so := resolve(answer, settle)).value is not None:
         return said_so

@@ -20,8 +20,8 @@ MARKUP = re.compile(r"[*_`#\"“”]")
 @lru_cache(maxsize=8)
 def _echoes(instructions: tuple[str, ...]) -> re.Pattern[str]:
     """The sentences of a prompt's instructions, however they are broken into lines."""
-    found = {one for text in instructions for one in re.split(r"(?<=[.?])\s+(?=[A-Z])", text)}
-    sentences = sorted((one for one in found if "{" not in one), key=lambda one: (-len(one), one))
+    parts = {one for text in instructions for one in re.split(r"(?<=[.?])\s+(?=[A-Z])", text)}
+    sentences = sorted((one for one in parts if "{" not in one), key=lambda one: (-len(one), one))
     return re.compile("|".join(_spelt(one.rstrip(".")) for one in sentences) + r"\.?", re.IGNORECASE)
 
 
@@ -29,10 +29,10 @@ def _spelt(text: str) -> str:
     return r"\s{1,5}".join(re.escape(word) for word in text.split())
 
 
-def without_prompt(answer: str, instructions: tuple[str, ...], shown: Sequence[str]) -> str:
-    """The answer without the instructions' sentences, and without `Caption: …` and `Image: …` of the texts `shown`."""
+def without_prompt(answer: str, instructions: tuple[str, ...], context: Sequence[str]) -> str:
+    """The answer without the instructions' sentences, and without `Caption: …` and `Image: …` of `context`."""
     rest = _echoes(instructions).sub(" ", answer) if instructions else answer
-    for text in filter(None, shown):
+    for text in filter(None, context):
         rest = re.sub(r"(?im)^\W{0,5}(?:caption|image):\s{0,5}" + _spelt(text), " ", rest)
     return rest
 
@@ -108,7 +108,7 @@ def _clause(piece: str, form: Form) -> str | None:
 
 def _clauses(text: str, form: Form) -> list[str]:
     pieces = re.split(r";|\s/\s|[()\n]", _INLINE.sub(r"\1", text))
-    return [found for piece in pieces if (found := _clause(piece, form)) is not None]
+    return [clause for piece in pieces if (clause := _clause(piece, form)) is not None]
 
 
 def _shouted(text: str) -> list[str]:
@@ -125,20 +125,20 @@ def _shouted(text: str) -> list[str]:
     return [" ".join(run) for run in runs if len(run) > 2]
 
 
-def metaphors(answer: str, instructions: tuple[str, ...] = (), shown: Sequence[str] = ()) -> tuple[str, ...] | None:
+def metaphors(answer: str, instructions: tuple[str, ...] = (), context: Sequence[str] = ()) -> tuple[str, ...] | None:
     """The metaphors that an answer names, "X is Y"; None where it gives none.
 
     Those in capitals, else those in quotation marks, else those of the first line that has one and little else, if the
-    answer does not refuse. `shown`: texts that the prompt shows, quotations of which are no metaphors. What the answer
+    answer does not refuse. `context`: texts that the prompt shows, quotations of which are none. What the answer
     repeats of the prompt is not read; the prompt's example is taken only where there is nothing else.
     """
-    answer = without_prompt(answer[:4000], instructions, shown)
+    answer = without_prompt(answer[:4000], instructions, context)
     if answer.lstrip("` \njson").startswith("{"):
         answer = structure.lines(answer) or answer
-    texts = [" ".join(text.split()) for text in shown if text]
+    texts = [" ".join(text.split()) for text in context if text]
 
-    def repeated(one: str) -> bool:
-        return any(one in text or (not one.istitle() and one.lower() in text.lower()) for text in texts)
+    def repeated(metaphor: str) -> bool:
+        return any(metaphor in text or (not metaphor.istitle() and metaphor.lower() in text.lower()) for text in texts)
 
     unmarked = MARKUP.sub("", answer)
     capitals = [one for run in _shouted(unmarked) for one in _clauses(run, "capitals")]
@@ -148,34 +148,34 @@ def metaphors(answer: str, instructions: tuple[str, ...] = (), shown: Sequence[s
     unquoted = _QUOTED.sub(lambda m: " " if m[1].count(" ") > 1 and repeated(m[1].strip(" .,")) else m[0], answer)
     for line in MARKUP.sub("", unquoted).splitlines() if not refuses(normalize.plain(answer).low) else ():
         line = _INTRODUCTION.sub("", _LIST_MARK.sub("", line))
-        found = next(filter(None, (_clauses(sentence, "plain") for sentence in _ENDS.split(line))), [])
-        others = len(line.split()) - sum(len(one.split()) for one in found)
-        candidates.append([one for one in found if others <= OTHER_WORDS and not any(one in text for text in texts)])
+        clauses = next(filter(None, (_clauses(sentence, "plain") for sentence in _ENDS.split(line))), [])
+        others = len(line.split()) - sum(len(one.split()) for one in clauses)
+        candidates.append([one for one in clauses if others <= OTHER_WORDS and not any(one in text for text in texts)])
     meant = [tuple(dict.fromkeys(found))[:PIECES] for found in candidates if found]
     meant = [found for found in meant if not repeats_example(found)] or meant or [()]
     return _affirmed(" ".join(unmarked.split()).lower(), meant[0]) or None
 
 
-def _affirmed(low: str, found: tuple[str, ...]) -> tuple[str, ...]:
+def _affirmed(low: str, values: tuple[str, ...]) -> tuple[str, ...]:
     """The metaphors that an answer does not take back or tell others apart from."""
-    mentions = sorted(Mention(at, at + len(one), one) for one in found if (at := low.find(one.lower())) >= 0)
+    mentions = sorted(Mention(at, at + len(one), one) for one in values if (at := low.find(one.lower())) >= 0)
     overlap = any(one.end > other.start for one, other in itertools.pairwise(mentions))
-    if overlap or not 1 < len(found) == len(mentions):
-        return found
-    kept = affirmed(low, mentions)
-    return tuple(one for one in found if any(one == mention.value for mention in kept)) or found
+    if overlap or not 1 < len(values) == len(mentions):
+        return values
+    positive = affirmed(low, mentions)
+    return tuple(one for one in values if any(one == mention.value for mention in positive)) or values
 
 
-def repeats_example(found: Sequence[str]) -> bool:
+def repeats_example(values: Sequence[str]) -> bool:
     """True if nothing is named but the prompt's own example or its placeholders (section 6.1: no meaningful answer)."""
-    return all(one.lower() in EXAMPLES for one in found)
+    return all(one.lower() in EXAMPLES for one in values)
 
 
 def explanation(
-    answer: str, instructions: tuple[str, ...] = (), shown: Sequence[str] = (), question: str = ""
+    answer: str, instructions: tuple[str, ...] = (), context: Sequence[str] = (), question: str = ""
 ) -> str | None:
-    """The answer, stripped, without what it repeats of the prompt, which shows the texts `shown`; None for one without
+    """The answer, stripped, without what it repeats of the prompt, which shows `context`; None for one without
     a word of its own, for a piece of the `question`, and for a refusal."""
-    text = without_prompt(answer, instructions, shown).strip()
+    text = without_prompt(answer, instructions, context).strip()
     repeated = " ".join(text.lower().split()).strip(" .,;:!?") in question.lower()
     return None if repeated or not re.search(r"\w", text) or refuses(normalize.plain(text[:OPENING]).low) else text

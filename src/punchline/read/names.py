@@ -48,7 +48,7 @@ _RELATIVE = re.compile(  # "the hole he is in"
 )
 
 
-def _name(line: str, shown: frozenset[str]) -> str | None:
+def _name(line: str, context: frozenset[str]) -> str | None:
     """A line as a name; None for a sentence, for nothing, for a piece of the prompt."""
     name = _NOT_BUT.sub("", _MARK.sub("", _MARK.sub("", line, count=1), count=1))
     aside = re.match(r"([\w' -]{2,40}?)(?:: | [-–—] |, (?=because|since|as|which|not\b|rather\b|instead\b)| \()", name)
@@ -59,17 +59,17 @@ def _name(line: str, shown: frozenset[str]) -> str | None:
     sentence = len(parts) > 2 and _VERB.search(name) and not _RELATIVE.search(name)
     if sentence or not re.search(r"\w", name) or len(parts) > MOST_WORDS or _NO_NAME.fullmatch(name):
         return None
-    return None if len(parts) > 1 and any(name.lower() in text for text in shown) else name
+    return None if len(parts) > 1 and any(name.lower() in text for text in context) else name
 
 
 @reader
-def object_name(answer: str, shown: Sequence[str] = ()) -> Read[str]:
+def object_name(answer: str, context: Sequence[str] = ()) -> Read[str]:
     """The object that an answer names: marked as its answer, else its first line, else what a sentence says that it is.
 
-    `shown`: instructions and texts of the prompt, which repeated are no answer. Nothing for a refusal, "none", a
+    `context`: instructions and texts of the prompt, which repeated are no answer. Nothing for a refusal, "none", a
     sentence that names none.
     """
-    prompts = frozenset(" ".join(text.lower().split()) for text in shown)
+    prompts = frozenset(" ".join(text.lower().split()) for text in context)
 
     def settle(text: normalize.Plain, marked: bool) -> Verdict:
         for line in normalize.LINE.finditer(text.text):
@@ -77,8 +77,8 @@ def object_name(answer: str, shown: Sequence[str] = ()) -> Read[str]:
             if _REMARK.match(line[0]):
                 continue
             if re.search(r"\w", line[0]) and not any(repeated in prompt for prompt in prompts if " " in repeated):
-                said = line[0][:500] if not marked else re.split(r"(?<=\w{3})[.!?] ", line[0], maxsplit=1)[0]
-                if name := _name(said, prompts):
+                start = line[0][:500] if not marked else re.split(r"(?<=\w{3})[.!?] ", line[0], maxsplit=1)[0]
+                if name := _name(start, prompts):
                     place = line.start() + max(line[0].find(name), 0)
                     return Verdict(name, *text.span(place, place + len(name)), marked)
                 break

@@ -90,17 +90,17 @@ def lower(text: str) -> str:
 
 def _instead(match: re.Match[str]) -> str:
     """Replacement of a piece of formatting."""
-    kind, found = match.lastgroup, match[0]
+    kind, matched = match.lastgroup, match[0]
     if kind in ("letter", "mark"):
         letter, mark = match["letter"], match["mark"]
-        if letter in "aI" and not set(found) - set("*_ aI"):  # an article, a pronoun, in italics
+        if letter in "aI" and not set(matched) - set("*_ aI"):  # an article, a pronoun, in italics
             return letter
         return f"({letter}){mark.replace(')', '')}"
     if kind in ("newline", "line", "rule"):
         return "\n"
     if kind == "task":
-        return "✗ " if found[-2] == " " else "✓ "
-    if kind in ("blank", "struck", "fence") or (kind == "gone" and found.startswith(("<|", "["))):
+        return "✗ " if matched[-2] == " " else "✓ "
+    if kind in ("blank", "struck", "fence") or (kind == "gone" and matched.startswith(("<|", "["))):
         return " "
     return ""
 
@@ -120,12 +120,12 @@ def plain(text: str, *, head: int = HEAD, tail: int = TAIL, base: int = 0) -> Pl
     at: list[int] = []
     for offset, piece in ends(text, head, tail):
         begin = base + offset
-        shown, places = _replaced(_DRESS, _instead, same_length(piece), list(range(begin, begin + len(piece))))
+        rendered, places = _replaced(_DRESS, _instead, same_length(piece), list(range(begin, begin + len(piece))))
         at += [*[begin] * bool(pieces), *places]
-        pieces.append(shown)
+        pieces.append(rendered)
     whole = "\n".join(pieces)
     if not whole.isascii():
-        whole, at = _replaced(_WIDER, lambda match: _WIDE[match.lastgroup or "gap"], whole, at, step=0)
+        whole, at = _replaced(_WIDER, lambda match: _WIDE[match.lastgroup or "gap"], whole, at, stride=0)
     return Plain(whole, lower(whole), tuple(at), base)
 
 
@@ -135,9 +135,9 @@ def part(answer: str, start: int, end: int | None = None) -> Plain:
 
 
 def _replaced(
-    pattern: re.Pattern[str], instead: Callable[[re.Match[str]], str], text: str, at: list[int], step: int = 1
+    pattern: re.Pattern[str], instead: Callable[[re.Match[str]], str], text: str, at: list[int], stride: int = 1
 ) -> tuple[str, list[int]]:
-    """A text with its matches replaced, and where each character stands; `step`: places between two new ones."""
+    """A text with its matches replaced, and where each character stands; `stride`: places between two new ones."""
     pieces: list[str] = []
     places: list[int] = []
     last = 0
@@ -145,6 +145,6 @@ def _replaced(
         start, end = match.span()
         new = instead(match)
         pieces += [text[last:start], new]
-        places += at[last:start] + [at[max(start, min(start + n * step, end - 1))] for n in range(len(new))]
+        places += at[last:start] + [at[max(start, min(start + n * stride, end - 1))] for n in range(len(new))]
         last = end
     return "".join((*pieces, text[last:])), places + at[last:]

@@ -58,9 +58,9 @@ def _mentions(text: normalize.Plain, marked: bool) -> list[Mention]:
     last = _WORD.fullmatch(low, low.rstrip().rfind("\n") + 1)  # a last line by itself
     if last and not last.start():
         return [Mention(*last.span(last.lastindex or 0), _value(last))]
-    found = [Mention(*last.span(last.lastindex or 0), _value(last))] if last else []
-    found += [Mention(*match.span(), _value(match)) for match in _NAMED.finditer(low) if match[0].isascii()]
-    covered = {place for one in found for place in range(one.start, one.end)}
+    mentions = [Mention(*last.span(last.lastindex or 0), _value(last))] if last else []
+    mentions += [Mention(*match.span(), _value(match)) for match in _NAMED.finditer(low) if match[0].isascii()]
+    covered = {place for one in mentions for place in range(one.start, one.end)}
     for match in _BARE.finditer(low):
         before = low[max(0, match.start() - 30) : match.start()]
         if (
@@ -70,8 +70,8 @@ def _mentions(text: normalize.Plain, marked: bool) -> list[Mention]:
             and (_BEFORE.search(before) or _JOINED.match(low, match.end()))
             and (_AFTER.match(low, match.end()) or re.search(r"\d\)? ?(?:through|to|and|or|&|,) ?$", before))
         ):
-            found.append(Mention(*match.span(), _value(match)))
-    return sorted(found)
+            mentions.append(Mention(*match.span(), _value(match)))
+    return sorted(mentions)
 
 
 @reader
@@ -83,5 +83,5 @@ def number(answer: str, labels: Collection[str]) -> Read[str]:
     if len(answer) < 100 and words.NOT_APPLICABLE.fullmatch(normalize.plain(answer).low):
         return Read(NOT_APPLICABLE, 0, len(answer))
     given = {str(label) for label in labels}
-    said = resolve(answer, decider(_mentions, given))
-    return said if said.value is not None else highest(answer, rf"{PICTURE}[ _]?#?", r"\d{1,3}", given)
+    reading = resolve(answer, decider(_mentions, given))
+    return reading if reading.value is not None else highest(answer, rf"{PICTURE}[ _]?#?", r"\d{1,3}", given)

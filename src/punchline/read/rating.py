@@ -34,12 +34,12 @@ _EDGE = 20_000
 
 def _by_itself(low: str) -> list[re.Match[str]]:
     """The first line that says anything, or the last, where that is a number and nothing else."""
-    said = [match for match in re.finditer(r"(?<![^\n])[^\n]{1,60}(?=\n|$)", low) if re.search(r"\w", match[0])]
+    lines = [match for match in re.finditer(r"(?<![^\n])[^\n]{1,60}(?=\n|$)", low) if re.search(r"\w", match[0])]
     first = _LEADING.match(low)
-    if first and not any(_LEADING.match(line[0]) for line in said[1:]):
+    if first and not any(_LEADING.match(line[0]) for line in lines[1:]):
         return [first]
-    ends = dict.fromkeys(match.span() for match in (said[:1] + said[-1:]))
-    return [found for start, end in ends if (found := _ALONE.fullmatch(low, start, end))]
+    ends = dict.fromkeys(match.span() for match in (lines[:1] + lines[-1:]))
+    return [number for start, end in ends if (number := _ALONE.fullmatch(low, start, end))]
 
 
 @reader
@@ -54,19 +54,19 @@ def rating(answer: str, least: float = 1, most: float = 5) -> Read[float]:
     if "[[" in answer:  # a format that holds something else
         return Read(None)
     text = normalize.plain(answer)
-    found = [
+    candidates = [
         match
         for match in [*_SAID.finditer(text.low)][-50:]
         if not _SCALE.search(before := text.low[max(0, match.start() - 40) : match.start()])
         and not _TAKEN_BACK.search(before)
     ]
     for correction in words.CORRECTION.finditer(text.low):
-        found = [match for match in found if match.start() >= correction.start()] or found
-    found = found or _by_itself(text.low)
-    if found and _OR.match(text.low, found[-1].end()):  # it does not decide
+        candidates = [match for match in candidates if match.start() >= correction.start()] or candidates
+    candidates = candidates or _by_itself(text.low)
+    if candidates and _OR.match(text.low, candidates[-1].end()):  # it does not decide
         return Read(None)
-    given = [next(filter(None, match.groups())) for match in found]
+    given = [next(filter(None, match.groups())) for match in candidates]
     values = {float(_WORDS.index(number) if number in _WORDS else number) for number in given}
     if len(values) != 1 or not least <= min(values) <= most:
         return Read(None)
-    return Read(values.pop(), *text.span(found[-1].start(), found[-1].end()))
+    return Read(values.pop(), *text.span(candidates[-1].start(), candidates[-1].end()))

@@ -74,12 +74,12 @@ def remove(answer: str, tags: tuple[str, ...] = TAGS) -> Answer:
     harmony = _harmony(answer)
     text, offset = (harmony.text, harmony.offset) if harmony else (answer, 0)
     spans: list[tuple[int, int]] = []
-    kept = at = 0  # where the answer can begin at the earliest, and where the next tag is looked for
+    start_of_answer = at = 0  # where the answer can begin at the earliest, and where the next tag is looked for
     opening, closing = _pattern(tags, False), _pattern(tags, True)
     while True:
         match = opening.search(text, at)
         if unopened := list(closing.finditer(text, at, match.start() if match else len(text))):
-            kept, spans = unopened[-1].end(), []
+            start_of_answer, spans = unopened[-1].end(), []
         if match is None:
             break
         end = closing.search(text, match.end())
@@ -87,15 +87,15 @@ def remove(answer: str, tags: tuple[str, ...] = TAGS) -> Answer:
             return Answer("", len(answer), False)
         spans.append((match.start(), end.end()))
         at = end.end()
-    whole = blanked(text, spans)[kept:]
+    whole = blanked(text, spans)[start_of_answer:]
     around = _AROUND.match(whole)
     begin = around.end() if around else 0
-    return Answer(whole[begin:].rstrip(), offset + kept + begin, harmony.closed if harmony else True)
+    return Answer(whole[begin:].rstrip(), offset + start_of_answer + begin, harmony.closed if harmony else True)
 
 
 def without(answer: str, tags: tuple[str, ...] = TAGS) -> str:
     """What is compared or judged of an answer: the answer as it is where it holds no thoughts, else what is left
     without them, stripped; "" where nothing was answered."""
-    own = remove(answer, tags)
-    whole = own.text == answer[own.offset :].rstrip() and _AROUND.fullmatch(answer, 0, own.offset) is not None
-    return answer if whole else own.text
+    part = remove(answer, tags)
+    whole = part.text == answer[part.offset :].rstrip() and _AROUND.fullmatch(answer, 0, part.offset) is not None
+    return answer if whole else part.text

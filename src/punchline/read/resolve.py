@@ -37,12 +37,12 @@ def _agreed(pool: Iterable[Claim]) -> Verdict | None:
     return Verdict(None, decided=True) if live else None
 
 
-def weigh(found: Sequence[Claim], given: frozenset[str], eliminates: bool = True) -> Verdict:
+def weigh(claims: Sequence[Claim], given: frozenset[str], eliminates: bool = True) -> Verdict:
     """The verdict of claims: the highest tier that affirms anything; else what is left of the values denied; else the
     only value that is mentioned at all."""
     denied: dict[str, Claim] = {}
     live: list[Claim] = []
-    for claim in reversed(found):  # of one value what is said last counts, and what is marked
+    for claim in reversed(claims):  # of one value what is said last counts, and what is marked
         if claim.sign < 0 and not any(one.value == claim.value for one in live[-1:]):
             denied.setdefault(claim.value, claim)
         elif claim.sign > 0 and (claim.tier > 2 or claim.value not in denied):
@@ -61,35 +61,35 @@ def weigh(found: Sequence[Claim], given: frozenset[str], eliminates: bool = True
         return Verdict(next(iter(left)), last.start, last.end, True)
     if verdict := _agreed(asserted):
         return verdict
-    mentioned = [claim for claim in found if claim.tier == 0 and claim.value not in denied]
-    only = _agreed(mentioned) if not any(claim.tier == -1 for claim in found) else None
+    mentioned = [claim for claim in claims if claim.tier == 0 and claim.value not in denied]
+    only = _agreed(mentioned) if not any(claim.tier == -1 for claim in claims) else None
     return only._replace(decided=False) if only and only.value else NOTHING
 
 
-def corrected(low: str, found: Sequence[Claim]) -> list[Claim]:
+def corrected(low: str, claims: Sequence[Claim]) -> list[Claim]:
     """The claims after an answer's last correction of itself, if any is affirmed there."""
-    affirmed = max((claim.start for claim in found if claim.sign > 0 and claim.tier >= 1), default=-1)
+    affirmed = max((claim.start for claim in claims if claim.sign > 0 and claim.tier >= 1), default=-1)
     turns = [match.start() for match in words.CORRECTION.finditer(low)]
-    turn = max((at for at in turns if at <= affirmed and found[0].start < at), default=0)
-    return [claim for claim in found if claim.start >= turn or claim.sign < 0]
+    turn = max((at for at in turns if at <= affirmed and claims[0].start < at), default=0)
+    return [claim for claim in claims if claim.start >= turn or claim.sign < 0]
 
 
 def by_sentence(low: str, mentions: Sequence[Mention]) -> Iterator[tuple[int, int, list[Mention], list[Mention]]]:
     """(start, end, mentions, those that are not denied) of each sentence that has mentions."""
     for start, end in sentences(low):
-        if own := within(mentions, start, end):
-            claimed = claims(low[start:end], moved(own, -start), frozenset(), single=False)
+        if inside := within(mentions, start, end):
+            claimed = claims(low[start:end], moved(inside, -start), frozenset(), single=False)
             # None of what "without X, …" takes along.
-            said = {one.start + start for one in claimed if one.sign > 0 or (one.sign, one.tier) == (0, 0)}
-            yield start, end, own, [one for one in own if one.start in said]
+            affirmed_starts = {one.start + start for one in claimed if one.sign > 0 or (one.sign, one.tier) == (0, 0)}
+            yield start, end, inside, [one for one in inside if one.start in affirmed_starts]
 
 
 def affirmed(low: str, mentions: Sequence[Mention]) -> list[Mention]:
     """The mentions that a text does not deny, take back, or tell another one apart from."""
-    kept = [one for *_, of_sentence in by_sentence(low, mentions) for one in of_sentence]
+    positive = [one for *_, of_sentence in by_sentence(low, mentions) for one in of_sentence]
     for turn in words.CORRECTION.finditer(low):
-        kept = [one for one in kept if one.start >= turn.start()] or kept
-    return kept
+        positive = [one for one in positive if one.start >= turn.start()] or positive
+    return positive
 
 
 _TWO = re.compile(r"[)\]\"']{0,2} and (?:option )?[(\[\"']{0,2}")
@@ -98,16 +98,16 @@ _ELIMINATING = re.compile(
 )
 
 
-def _listed(low: str, found: Sequence[Claim]) -> list[Claim]:
+def _listed(low: str, claims: Sequence[Claim]) -> list[Claim]:
     """ "Both A and B would fit" says it of A too; "eliminating A, B …" denies A."""
-    made = list(found)
-    for place, (one, two) in enumerate(itertools.zip_longest(found, found[1:])):
-        before = low[max(0, one.start - 40) : one.start].rstrip("([\"'") if not one.sign else ""
-        if two and two.sign > 0 and before.endswith("both ") and _TWO.fullmatch(low, one.end, two.start):
-            made[place] = one._replace(sign=two.sign, tier=two.tier)
+    listed = list(claims)
+    for place, (first, second) in enumerate(itertools.zip_longest(claims, claims[1:])):
+        before = low[max(0, first.start - 40) : first.start].rstrip("([\"'") if not first.sign else ""
+        if second and second.sign > 0 and before.endswith("both ") and _TWO.fullmatch(low, first.end, second.start):
+            listed[place] = first._replace(sign=second.sign, tier=second.tier)
         elif _ELIMINATING.search(before):
-            made[place] = one._replace(sign=-1, tier=1)
-    return made
+            listed[place] = first._replace(sign=-1, tier=1)
+    return listed
 
 
 _ASKED = re.compile(r"(?:(?<=^.)|(?<=\W.)|(?<=[\w\"')]))\? (?=(?:- )?(?:yes|no|correct|right|wrong)\b)")  # "A? Yes."
@@ -131,16 +131,16 @@ _RANKED = re.compile(
 
 def _first_ranked(low: str, mentions: Sequence[Mention]) -> list[Mention]:
     """Of "from best to worst: C, B, A", in a row or as a numbered list, only the first."""
-    kept = list(mentions)
+    remaining = list(mentions)
     if not (rank := _RANKS.search(low)) or _ASCENDING.search(low):
-        return kept
+        return remaining
     for block in _RANKED.finditer(low):
         if block[0].startswith(":") and not (rank.start() < block.start() <= rank.end() + 40):
             continue
-        ranked = [one for one in kept if block.start() <= one.start < block.end()]
+        ranked = [one for one in remaining if block.start() <= one.start < block.end()]
         ranked = [one for one in ranked if not re.match(r"\d[.)] .*\w", low[one.start : one.start + 40])]
-        kept = [one for one in kept if one in ranked[:1] or not block.start() <= one.start < block.end()]
-    return kept
+        remaining = [one for one in remaining if one in ranked[:1] or not block.start() <= one.start < block.end()]
+    return remaining
 
 
 def highest(answer: str, before: str, value: str, given: Iterable[str]) -> Read[str]:
@@ -174,17 +174,17 @@ def decider(lex: Lexer, given: Iterable[str], judged: bool = True, eliminates: b
 
     def decide(text: normalize.Plain, marked: bool) -> Verdict:
         low = answered(text.low) if judged else text.low
-        found = _listed(low, claims(low, _first_ranked(text.low, lex(text, marked)), values, judged))
-        verdict = weigh(corrected(text.low, found), values, eliminates)
+        stated = _listed(low, claims(low, _first_ranked(text.low, lex(text, marked)), values, judged))
+        verdict = weigh(corrected(text.low, stated), values, eliminates)
         value = verdict.value if verdict.value in values else None
         return Verdict(value, *text.span(verdict.start, verdict.end), verdict.decided)
 
     return decide
 
 
-def _of_zones(answer: str, zones: Iterable[final.Zone], settle: Settle) -> Verdict:
+def _of_zones(answer: str, zones: Iterable[final.Zone], read_text: Settle) -> Verdict:
     """The verdict of marked answers of one rank, as a span of the answer."""
-    verdicts = [settle(normalize.part(answer, zone.start, zone.end), True) for zone in zones]
+    verdicts = [read_text(normalize.part(answer, zone.start, zone.end), True) for zone in zones]
     verdicts = [one for one in verdicts if one.decided or one.value is not None]
     if not verdicts or len({str(verdict.value).lower() for verdict in verdicts}) == 1:
         return verdicts[-1]._replace(decided=True) if verdicts else NOTHING
@@ -193,28 +193,28 @@ def _of_zones(answer: str, zones: Iterable[final.Zone], settle: Settle) -> Verdi
     return verdicts[-1] if verdicts[-1].value is not None and turned else Verdict(None, decided=True)
 
 
-def resolve(answer: str, settle: Settle) -> Read[Any]:
+def resolve(answer: str, read_text: Settle) -> Read[Any]:
     """The one value that an answer commits itself to, marked or in its words; nothing for none and for several."""
     text = normalize.plain(answer)
     if asks_back(text.low):
         return Read(None)
     zones = final.zones(answer, text)
     for rank in (final.FIRM, final.SAID):
-        verdict = _of_zones(answer, [zone for zone in zones if zone.rank == rank], settle)
+        verdict = _of_zones(answer, [zone for zone in zones if zone.rank == rank], read_text)
         if verdict.decided:
-            return _read(_taken_back(answer, verdict, settle))
-    verdict = settle(text, False)
+            return _read(_taken_back(answer, verdict, read_text))
+    verdict = read_text(text, False)
     return _read(verdict) if verdict.decided or not refuses(text.low) else Read(None)
 
 
 _BACK = re.compile(rf"{words.CORRECTION.pattern}|(?<![\w\"'])wait\b")  # "<answer>A</answer> wait, B"
 
 
-def _taken_back(answer: str, said: Verdict, settle: Settle) -> Verdict:
+def _taken_back(answer: str, marked_verdict: Verdict, read_text: Settle) -> Verdict:
     """The value after an answer's correction of what it had marked; without a correction, the marked value."""
-    turns = list(_BACK.finditer(normalize.lower(answer[said.end : said.end + 4000])))
-    turned = settle(normalize.part(answer, said.end + turns[-1].start()), False) if turns else NOTHING
-    return turned if turned.decided and turned.value is not None else said
+    turns = list(_BACK.finditer(normalize.lower(answer[marked_verdict.end : marked_verdict.end + 4000])))
+    turned = read_text(normalize.part(answer, marked_verdict.end + turns[-1].start()), False) if turns else NOTHING
+    return turned if turned.decided and turned.value is not None else marked_verdict
 
 
 def _read(verdict: Verdict) -> Read[Any]:

@@ -40,10 +40,10 @@ _notes: ContextVar[list[tuple[str, Read[Any]]] | None] = ContextVar("notes", def
 @contextmanager
 def notes() -> Iterator[list[tuple[str, Read[Any]]]]:
     """What readers are given in the meantime and what they read of it, in order: where `punchline show` marks it."""
-    found: list[tuple[str, Read[Any]]] = []
-    token = _notes.set(found)
+    readings: list[tuple[str, Read[Any]]] = []
+    token = _notes.set(readings)
     try:
-        yield found
+        yield readings
     finally:
         _notes.reset(token)
 
@@ -53,10 +53,10 @@ def noted(read: Callable[Concatenate[str, P], Read[V]]) -> Callable[Concatenate[
 
     @wraps(read)
     def telling(answer: str, *args: P.args, **kwargs: P.kwargs) -> Read[V]:
-        found = read(answer, *args, **kwargs)
-        if (told := _notes.get()) is not None:
-            told.append((answer, found))
-        return found
+        reading = read(answer, *args, **kwargs)
+        if (collected := _notes.get()) is not None:
+            collected.append((answer, reading))
+        return reading
 
     return cast(Callable[Concatenate[str, P], Read[V]], telling)
 
@@ -83,21 +83,25 @@ def reader(
     """A reader that takes thoughts and courtesies off first, and whose span is one of the whole answer all the same."""
 
     def of_answer(answer: str, *args: P.args, **kwargs: P.kwargs) -> Read[V]:
-        own = reasoning.remove(answer)
-        text, offset = structure.without_markers(own.text), own.offset
+        part = reasoning.remove(answer)
+        text, offset = structure.without_markers(part.text), part.offset
         lines = structure.lines(text)
         flags = text.startswith("{") and _FLAG.search(lines)  # whether, not which: {"A": false, "B": true}
-        found = Read[V](None)
+        reading = Read[V](None)
         for start, piece in () if flags else _pieces(text) if trimmed is not str else [(0, text)]:
-            if piece and found.value is None:
-                found = read(trimmed(piece), *args, **kwargs)
-                found = found._replace(start=found.start + start, end=found.end + start)
-        if found.value is None and (quoted := _QUOTED.fullmatch(text)):
+            if piece and reading.value is None:
+                reading = read(trimmed(piece), *args, **kwargs)
+                reading = reading._replace(start=reading.start + start, end=reading.end + start)
+        if reading.value is None and (quoted := _QUOTED.fullmatch(text)):
             group = quoted.lastindex or 0
-            found, offset = read(quoted[group], *args, **kwargs), offset + quoted.start(group)
-        if found.value is None and lines:
-            found, offset = read(lines, *args, **kwargs)._replace(start=0, end=len(text)), own.offset
-        return Read(found.value, found.start + offset, found.end + offset) if found.value is not None else Read(None)
+            reading, offset = read(quoted[group], *args, **kwargs), offset + quoted.start(group)
+        if reading.value is None and lines:
+            reading, offset = read(lines, *args, **kwargs)._replace(start=0, end=len(text)), part.offset
+        return (
+            Read(reading.value, reading.start + offset, reading.end + offset)
+            if reading.value is not None
+            else Read(None)
+        )
 
     remembered: dict[str, Read[V]] = {}
 
@@ -122,7 +126,7 @@ Reads = Sequence[tuple[str, Read[Any]]]  # what `notes` gathers
 def located(text: str, reads: Reads) -> Iterator[Read[Any]]:
     """Readings of a text, the last first, with their places in the whole: a reader may have been given a part."""
     same = [one for one in reads if one[0] is text]
-    for given, found in reversed(same or reads):
+    for given, span in reversed(same or reads):
         at = text.find(given) if given else -1
-        if found.value is not None and at >= 0:
-            yield found._replace(start=at + found.start, end=at + found.end)
+        if span.value is not None and at >= 0:
+            yield span._replace(start=at + span.start, end=at + span.end)

@@ -58,8 +58,8 @@ def masked(low: str, mentions: Sequence[Mention]) -> str:
 
 def within(mentions: Sequence[Mention], start: int, end: int) -> list[Mention]:
     """The mentions that begin in a span, up to its end; `mentions` are in order."""
-    own = mentions[bisect.bisect_left(mentions, (start,)) : bisect.bisect_left(mentions, (end,))]
-    return [one._replace(end=min(one.end, end)) for one in own]
+    inside = mentions[bisect.bisect_left(mentions, (start,)) : bisect.bisect_left(mentions, (end,))]
+    return [one._replace(end=min(one.end, end)) for one in inside]
 
 
 def moved(spans: Iterable[S], by: int) -> list[S]:

@@ -121,8 +121,8 @@ def _windows(items: Sequence[Item], labels: frozenset[str]) -> Iterator[Order]:
         window = sorted(items[at : at + size], key=lambda item: item[2])
         placed = [place for _, _, place, _ in window] == list(range(1, size + 1))
         order = [label for *_, label in window] if placed else []
-        yield from (found := _complete(items[at][0], items[at + size - 1][1], order, labels))
-        at += size if found else 1
+        yield from (orders := _complete(items[at][0], items[at + size - 1][1], order, labels))
+        at += size if orders else 1
 
 
 def _ranks(low: str, labels: frozenset[str]) -> Iterator[Order]:
@@ -170,12 +170,12 @@ def _told(low: str, labels: frozenset[str]) -> Iterator[Order]:
         if not bare or not (mentions or _STARTS.search(paragraph)):
             continue
         start, end, order = bare[0].start(), bare[-1].end(), [_number(match[1]) for match in bare]
-        if told := _complete(offset + start, offset + end, order, labels):
+        if story := _complete(offset + start, offset + end, order, labels):
             between = paragraph[max(0, start - 60) : end]
             each = len(paragraph) == len(low) and all(map(_OWN_LINE.match, low[start:].split("\n")))
             listed = each and order != sorted(order, key=int)
             in_order = listed or _TOLD.search(between) or between.count(";") >= len(labels) - 1
-            yield from told if in_order and not _NOT_TOLD.search(between) else ()
+            yield from story if in_order and not _NOT_TOLD.search(between) else ()
 
 
 def _by_line(low: str, labels: frozenset[str]) -> Iterator[Order]:
@@ -202,19 +202,19 @@ def _orders(low: str, labels: frozenset[str]) -> list[Order]:
         low = _WORD.sub(lambda word: f"{_PLACES.get(word[0]) or _number(word[0])},".ljust(len(word[0])), low)
     low = _NAMED.sub(lambda named: f"{named[1]}{_number(named[2])}".ljust(len(named[0])), low.translate(_HAN))
     low = _NTH.sub(lambda nth: f"{nth[2]} {_PLACES[nth[1]]}".ljust(len(nth[0])), low)  # "frame 3", as long
-    if found := _first((_ranks(low, labels), _numbered(low, labels), _by_line(low, labels))):
-        return sorted({*found, *_runs(low, labels, False)}, key=lambda one: (one.start, one.end, one.value))
+    if orders := _first((_ranks(low, labels), _numbered(low, labels), _by_line(low, labels))):
+        return sorted({*orders, *_runs(low, labels, False)}, key=lambda one: (one.start, one.end, one.value))
     digits = (_complete(*match.span(1), match[1], labels) for match in _DIGITS.finditer(low))
     ways = _runs(low, labels, False), _runs(low, labels, True), _told(low, labels)
     return _first(itertools.chain(ways, digits))
 
 
-def _denied(low: str, found: Order) -> bool:
+def _denied(low: str, order: Order) -> bool:
     """True if an order is an example, the one given, or said to be wrong."""
-    before = _NOT_KNOWN.sub(" ", low[max(0, found.start - 70) : found.start])
-    if _EXAMPLE.search(before) or _GIVEN_AFTER.match(low, found.end):
+    before = _NOT_KNOWN.sub(" ", low[max(0, order.start - 70) : order.start])
+    if _EXAMPLE.search(before) or _GIVEN_AFTER.match(low, order.end):
         return True
-    if list(found.value or ()) == sorted(found.value or (), key=int) and _COUNTED.search(before):
+    if list(order.value or ()) == sorted(order.value or (), key=int) and _COUNTED.search(before):
         return True
     if _SURE.search(before) and not re.search(r"\bnot?\b|n't", before):
         return False
@@ -226,19 +226,19 @@ def _denied(low: str, found: Order) -> bool:
 def _settled(text: normalize.Plain, labels: frozenset[str]) -> Verdict:
     """The one order that a plain text commits itself to."""
     low = text.low
-    found = [one for one in _orders(low, labels) if not _denied(low, one)]
+    orders = [one for one in _orders(low, labels) if not _denied(low, one)]
     for match in words.CORRECTION.finditer(low):
-        found = [one for one in found if one.start >= match.start()] or found
-    already = _ALREADY.search(low) if not found and len(labels) > 1 else None
+        orders = [one for one in orders if one.start >= match.start()] or orders
+    already = _ALREADY.search(low) if not orders and len(labels) > 1 else None
     if already and not words.NEGATION.search(low, max(0, already.start() - 30), already.start()):
-        found = [Read(tuple(sorted(labels, key=int)), *already.span())]
-    if len({one.value for one in found}) > 1:
-        cued = [one for one in found if _CUED.search(low[max(0, one.start - 120) : one.start])]
+        orders = [Read(tuple(sorted(labels, key=int)), *already.span())]
+    if len({one.value for one in orders}) > 1:
+        cued = [one for one in orders if _CUED.search(low[max(0, one.start - 120) : one.start])]
         cue = max((match.end() for match in _CUE.finditer(low)), default=len(low))
-        found = cued or [one for one in found if one.start >= cue][:1]
-    if len({one.value for one in found}) != 1:
+        orders = cued or [one for one in orders if one.start >= cue][:1]
+    if len({one.value for one in orders}) != 1:
         return NOTHING
-    return Verdict(found[-1].value, *text.span(found[-1].start, found[-1].end), True)
+    return Verdict(orders[-1].value, *text.span(orders[-1].start, orders[-1].end), True)
 
 
 @reader

@@ -22,9 +22,9 @@ _ROW = re.compile(r"^[ \t]{0,9}\|(.+)\|[ \t\u200b-\u200f]{0,9}$", re.MULTILINE)
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    if len(found := dict(pairs)) < len(pairs):
+    if len(members := dict(pairs)) < len(pairs):
         raise ValueError("a name comes twice")
-    return found
+    return members
 
 
 _DECODER = json.JSONDecoder(object_pairs_hook=_object)
@@ -63,16 +63,16 @@ def _scalar(value: Any) -> str:
 def _flat(value: Any, name: str = "") -> Iterator[str]:
     """Lines of a JSON value; members that only comment on the others are left out."""
     if isinstance(value, Mapping):
-        said = {str(key): one for key, one in value.items() if not _NOTE.search(str(key).lower())}
-        if name is _RECORD and len(said) == 2 and not any(isinstance(one, Mapping | list) for one in said.values()):
-            (_, first), (key, second) = said.items()
+        pairs = {str(key): one for key, one in value.items() if not _NOTE.search(str(key).lower())}
+        if name is _RECORD and len(pairs) == 2 and not any(isinstance(one, Mapping | list) for one in pairs.values()):
+            (_, first), (key, second) = pairs.items()
             yield _pair(_scalar(first), key, _scalar(second))
         else:
-            for key, one in said.items():
-                yield from _flat(one, key)
+            for key, element in pairs.items():
+                yield from _flat(element, key)
     elif isinstance(value, list) and any(isinstance(one, Mapping) for one in value):
-        for one in value:
-            yield from _flat(one, _RECORD)
+        for element in value:
+            yield from _flat(element, _RECORD)
     elif value is not None and value != []:
         text = ", ".join(map(_scalar, value)) if isinstance(value, list) else _scalar(value)
         yield f"{name.replace('_', ' ')}: {text}" if name else text
@@ -103,8 +103,8 @@ def _objects(value: Any) -> Iterator[Mapping[str, Any]]:
     """An object, and those in it."""
     if isinstance(value, Mapping):
         yield value
-    for one in value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else ():
-        yield from _objects(one)
+    for element in value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else ():
+        yield from _objects(element)
 
 
 def _as_text(value: Any) -> str:
@@ -117,8 +117,8 @@ def _as_text(value: Any) -> str:
 
 def fields(answer: str, names: Sequence[str]) -> dict[str, str]:
     """The text of each field, of a JSON object or up to the next field; of a field that comes twice the first."""
-    for found in (one for value in _values(answer[:LONGEST]) for one in _objects(value)):
-        by_name = {name.lower(): value for name, value in found.items()}
+    for members in (one for value in _values(answer[:LONGEST]) for one in _objects(value)):
+        by_name = {name.lower(): value for name, value in members.items()}
         if read := {name: _as_text(by_name[name]) for name in names if name in by_name}:
             return read
     read = {}

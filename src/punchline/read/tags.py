@@ -36,11 +36,11 @@ def inside(text: str, tag: str, at: int = 0) -> tuple[int, int] | None:
 @verbatim
 def marked_words(answer: str) -> Read[tuple[str, ...]]:
     """Words between <i> and </i> (or <em>), lower-cased, in order. A passage that is never closed is not marked."""
-    found = [span for span in highlight.spans(answer[:_MOST]) if highlight.words(answer[slice(*span)])]
+    passages = [span for span in highlight.spans(answer[:_MOST]) if highlight.words(answer[slice(*span)])]
     for cue in _REVISED.finditer(answer[:_MOST]):
-        found = [span for span in found if span[0] > cue.end()] or found
-    words = tuple(word for span in found for word in highlight.words(answer[slice(*span)], hyphens=True))
-    return Read(words, found[0][0], found[-1][1]) if found else Read(None)
+        passages = [span for span in passages if span[0] > cue.end()] or passages
+    words = tuple(word for span in passages for word in highlight.words(answer[slice(*span)], hyphens=True))
+    return Read(words, passages[0][0], passages[-1][1]) if passages else Read(None)
 
 
 @noted
@@ -52,26 +52,26 @@ def explanation(
     `notes`: tags of the prompt's own format whose content is not judged. Where a tag is opened and the answer ends
     before it is closed, the rest is taken. Nothing where nothing is left, and where thoughts never end.
     """
-    own = reasoning.remove(answer, tuple(one for one in reasoning.TAGS if one not in notes))
-    text, cut = _without(own.text, notes)
+    part = reasoning.remove(answer, tuple(one for one in reasoning.TAGS if one not in notes))
+    text, cut = _without(part.text, notes)
 
     def kept(start: int, end: int) -> Read[str]:
         """A span without white space at its ends."""
         content = text[start:end]  # with blanks in place of notes
         start, end = end - len(content.lstrip()), start + len(content.rstrip())
         pieces, at = [], start
-        for one, other in cut:
-            if start <= one and other <= end:
-                pieces.append(own.text[at:one])
-                at = other
-        value = "".join((*pieces, own.text[at:end]))
-        return Read(value, own.offset + start, own.offset + end) if value else Read(None)
+        for cut_from, cut_to in cut:
+            if start <= cut_from and cut_to <= end:
+                pieces.append(part.text[at:cut_from])
+                at = cut_to
+        value = "".join((*pieces, part.text[at:end]))
+        return Read(value, part.offset + start, part.offset + end) if value else Read(None)
 
-    shown = {" ".join(one.lower().split()) for one in placeholders}
+    placeholder_texts = {" ".join(one.lower().split()) for one in placeholders}
     at = 0
     while (span := inside(text, tag, at)) is not None:
         content = text[span[0] : span[1]]
-        if not _is_placeholder(content) and " ".join(content.lower().split()) not in shown:
+        if not _is_placeholder(content) and " ".join(content.lower().split()) not in placeholder_texts:
             return kept(*span)
         at = span[1]
     if at:

@@ -27,17 +27,17 @@ def verdict(answer: str) -> Read[str]:
     """ "PASS" or "FAIL": the content of the first <judgement>…</judgement>; without such a tag the word alone, else
     what the answer commits itself to, in capitals. Nothing where the tag holds anything else, as "PASS or FAIL" of the
     prompt."""
-    own = reasoning.remove(answer, tuple(tag for tag in reasoning.TAGS if tag != "reasoning"))
-    tagged = next(filter(None, (tags.inside(own.text, tag) for tag in _TAGS)), None)
-    start, end = tagged or (0, len(own.text))
+    part = reasoning.remove(answer, tuple(tag for tag in reasoning.TAGS if tag != "reasoning"))
+    tagged = next(filter(None, (tags.inside(part.text, tag) for tag in _TAGS)), None)
+    start, end = tagged or (0, len(part.text))
     if tagged or end < 40:
-        if clean := _CLEAN.fullmatch(own.text, start, min(end, start + 200)):
-            return Read(clean[1].upper(), own.offset + clean.start(1), own.offset + clean.end(1))
+        if clean := _CLEAN.fullmatch(part.text, start, min(end, start + 200)):
+            return Read(clean[1].upper(), part.offset + clean.start(1), part.offset + clean.end(1))
         if tagged:
             return Read(None)
-    notes = tags.inside(own.text, "reasoning")
-    at = own.text.find(">", notes[1]) + 1 if notes else 0
-    said = resolve(own.text[at:], decider(_mentions, ("PASS", "FAIL")))
-    if said.value is None:
+    notes = tags.inside(part.text, "reasoning")
+    at = part.text.find(">", notes[1]) + 1 if notes else 0
+    reading = resolve(part.text[at:], decider(_mentions, ("PASS", "FAIL")))
+    if reading.value is None:
         return Read(None)
-    return Read(said.value, own.offset + at + said.start, own.offset + at + said.end)
+    return Read(reading.value, part.offset + at + reading.start, part.offset + at + reading.end)

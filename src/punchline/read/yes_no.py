@@ -72,28 +72,28 @@ def _said(match: re.Match[str]) -> str:
 
 
 def _mentions(text: normalize.Plain, marked: bool) -> list[Mention]:
-    found = [
+    mentions = [
         Mention(*match.span(), _said(match))
         for match in _WORD.finditer(text.low)
         if not _SPEAKS.search(text.low, max(0, match.start() - 40), match.start())
     ]
-    return found or [Mention(*match.span(_said(match).lower()), _said(match)) for match in _TRUTH.finditer(text.low)]
+    return mentions or [Mention(*match.span(_said(match).lower()), _said(match)) for match in _TRUTH.finditer(text.low)]
 
 
 def _stated(low: str, stems: Sequence[str], against: Sequence[str]) -> tuple[str | None, int, int]:
     """The claim of the sentences about the question: of one that concludes, else of all alike."""
     stated: list[tuple[str, int, int]] = []
     concluded: list[tuple[str, int, int]] = []
-    asked = False
+    after_question = False
     about, opposite = (
         re.compile(rf"\b(?:{'|'.join(map(re.escape, of)).lower() or '(?!)'})") for of in (stems, against)
     )
     for start, end in sentences.sentences(low):
         sentence = words.blanked(words.FREE, low[start:end])
-        if asked and (short := _SHORT.fullmatch(sentence)):
+        if after_question and (short := _SHORT.fullmatch(sentence)):
             concluded.append((_said(short), start, end))
-        asked = sentence.rstrip(" \"')").endswith("?")
-        if asked or words.CONDITION.search(sentence) or _QUESTION.search(sentence):
+        after_question = sentence.rstrip(" \"')").endswith("?")
+        if after_question or words.CONDITION.search(sentence) or _QUESTION.search(sentence):
             continue
         if words.UNSURE.search(sentence) or _OPEN.search(sentence):
             return None, 0, 0
@@ -154,8 +154,8 @@ def yes_no(
         )
         if named:
             return Read("Yes" if named[1] in ("yes", "true") else "No", *text.span(*named.span(1)))
-    if (said := resolve(answer, decider(_mentions, ("Yes", "No"), judged=False))).value is not None:
-        return said
+    if (reading := resolve(answer, decider(_mentions, ("Yes", "No"), judged=False))).value is not None:
+        return reading
     last = text.low.rstrip().rfind("\n") + 1
     if short := _SHORT.fullmatch(text.low, last):
         return Read(_said(short), *text.span(*short.span(_said(short).lower())))

@@ -32,7 +32,7 @@ def span(text: str | None, reads: Reads) -> list[int] | None:
 
 def _answer(request: Request, response: Response, reads: Reads) -> dict[str, Any]:
     text = response.text
-    found = span(text, reads)
+    parsed_span = span(text, reads)
     return {
         **pick_fields(request, *QUESTION),
         **pick_fields(response, "digest", "state"),
@@ -40,7 +40,7 @@ def _answer(request: Request, response: Response, reads: Reads) -> dict[str, Any
         "cut": max(0, len(text or "") - MOST),
         "thoughts": reasoning.remove(text).offset if text and len(text) <= MOST else 0,  # characters before the answer
         "reasoning": response.reasoning[:MOST] if isinstance(response.reasoning, str) else "",
-        "span": found if found and found[1] <= MOST else None,
+        "span": parsed_span if parsed_span and parsed_span[1] <= MOST else None,
         "reason": response.reason,
         "finish": response.finish_reason,
         "tokens": [response.usage.prompt, response.usage.completion, response.usage.reasoning],
@@ -123,6 +123,6 @@ def build_parts(project: Project, benchmark: str, model: str) -> dict[str, Any]:
 def write_answers(project: Project, benchmark: str, model: str) -> None:
     """Write a model's answers to a benchmark for pages."""
     index = project.paths.report_answers(benchmark, model)
-    found = build_parts(project, benchmark, model)
-    leave_out_private(project, benchmark, found)
-    write_parts(index, f"answers/{benchmark}/{model}", found)
+    parts = build_parts(project, benchmark, model)
+    leave_out_private(project, benchmark, parts)
+    write_parts(index, f"answers/{benchmark}/{model}", parts)

@@ -52,17 +52,17 @@ def _spec(*plots: Spec) -> Spec:
 
 def points(sheet: Sheet, values: Sequence[str], by: Sequence[str]) -> list[Point]:
     """A point a row and column that has a value. `by`: columns that it is told by."""
-    found = []
+    dots = []
     for row in sheet.rows:
         for column in values:
             if (value := parse_number(row.values.get(column, ""))) is not None:
                 low, high = (parse_number(row.values.get(f"{column}_{end}", "")) for end in ("lo", "hi"))
-                found.append(
+                dots.append(
                     {name: row.values.get(name, "") for name in ("model", "kind", *by)}
                     | {"column": head(column), "value": value, "low": low, "high": high}
                     | {"comparable": row.comparable}
                 )
-    return found
+    return dots
 
 
 def first_keys(sheet: Sheet) -> list[Row]:
@@ -71,9 +71,11 @@ def first_keys(sheet: Sheet) -> list[Row]:
     seen: dict[tuple[str, str], Row] = {}
     wanted = None
     for row in (row for row in sheet.rows if row.values.get(sheet.main)):
-        own = [row.values.get(name, "") for name in keys]
-        wanted = own if wanted is None else wanted
-        if own == wanted or (row.kind == "published" and all(a in ("", b) for a, b in zip(own, wanted, strict=True))):
+        values = [row.values.get(name, "") for name in keys]
+        wanted = values if wanted is None else wanted
+        if values == wanted or (
+            row.kind == "published" and all(a in ("", b) for a, b in zip(values, wanted, strict=True))
+        ):
             seen.setdefault((row.kind, row.values["model"]), row)
     return list(seen.values())
 
@@ -93,42 +95,46 @@ def forest(sheet: Sheet) -> Spec:
 
     Rows that are not comparable with the paper are pale. {} without a value.
     """
-    found = points(replace(sheet, rows=first_keys(sheet)), [sheet.main], ())
-    if not found:
+    dots = points(replace(sheet, rows=first_keys(sheet)), [sheet.main], ())
+    if not dots:
         return {}
     sign = 1 if sheet.table.better(sheet.main) == "lower" else -1
-    found.sort(key=lambda point: (KINDS.index(point["kind"]), sign * point["value"], point["model"]))
-    return _spec(_dots([{**point, "label": point["model"]} for point in found], head(sheet.main)))
+    dots.sort(key=lambda point: (KINDS.index(point["kind"]), sign * point["value"], point["model"]))
+    return _spec(_dots([{**point, "label": point["model"]} for point in dots], head(sheet.main)))
 
 
-def _dots(found: list[Point], title: str) -> Spec:
+def _dots(dots: list[Point], title: str) -> Spec:
     """A line a label, in the order of the points."""
-    ends = [end for point in found for end in (point["value"], point["low"]) if end is not None]
-    labels = list(dict.fromkeys(point["label"] for point in found))
-    return _plot("dots", found, title, labels=labels, zero=min(ends) >= 0)
+    ends = [end for point in dots for end in (point["value"], point["low"]) if end is not None]
+    labels = list(dict.fromkeys(point["label"] for point in dots))
+    return _plot("dots", dots, title, labels=labels, zero=min(ends) >= 0)
 
 
 def figure(sheet: Sheet, chart: Chart) -> Spec:
     """A figure of the paper, redrawn from the table's rows. {} where there is no value."""
     columns = [name for name in chart.values if name in sheet.columns]
-    found = points(sheet, columns, [chart.by, *chart.within, *([chart.x] if chart.x else [])])
+    dots = points(sheet, columns, [chart.by, *chart.within, *([chart.x] if chart.x else [])])
     if chart.x is not None:
-        return _curve(found, chart, chart.x)
-    if not found:
+        return _curve(dots, chart, chart.x)
+    if not dots:
         return {}
     parts: dict[str, list[Point]] = {}
-    apart = chart.by != "model" and len({point[chart.by] for point in found}) <= FEW
-    for point in found:
+    apart = chart.by != "model" and len({point[chart.by] for point in dots}) <= FEW
+    for point in dots:
         group = [point[name] for name in (*chart.within, *([chart.by] if apart else ()))]
         point["named"] = point["model"] if apart else point[chart.by] or "all"
         point["label"] = point["named"] if apart or chart.by == "model" else f"{point['named']}  {point['model']}"
         part = " · ".join(text for text in (*group, point["column"] if len(columns) > 1 else "") if text)
         parts.setdefault(part, []).append(point)
     plots = []
-    for part, own in parts.items():
-        if len({(point["named"], point["kind"]) for point in own}) == len(own):  # ours and the printed on one line
-            own = [{**point, "label": point["named"]} for point in own]
-        plots.append(_dots(own, own[0]["column"]) | {"title": _filled(_SPECS["title"], {"text": part})})
+    for part, points_of_part in parts.items():
+        if len({(point["named"], point["kind"]) for point in points_of_part}) == len(
+            points_of_part
+        ):  # ours and the printed on one line
+            points_of_part = [{**point, "label": point["named"]} for point in points_of_part]
+        plots.append(
+            _dots(points_of_part, points_of_part[0]["column"]) | {"title": _filled(_SPECS["title"], {"text": part})}
+        )
     return _spec(*plots)
 
 
@@ -138,24 +144,24 @@ def hues(count: int) -> list[str]:
     return ["#" + "".join(f"{round(255 * part):02x}" for part in own) for own in parts]
 
 
-def _curve(found: list[Point], chart: Chart, x: str) -> Spec:
+def _curve(dots: list[Point], chart: Chart, x: str) -> Spec:
     """Values over a number: a line a series, each point with its interval."""
-    found = [{**point, "x": parse_number(point[x])} for point in found]
-    found = [point for point in found if point["x"] is not None]
-    if not found:
+    dots = [{**point, "x": parse_number(point[x])} for point in dots]
+    dots = [point for point in dots if point["x"] is not None]
+    if not dots:
         return {}
-    for point in found:
+    for point in dots:
         point["series"] = " ".join(str(point[name]) for name in (chart.by, *chart.within) if point[name])
-    series = sorted({point["series"] for point in found})
+    series = sorted({point["series"] for point in dots})
     named = {"over": head(x), "series": series, "hues": hues(len(series))}
-    columns = dict.fromkeys(point["column"] for point in found)
-    return _spec(*(_plot("curve", [p for p in found if p["column"] == name], name, **named) for name in columns))
+    columns = dict.fromkeys(point["column"] for point in dots)
+    return _spec(*(_plot("curve", [p for p in dots if p["column"] == name], name, **named) for name in columns))
 
 
 def drawn(sheet: Sheet) -> Spec:
     """A table as its paper draws it, else its main column; {} where nothing is to be seen."""
-    made = figure(sheet, sheet.table.chart) if sheet.table.chart else {}
-    return made or (forest(sheet) if sheet.table.of_models else {})
+    spec = figure(sheet, sheet.table.chart) if sheet.table.chart else {}
+    return spec or (forest(sheet) if sheet.table.of_models else {})
 
 
 def nothing(path: str) -> Spec:
@@ -163,9 +169,9 @@ def nothing(path: str) -> Spec:
     return _spec(_filled(_SPECS["nothing"], {"text": f"{path} has no value to draw"}))
 
 
-def on_paper(made: Spec) -> Spec:
+def on_paper(spec: Spec) -> Spec:
     """The same in black, for white paper."""
-    return cast(Spec, json.loads(json.dumps(made).replace('"currentColor"', '"black"')))
+    return cast(Spec, json.loads(json.dumps(spec).replace('"currentColor"', '"black"')))
 
 
 def said(sheet: Sheet) -> str:

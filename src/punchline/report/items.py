@@ -37,23 +37,23 @@ def prompt(request: Request) -> str:
 
 def facets(item: Item, gold: Gold) -> dict[str, list[str]]:
     """Filters of a wall: short properties of an item and of its gold."""
-    found: dict[str, list[str]] = {"source": [item.source]}
+    filters: dict[str, list[str]] = {"source": [item.source]}
     for name, value in {**item.fields, **gold.values}.items():
         values = value if isinstance(value, list) else [value]
         if values and all(isinstance(one, (str, int)) for one in values):
-            found[name] = [str(one) for one in values]
-    return found
+            filters[name] = [str(one) for one in values]
+    return filters
 
 
 def boxes(item: Item, drawn: Pictures | None) -> list[Any]:
     """The panels of each picture, [left, top, right, bottom, label] in shares of it."""
-    made = []
+    shares = []
     for image, derivation in zip(item.images, drawn.derivations if drawn else (), strict=False):
         scale = float(derivation.get("scale", 1) or 1)
         size = (image.width / scale, image.height / scale) * 2
-        found = derivation.get("boxes", ())
-        made.append([[*(round(a / b, 4) for a, b in zip(box, size, strict=False)), *box[4:5]] for box in found])
-    return made
+        panels = derivation.get("boxes", ())
+        shares.append([[*(round(a / b, 4) for a, b in zip(box, size, strict=False)), *box[4:5]] for box in panels])
+    return shares
 
 
 def _row(item: Item, gold: Gold, right: Right, drawn: Pictures | None, came: FetchEntry | None) -> dict[str, Any]:
@@ -70,13 +70,13 @@ def _row(item: Item, gold: Gold, right: Right, drawn: Pictures | None, came: Fet
 
 def _asked(file: str) -> tuple[Mapping[str, list[Any]], dict[str, str]]:
     """(what models were asked, by item; the tasks, by question as task@condition) of a file of requests."""
-    asked = defaultdict[str, list[Any]](list)
+    prompts = defaultdict[str, list[Any]](list)
     questions: dict[str, str] = {}
     for request in Stored(file, Request):
         place = (request.request_id, request.task, request.condition, request.sample)
-        asked[request.item_id].append([*place, prompt(request)])
+        prompts[request.item_id].append([*place, prompt(request)])
         questions.setdefault(f"{request.task}@{request.condition}", request.task)
-    return asked, questions
+    return prompts, questions
 
 
 def parts(project: Project, benchmark: str) -> Iterator[tuple[str, Any]]:
@@ -86,7 +86,7 @@ def parts(project: Project, benchmark: str) -> Iterator[tuple[str, Any]]:
     illustrated = project.illustrated(benchmark)
     drawn = Keyed(where.index(benchmark), Pictures) if illustrated else {}
     fetched = Keyed(where.ledger(benchmark), FetchEntry) if illustrated else {}
-    asked, questions = _asked(where.requests(benchmark))
+    prompts, questions = _asked(where.requests(benchmark))
     sequence = getattr(module, "SEQUENCE", None)
     blurred = getattr(module, "BLURRED", {}).items()
     rows: dict[str, Any] = {}
@@ -94,7 +94,7 @@ def parts(project: Project, benchmark: str) -> Iterator[tuple[str, Any]]:
     texts, clusters = [], dict[str, int]()
     for item, right in items_with_rights(project, benchmark):
         name, gold = item.item_id, golds[item.item_id]
-        rows[name] = _row(item, gold, right, drawn.get(name), fetched.get(name)) | {"asked": asked[name]}
+        rows[name] = _row(item, gold, right, drawn.get(name), fetched.get(name)) | {"asked": prompts[name]}
         filters.append(facets(item, gold))
         texts.append("\n".join(_texts([name, item.fields, gold.values])))
         clusters.setdefault(item.cluster, len(clusters))
@@ -146,12 +146,12 @@ def columns(rows: list[dict[str, list[str]]]) -> dict[str, list[list[str]]]:
         for name, values in row.items():
             counts.setdefault(name, Counter()).update(values)
     short = {name: values for name, values in counts.items() if all(len(text) <= FACET for text in values)}
-    kept = [name for name, values in short.items() if 1 < len(values) <= FACET and max(values.values()) > 1]
-    return {name: [row.get(name, []) for row in rows] for name in kept}
+    names_kept = [name for name, values in short.items() if 1 < len(values) <= FACET and max(values.values()) > 1]
+    return {name: [row.get(name, []) for row in rows] for name in names_kept}
 
 
 def write_items(project: Project, benchmark: str) -> None:
     """Write a benchmark's items for pages."""
-    found = dict(parts(project, benchmark))
-    leave_out_private(project, benchmark, found)
-    write_parts(project.paths.report_items(benchmark), f"items/{benchmark}", found)
+    pages = dict(parts(project, benchmark))
+    leave_out_private(project, benchmark, pages)
+    write_parts(project.paths.report_items(benchmark), f"items/{benchmark}", pages)

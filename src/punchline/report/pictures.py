@@ -72,10 +72,10 @@ def file_of(image: ImageRef) -> str:
 
 def content(image: ImageRef) -> bytes:
     """The bytes of a picture as models saw it. Raises PunchlineError for one that is another now."""
-    found = Path(image.path).read_bytes()
-    if sha256(found) != image.sha256:
+    image_bytes = Path(image.path).read_bytes()
+    if sha256(image_bytes) != image.sha256:
         raise PunchlineError("not the picture that was made", file=image.path, hint=REBUILD)
-    return found
+    return image_bytes
 
 
 def right_of(project: Project, known: dict[str, Right], item_id: str, page_url: str = "") -> Right:

@@ -37,10 +37,10 @@ def leave_out_private(project: Project, benchmark: str, parts: Mapping[str, Any]
     if "facets" in (index := parts.get("index", {})):
         index["facets"] = {name: of for name, of in index["facets"].items() if name in ("source", *blurred)}
         index |= {"titles": ["" for _ in index["ids"]], "texts": index["ids"]}
-    for one in (one for name, part in parts.items() if name != "index" for one in part.values()):
-        if "gold" in one:
-            one["gold"] = {name: value for name, value in one["gold"].items() if name in blurred}
-            one |= {"fields": {"annotation": why}, "boxes": [[] for _ in one["boxes"]]}
-            one["asked"] = [[*place, why] for *place, _ in one["asked"]]
-        for heard in one.get("heard", ()):
+    for row in (one for name, part in parts.items() if name != "index" for one in part.values()):
+        if "gold" in row:
+            row["gold"] = {name: value for name, value in row["gold"].items() if name in blurred}
+            row |= {"fields": {"annotation": why}, "boxes": [[] for _ in row["boxes"]]}
+            row["asked"] = [[*place, why] for *place, _ in row["asked"]]
+        for heard in row.get("heard", ()):
             heard["question"] = why

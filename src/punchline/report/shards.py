@@ -38,12 +38,12 @@ def write_parts(index: str, prefix: str, parts: Mapping[str, Any]) -> None:
             file.unlink()
 
 
-def code(grade: Score, value: float | None) -> str:
+def code(score: Score, value: float | None) -> str:
     """An answer in one letter: its state, or y (right), n (wrong), p (partly right), - (not scored)."""
-    if grade.state == "unparsable":
-        return "t" if grade.truncated else "u"
-    if grade.state != "ok":
-        return grade.state[0]
+    if score.state == "unparsable":
+        return "t" if score.truncated else "u"
+    if score.state != "ok":
+        return score.state[0]
     if value is None:
         return "-"
     return "y" if value >= 1 else "p" if value > 0 else "n"

@@ -66,13 +66,13 @@ class Site:
     @cached_property
     def ranks(self) -> dict[tuple[str, str], dict[str, Ranks]]:
         """The possible ranks of each model, by benchmark and table: in the first row that ranks it."""
-        found: dict[tuple[str, str], dict[str, Ranks]] = {}
+        by_table: dict[tuple[str, str], dict[str, Ranks]] = {}
         for name in self.sheets:
             path = self.project.paths.csv("ranks", name)
             for _, line in parse_csv(Path(path).read_bytes(), ("table", "model", "rank_lo", "rank_hi"), file=path):
                 ranks = Ranks(int(line["rank_lo"]), int(line["rank_hi"]))
-                found.setdefault((name, line["table"]), {}).setdefault(line["model"], ranks)
-        return found
+                by_table.setdefault((name, line["table"]), {}).setdefault(line["model"], ranks)
+        return by_table
 
     @cached_property
     def validity_files(self) -> dict[tuple[str, str], validity.File]:
@@ -266,12 +266,12 @@ def lines(path: str) -> Lines:
     return as_cells([cells for _, cells in parse_csv(Path(path).read_bytes(), (), file=path)])
 
 
-def as_cells(found: list[dict[str, str]]) -> Lines:
+def as_cells(rows: list[dict[str, str]]) -> Lines:
     """(columns, cells) of lines, without columns that are empty or 0 everywhere."""
-    columns = [name for name in (found[0] if found else ()) if any(line[name] not in ("", "0") for line in found)]
+    columns = [name for name in (rows[0] if rows else ()) if any(line[name] not in ("", "0") for line in rows)]
     return columns, [
         [Cell(shown_number(line[name]), line[name], number=parse_number(line[name]) is not None) for name in columns]
-        for line in found
+        for line in rows
     ]
 
 

@@ -86,7 +86,7 @@ def standing(
     `shortcuts`: the best of each row and column, as in shortcuts.csv.
     """
     column, rows = sheet.main, first_keys(sheet)
-    shown = sheet.columns.index(column) if rows else 0
+    column_index = sheet.columns.index(column) if rows else 0
     ends = [value for row in rows for name in (column, f"{column}_hi") if (value := _value(row, name)) is not None]
     top = next((end for end in AXES if end >= max(ends, default=0)), max(ends, default=1.0))
     papers = {row.values["model"]: row for row in rows if row.kind == "published"}
@@ -97,10 +97,10 @@ def standing(
 
     lines = []
     for row in rows:
-        model, cell, ours = row.values["model"], row.cells[shown], row.kind != "published"
+        model, cell, ours = row.values["model"], row.cells[column_index], row.kind != "published"
         paper = papers.get(printed_as.get(model, "")) if ours else row
         of_models |= {printed_as[model]} if ours and paper else set()
-        of_paper = (paper.cells[shown].text, place(_value(paper, column))) if paper else ("", "")
+        of_paper = (paper.cells[column_index].text, place(_value(paper, column))) if paper else ("", "")
         at, low, high = [place(_value(row, name)) if ours else "" for name in (column, f"{column}_lo", f"{column}_hi")]
         text = cell.text if ours else ""
         lines.append(Line(model, row.kind, ranks.get(model), text, cell.interval, at, low, high, *of_paper))
@@ -114,8 +114,8 @@ def standing(
         for one in shortcuts
         if one["metric"] == column and rows and in_row(one, rows[0].values)
     ]
-    people = [line for line in lines if line.kind == "human" and line.at][:1]
-    marks += [("people", line.at, f"people, {line.model}: {line.text}") for line in people]
+    human_lines = [line for line in lines if line.kind == "human" and line.at][:1]
+    marks += [("people", line.at, f"people, {line.model}: {line.text}") for line in human_lines]
     return Standing(lines, ticks, sum(line.ranks is not None for line in lines), marks)
 
 

@@ -76,8 +76,8 @@ class Sheet:
     def main(self) -> str:
         """The column that models are compared by; where none has a value in it, the first column in which one has."""
         ours = [row.values for row in self.rows if row.kind != "published"]
-        found = (name for name in self.table.columns if any(values.get(name) for values in ours))
-        return next(found, self.table.columns[0])
+        columns = (name for name in self.table.columns if any(values.get(name) for values in ours))
+        return next(columns, self.table.columns[0])
 
 
 def head(column: str) -> str:
@@ -140,7 +140,7 @@ def read_sheet(project: Project, benchmark: str, table: Table) -> Sheet:
 
 def differences(path: str) -> dict[tuple[str, str], list[dict[str, str]]]:
     """Cells in which the two rules differ, by (benchmark, table)."""
-    found: dict[tuple[str, str], list[dict[str, str]]] = {}
+    cells: dict[tuple[str, str], list[dict[str, str]]] = {}
     for _, line in parse_csv(Path(path).read_bytes(), DISCREPANCIES, file=path):
-        found.setdefault((line["benchmark"], line["table"]), []).append(line)
-    return found
+        cells.setdefault((line["benchmark"], line["table"]), []).append(line)
+    return cells

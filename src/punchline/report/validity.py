@@ -48,11 +48,11 @@ def read_files(project: Project) -> dict[tuple[str, str], File]:
 def flags(project: Project, file: File) -> dict[str, dict[str, str]]:
     """A character per item, of FLAGS or `.`, by rule and question (task@condition)."""
     place = {item.item_id: at for at, item in enumerate(records_in(project.paths.items(file.benchmark), Item))}
-    found: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(lambda: ["."] * len(place)))
+    marks: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(lambda: ["."] * len(place)))
     for line in file.lines:
         if line["flag"]:
-            found[line["rule"]][f"{line['task']}@{line['condition']}"][place[line["item_id"]]] = FLAGS[line["flag"]]
-    return {rule: {name: "".join(own) for name, own in of.items()} for rule, of in found.items()}
+            marks[line["rule"]][f"{line['task']}@{line['condition']}"][place[line["item_id"]]] = FLAGS[line["flag"]]
+    return {rule: {name: "".join(own) for name, own in of.items()} for rule, of in marks.items()}
 
 
 def in_row(line: Mapping[str, str], values: Mapping[str, str]) -> bool:

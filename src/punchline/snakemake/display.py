@@ -59,8 +59,8 @@ NOT_A_LINE = (
 
 def job_name(record: logging.LogRecord) -> str:
     """A job in words: its rule's message, else its rule and wildcards."""
-    said: dict[str, Any] = record.__dict__
-    return str(said.get("rule_msg") or " ".join([said["rule_name"], *map(str, dict(said["wildcards"]).values())]))
+    fields: dict[str, Any] = record.__dict__
+    return str(fields.get("rule_msg") or " ".join([fields["rule_name"], *map(str, dict(fields["wildcards"]).values())]))
 
 
 class Lines(DefaultFormatter):  # type: ignore[misc]
@@ -108,25 +108,25 @@ class Display(logging.Handler):
         self.guard = threading.Lock()
 
     def emit(self, record: logging.LogRecord) -> None:
-        event, said = getattr(record, "event", None), record.__dict__
+        event, fields = getattr(record, "event", None), record.__dict__
         if event == LogEvent.JOB_INFO:
-            logs = [Path(name) for name in said["log"]]
-            self.names[said["jobid"]] = (job_name(record), logs)
+            logs = [Path(name) for name in fields["log"]]
+            self.names[fields["jobid"]] = (job_name(record), logs)
             if not self.settings.dryrun and not job_name(record).endswith(f": {UNCHANGED}"):
                 for path in logs:  # of an earlier run: what follows is this one's
                     with suppress(PermissionError):  # the job says so
                         path.unlink(missing_ok=True)
                 with self.guard:
-                    self.followed[said["jobid"]] = dict.fromkeys(logs, 0)
+                    self.followed[fields["jobid"]] = dict.fromkeys(logs, 0)
         elif event == LogEvent.JOB_FINISHED:
-            self.follow(said["job_id"])
-            self.failed.pop(self.names.get(said["job_id"], ("", []))[0], None)  # it was tried again
-        elif event == LogEvent.JOB_ERROR and said.get("jobid") in self.names:
-            self.follow(said["jobid"])
-            name, logs = self.names[said["jobid"]]
+            self.follow(fields["job_id"])
+            self.failed.pop(self.names.get(fields["job_id"], ("", []))[0], None)  # it was tried again
+        elif event == LogEvent.JOB_ERROR and fields.get("jobid") in self.names:
+            self.follow(fields["jobid"])
+            name, logs = self.names[fields["jobid"]]
             self.failed[name] = logs
-            if said.get("rule_msg"):  # what a cluster says of it
-                log_line(str(said["rule_msg"]).strip())
+            if fields.get("rule_msg"):  # what a cluster says of it
+                log_line(str(fields["rule_msg"]).strip())
         elif record.msg is not None and record.getMessage().startswith(TERMINATED):
             self.stopped = True
 
@@ -134,9 +134,9 @@ class Display(logging.Handler):
         """Show the lines that logs of jobs at work have gained; of one that has ended, the last of them."""
         with self.guard:
             for job in [ended] if ended is not None else list(self.followed):
-                for path, shown in self.followed.get(job, {}).items():
-                    lines, shown = _gained(path, shown, whole=ended is None)
-                    self.followed[job][path] = shown
+                for path, offset in self.followed.get(job, {}).items():
+                    lines, offset = _gained(path, offset, whole=ended is None)
+                    self.followed[job][path] = offset
                     for line in lines:
                         if not line.startswith(ERROR) and self.loud:
                             with suppress(OSError):  # nobody reads any more
@@ -185,17 +185,17 @@ def why(logs: list[Path]) -> str:
     return "it was ended from outside and has said nothing; the system's own log may tell (out of memory?)"
 
 
-def _gained(path: Path, shown: int, *, whole: bool) -> tuple[list[str], int]:
-    """(lines, place) that a log has gained since `shown`; `whole`: without a line that is still being written."""
+def _gained(path: Path, offset: int, *, whole: bool) -> tuple[list[str], int]:
+    """(lines, place) that a log has gained since `offset`; `whole`: without a line that is still being written."""
     try:
         with path.open("rb") as file:
-            file.seek(shown)
+            file.seek(offset)
             new = file.read()
     except OSError:
-        return [], shown
+        return [], offset
     if whole:
         new = new[: new.rfind(b"\n") + 1]
-    return new.decode("utf-8", "replace").splitlines(), shown + len(new)
+    return new.decode("utf-8", "replace").splitlines(), offset + len(new)
 
 
 def install(workflow: Any) -> None:

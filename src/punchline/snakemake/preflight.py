@@ -41,11 +41,11 @@ def check(project: Project, mirror: str | None, jobs: Iterable[Any], *, here: bo
     for name in trained:
         base = read_card(read_recipe(name).base)
         _must_run(base, too_small(base) if here else None)
-    for card, engine, asked in _asked(project, by_rule):
+    for card, engine, requests in _asked(project, by_rule):
         adapter = card.options.get("adapter")
         if here and adapter in trained and engine.unavailable() == adapters.how_to_train(str(adapter)):
             continue  # this run trains it
-        if (card.engine == "openai" or here) and any(_missing(card, engine, *one) for one in asked):
+        if (card.engine == "openai" or here) and any(_missing(card, engine, *one) for one in requests):
             _must_run(card, cannot_run(card, engine) if here else engine.unavailable())
 
 
@@ -63,13 +63,15 @@ def _asked(project: Project, by_rule: dict[str, list[dict[str, str]]]) -> Iterat
     for respondent in dict.fromkeys(wildcards["respondent"] for wildcards in by_rule.get("respond", ())):
         if respondent.removeprefix(JUDGES) in project.selection.scorers:
             continue
-        asked: Asked = []
-        for one in project.rounds(respondent):
-            journals = paths.with_shards(project.journal(respondent, one))
-            for model in one.models:
-                file = project.paths.requests(one.benchmark, model if one.pass_ else "", one.pass_)
-                asked.append((one.benchmark, "" if not one.pass_ and one.benchmark in unknown else file, journals))
-        yield project.card_of(respondent), project.engine_of(respondent), asked
+        requests: Asked = []
+        for round_ in project.rounds(respondent):
+            journals = paths.with_shards(project.journal(respondent, round_))
+            for model in round_.models:
+                file = project.paths.requests(round_.benchmark, model if round_.pass_ else "", round_.pass_)
+                requests.append(
+                    (round_.benchmark, "" if not round_.pass_ and round_.benchmark in unknown else file, journals)
+                )
+        yield project.card_of(respondent), project.engine_of(respondent), requests
 
 
 def _missing(card: ModelCard, engine: Engine, benchmark: str, requests: str, journals: Sequence[str]) -> bool:

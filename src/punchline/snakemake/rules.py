@@ -114,16 +114,16 @@ class Snakefile:
             _ = self.status
             if self.workflow.remote_exec:  # on a node: Snakemake on the other machine has chosen the job
                 return []
-            steps = self.project.built_by(rule, *(fixed or wildcards))
+            artifacts = self.project.built_by(rule, *(fixed or wildcards))
             whole = self.workflow.execution_settings is None  # a drawing of the graph, a report
-            pending = [step for step in steps if whole or self.status.pending(step) is not None]
+            pending = [step for step in artifacts if whole or self.status.pending(step) is not None]
             makers = [need.step for step in pending for need in step.needs if need.step is not None]
             if rule == "respond" and pending and wildcards.shard == ALL:
                 makers += self.project.shards_of(wildcards.respondent)
             if any(self.status(step) is not None for step in pending) and not whole:
                 self.workflow.dag.forcefiles.update(step.job for step in pending)
             jobs = {made.job: None for made in makers if whole or self.status.pending(made)}
-            return [job for job in jobs if job != steps[0].job]
+            return [job for job in jobs if job != artifacts[0].job]
 
         return files
 
@@ -190,9 +190,9 @@ class Snakefile:
         default = Resources.from_mapping(self.workflow.resource_settings.default_resources or {}).get("runtime")
 
         def limit(wildcards: Any, input: Any, attempt: int, threads: int, rulename: str, async_run: Any) -> Any:
-            own = minutes((runtime or card)(wildcards), attempt)
-            if own is not None or default is None:
-                return own
+            minutes_of_card = minutes((runtime or card)(wildcards), attempt)
+            if minutes_of_card is not None or default is None:
+                return minutes_of_card
             about = {"input": input, "threads": threads, "rulename": rulename, "async_run": async_run}
             return default.evaluate(wildcards, attempt=attempt, **about).value
 
@@ -254,13 +254,13 @@ class Snakefile:
         Ends with an error for a target that no rule builds.
         """
         settings = self.workflow.dag_settings
-        asked = () if settings is None else map(os.path.relpath, (*settings.targets, *settings.forcerun))
-        if path not in set(asked):
+        targets = () if settings is None else map(os.path.relpath, (*settings.targets, *settings.forcerun))
+        if path not in set(targets):
             return self.as_stored(path)
-        default, own = Paths().results, self.project.paths.results
+        default, results = Paths().results, self.project.paths.results
         if (run := run_of(str(path))) and run != self.selection.run:
             raise PunchlineError(f"{path} is of the run {run}", hint=f"Add --config run={run}")
-        name = str(path) if str(path).startswith(f"{own}/") else re.sub(f"^{default}/", f"{own}/", str(path))
+        name = str(path) if str(path).startswith(f"{results}/") else re.sub(f"^{default}/", f"{results}/", str(path))
         rules = self.workflow.rules
         if not any(rule.is_producer(name) for rule in rules) and not Path(name).exists():
             raise PunchlineError(f"no target {path!r}", hint=self.way_to(str(path)))

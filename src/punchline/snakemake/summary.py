@@ -19,16 +19,16 @@ ORDER = ("answered", "missing", "failed", "refused", "unparsed", "truncated")
 def answers_of(project: Project, respondent: str) -> tuple[Counter[str], list[str]]:
     """Number of answers of each state of a respondent, and reasons of failures."""
     counts, reasons = Counter[str](), []
-    for step in project.built_by("respond", respondent, ALL):
-        index = step.outputs[0]
+    for artifact in project.built_by("respond", respondent, ALL):
+        index = artifact.outputs[0]
         for state, reason, finish in rows_in(index, ["state", "reason", "finish_reason"]) if _is_there(index) else ():
             counts[SHOWN.get(state, state)] += 1
             counts["truncated"] += finish == LENGTH
             reasons += [reason or "no reason given"] if state == "failed" else []
     scores = [project.paths.scores(name, respondent) for name in project.selection.benchmarks]
     for file in filter(_is_there, scores):
-        found = rows_in(file, ["state", "rule"])
-        counts["unparsed"] += sum(state == "unparsable" and rule == "paper" for state, rule in found)
+        rows = rows_in(file, ["state", "rule"])
+        counts["unparsed"] += sum(state == "unparsable" and rule == "paper" for state, rule in rows)
     return counts, reasons
 
 
@@ -43,11 +43,11 @@ def summary(project: Project, tables: Collection[str]) -> Iterator[tuple[bool, s
         counts, reasons = answers_of(project, respondent)
         if not counts:
             continue
-        said = ", ".join(f"{counts[state]:,} {state}" for state in ORDER if counts[state])
-        yield False, f"{respondent}: {said}"
+        states = ", ".join(f"{counts[state]:,} {state}" for state in ORDER if counts[state])
+        yield False, f"{respondent}: {states}"
         if reasons:
-            asked = counts.total() - counts["truncated"] - counts["unparsed"]
-            failed.append(f"{respondent}: {len(reasons):,} of {asked:,} answers failed: {reasons[0]}")
+            total = counts.total() - counts["truncated"] - counts["unparsed"]
+            failed.append(f"{respondent}: {len(reasons):,} of {total:,} answers failed: {reasons[0]}")
     if tables:
         written = f"{len(tables):,} table{'s' * (len(tables) > 1)} written"
         yield False, f"{written}: {', '.join(sorted(tables)[:3])}{', …' * (len(tables) > 3)}"

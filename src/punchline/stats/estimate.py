@@ -183,10 +183,10 @@ class Estimate:
         if self.sums.dtype.kind in COUNTED:
             each = int(np.iinfo(self.sums.dtype).max) if self.sums.dtype.kind == "u" else 1
             kind = np.min_scalar_type(each * int(np.bincount(index).max(initial=0)))
-        made = np.empty((len(names), self.sums.shape[1]), dtype=kind)
+        sums = np.empty((len(names), self.sums.shape[1]), dtype=kind)
         for column, values in enumerate(self.sums.T):
-            made[:, column] = np.bincount(index, weights=values, minlength=len(names))
-        return made
+            sums[:, column] = np.bincount(index, weights=values, minlength=len(names))
+        return sums
 
     def point(self) -> float | None:
         """The value over all items; None when it is undefined or there is no item."""
@@ -204,8 +204,8 @@ class Estimate:
     @property
     def method(self) -> str:
         """The method of its interval."""
-        own = {MeanOf: "mover", Median: "woodruff", Spread: "steiger"}.get(type(self.value))
-        return own if own and self.bounds.method != "none" else self.bounds.method
+        special = {MeanOf: "mover", Median: "woodruff", Spread: "steiger"}.get(type(self.value))
+        return special if special and self.bounds.method != "none" else self.bounds.method
 
     @property
     def signature(self) -> str:

@@ -97,12 +97,12 @@ def mean(
     return statistic(part, sums, mean_of_sums, kind, where=used)
 
 
-def _folded(own: pd.DataFrame, part: pd.DataFrame, per: str, fold: str, kind: Kind) -> Estimate:
-    groups = own.groupby(per, observed=True)
-    made = groups.agg(cluster=("cluster", "first"), value=("value", fold))
-    sums = np.stack([made["value"].to_numpy(), np.ones(len(made))], axis=1)
-    clusters = own["cluster"].cat.categories.get_indexer(pd.Index(made["cluster"], dtype=object))
-    rows = own["row"].to_numpy(), part["row"].to_numpy()
+def _folded(units_frame: pd.DataFrame, part: pd.DataFrame, per: str, fold: str, kind: Kind) -> Estimate:
+    groups = units_frame.groupby(per, observed=True)
+    folded = groups.agg(cluster=("cluster", "first"), value=("value", fold))
+    sums = np.stack([folded["value"].to_numpy(), np.ones(len(folded))], axis=1)
+    clusters = units_frame["cluster"].cat.categories.get_indexer(pd.Index(folded["cluster"], dtype=object))
+    rows = units_frame["row"].to_numpy(), part["row"].to_numpy()
     return Estimate(sums, mean_of_sums, clusters, kind=kind, used=rows[0], given=rows[1])
 
 
@@ -172,10 +172,10 @@ def blocks(part: pd.DataFrame, sums: Sums, where: Flags, over: str, value: Value
     names = sorted(set(part.loc[where, over]))  # whatever order the rows have, sums are the same
     place, first, unit = np.unique(units(part)[where], return_index=True, return_inverse=True)
     block = pd.Index(names, dtype=object).get_indexer(pd.Index(part.loc[where, over], dtype=object))
-    made = np.zeros((len(place), len(names), sums.shape[1]))
-    np.add.at(made, (unit, block), sums[where])
+    folded = np.zeros((len(place), len(names), sums.shape[1]))
+    np.add.at(folded, (unit, block), sums[where])
     rows, clusters = part["row"].to_numpy(), part["cluster"].cat.codes.to_numpy()
-    flat = made.reshape(len(place), len(names) * sums.shape[1])
+    flat = folded.reshape(len(place), len(names) * sums.shape[1])
     return Estimate(flat, value, clusters[where][first], kind=kind, used=rows[where], given=rows)
 
 

@@ -58,8 +58,8 @@ def _hall(value: float, of: Influence, alpha: float) -> tuple[float, float]:
     if variance == 0:
         reach = (1 - (alpha / 2) ** (1 / count)) * (abs(value) or 1.0)
         return value - reach, value + reach
-    kept = of.each / float(np.abs(of.each).max())
-    second, third = float((kept**2).sum()) / count, float((kept**3).sum()) / count
+    scaled = of.each / float(np.abs(of.each).max())
+    second, third = float((scaled**2).sum()) / count, float((scaled**3).sum()) / count
     skewness = third / second**1.5 * (1 + 3 / math.sqrt(count))
     error, root = math.sqrt(variance), math.sqrt(count)
 
@@ -224,9 +224,9 @@ def difference(a: Estimate, b: Estimate) -> Estimate:
     summed = np.zeros((len(names), width + b.sums.shape[1]), np.result_type(a.by_cluster, b.by_cluster))
     summed[np.searchsorted(names, a.cluster_names), :width] = a.by_cluster
     summed[np.searchsorted(names, b.cluster_names), width:] = b.by_cluster
-    made = Estimate(summed, Difference(a.value, b.value, width), names, kind=kind)
-    vars(made)["exact"] = np.concatenate([a.exact, b.exact])  # rounded once, not cluster by cluster
-    return made
+    estimate = Estimate(summed, Difference(a.value, b.value, width), names, kind=kind)
+    vars(estimate)["exact"] = np.concatenate([a.exact, b.exact])  # rounded once, not cluster by cluster
+    return estimate
 
 
 def differs(a: Estimate, b: Estimate, alpha: float) -> int:

@@ -113,21 +113,21 @@ class Labels:
         """Recall, weighted likewise; with `label`, of that class alone."""
         if label is None:
             return self._of(self._counts, recall)
-        said, right = self._flags([label])
-        return self._of(np.concatenate([said & right, right], axis=1), mean_of_sums)
+        predicted, right = self._flags([label])
+        return self._of(np.concatenate([predicted & right, right], axis=1), mean_of_sums)
 
     def exact(self) -> Estimate:
         """Share of answers whose labels are the gold labels."""
         numbers: dict[frozenset[str], int] = {}  # of different sets
-        said, right = (
+        predicted, right = (
             self._each(name, lambda labels: numbers.setdefault(labels, len(numbers))) for name in ("parsed", "gold")
         )
-        return self._of(np.stack([said == right, np.ones(len(said), dtype=np.bool_)], axis=1), mean_of_sums)
+        return self._of(np.stack([predicted == right, np.ones(len(predicted), dtype=np.bool_)], axis=1), mean_of_sums)
 
     def confusion(self, label: str) -> dict[str, Estimate]:
         """tp, fp, tn, fn of one class: numbers of answers."""
-        said, right = self._flags([label])
-        cells = {"tp": said & right, "fp": said & ~right, "tn": ~said & ~right, "fn": ~said & right}
+        predicted, right = self._flags([label])
+        cells = {"tp": predicted & right, "fp": predicted & ~right, "tn": ~predicted & ~right, "fn": ~predicted & right}
         return {name: self._of(flags, total_of_sums, COUNT) for name, flags in cells.items()}
 
     def with_size(self, least: int, most: float) -> Estimate:

@@ -41,11 +41,11 @@ class Paired:
 
 def paired_difference(a: Estimate, b: Estimate, seed: int, resamples: int = RESAMPLES) -> Paired:
     """The difference of two estimates whose values are defined; one without an interval has no test either."""
-    one, other = float(a.point() or 0.0), float(b.point() or 0.0)
+    value_a, value_b = float(a.point() or 0.0), float(b.point() or 0.0)
     of = difference(a, b)
     moved = influence(of) if of.method != "none" else None
     if moved is None:
-        return Paired(one, other, one - other, None, None, None, None, None, len(of.by_cluster))
+        return Paired(value_a, value_b, value_a - value_b, None, None, None, None, None, len(of.by_cluster))
     low, high = interval(of)
     summed, width = of.by_cluster[moved.rests].astype(np.float64), a.sums.shape[1]
     of_a, of_b, swapped = summed[:, :width], summed[:, width:], []
@@ -53,9 +53,9 @@ def paired_difference(a: Estimate, b: Estimate, seed: int, resamples: int = RESA
         for swaps in _swaps(moved.clusters, seed, resamples):
             taken = swaps @ (of_b - of_a)
             swapped.append(a.value(of_a.sum(axis=0) + taken) - b.value(of_b.sum(axis=0) - taken))
-    p = _p_value(one - other, np.concatenate(swapped), exact=_all_swaps(moved.clusters, resamples))
-    effect, detectable = _effect_and_detectable(one - other, moved)
-    return Paired(one, other, one - other, low, high, p, effect, detectable, moved.clusters)
+    p = _p_value(value_a - value_b, np.concatenate(swapped), exact=_all_swaps(moved.clusters, resamples))
+    effect, detectable = _effect_and_detectable(value_a - value_b, moved)
+    return Paired(value_a, value_b, value_a - value_b, low, high, p, effect, detectable, moved.clusters)
 
 
 def _swaps(count: int, seed: int, resamples: int) -> Iterator[Array]:

@@ -108,7 +108,7 @@ def corrected(sums: Array, clusters: Sequence[Any]) -> dict[str, tuple[float | N
     wider = np.concatenate([sums, [[1, 1, 0, 0, 0, 0, 0, 0, 0], [1, 0, 1, 0, 0, 0, 0, 0, 0]]])
     names = [*map(str, clusters), "\0PASS", "\0FAIL"]
     weight = power_tuned(wider, names)
-    made = {}
+    by_method = {}
     for method, value in {"ppi++": prediction_powered(weight), "rogan-gladen": rogan_gladen}.items():
         point = Estimate(sums, value, clusters, kind=REAL).point()
         moved = influence(Estimate(wider, value, names, kind=REAL)) if count >= FEWEST else None
@@ -116,8 +116,8 @@ def corrected(sums: Array, clusters: Sequence[Any]) -> dict[str, tuple[float | N
         if point is not None and moved is not None:
             reach = float(stdtrit(count - 1, 1 - ALPHA / 2)) * math.sqrt(moved.variance)
             low, high = _share(point - reach), _share(point + reach)
-        made[method] = (None if point is None else _share(point), low, high)
-    return made
+        by_method[method] = (None if point is None else _share(point), low, high)
+    return by_method
 
 
 def _share(value: float) -> float:

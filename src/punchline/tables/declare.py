@@ -150,18 +150,18 @@ def collect(
     Raises PunchlineError for a table of tables.yaml that there is not, and for a field that a table does not have.
     """
     scores, none = no_scores(metrics), items_frame({}, {}, items)
-    described, made = describe(FOLDER / benchmark / "tables.yaml", [one.name for one in declared]), {}
-    for one in declared:
-        one = msgspec.structs.replace(one, **described.get(one.name, {}))
-        first = next(iter(one.rows(scores, none) if one.rows is not None else ()), Row())
-        keys, columns = one.keys or tuple(first.keys), one.columns or first.columns
-        percents = one.percents or tuple(name for name, own in first.estimates.items() if own.kind == PERCENT)
-        file = one.file or f"{benchmark}/{one.name}.csv"
-        made[one.name] = msgspec.structs.replace(one, file=file, keys=keys, columns=columns, percents=percents)
-    models = [one for one in made.values() if one.of_models]
+    described, tables = describe(FOLDER / benchmark / "tables.yaml", [one.name for one in declared]), {}
+    for spec in declared:
+        spec = msgspec.structs.replace(spec, **described.get(spec.name, {}))
+        first = next(iter(spec.rows(scores, none) if spec.rows is not None else ()), Row())
+        keys, columns = spec.keys or tuple(first.keys), spec.columns or first.columns
+        percents = spec.percents or tuple(name for name, own in first.estimates.items() if own.kind == PERCENT)
+        file = spec.file or f"{benchmark}/{spec.name}.csv"
+        tables[spec.name] = msgspec.structs.replace(spec, file=file, keys=keys, columns=columns, percents=percents)
+    models = [one for one in tables.values() if one.of_models]
     for main in sorted(models, key=lambda one: (one.main, one.rows is not None), reverse=True)[:1]:
-        made[main.name] = msgspec.structs.replace(main, main=True)
-    return made
+        tables[main.name] = msgspec.structs.replace(main, main=True)
+    return tables
 
 
 def describe(file: Path, known: Sequence[str]) -> dict[str, dict[str, Any]]:
@@ -170,7 +170,7 @@ def describe(file: Path, known: Sequence[str]) -> dict[str, dict[str, Any]]:
     Raises PunchlineError for a table that is not among the `known` ones, and for a field that a table does not have.
     """
     tables: dict[str, dict[str, Any]] = yaml.load(file.read_bytes(), yaml.CSafeLoader) if file.is_file() else {}
-    found = {}
+    fields_by_table = {}
     for name, fields in tables.items():
         if name not in known:
             raise PunchlineError("no such table", file=file, record=name, hint=nearest(name, known))
@@ -178,8 +178,8 @@ def describe(file: Path, known: Sequence[str]) -> dict[str, dict[str, Any]]:
             table = msgspec.convert({"name": name, **fields}, Table)
         except msgspec.ValidationError as error:
             raise PunchlineError(str(error), file=file, record=name) from error
-        found[name] = {field: getattr(table, field) for field in fields}
-    return found
+        fields_by_table[name] = {field: getattr(table, field) for field in fields}
+    return fields_by_table
 
 
 @functools.cache

@@ -24,26 +24,26 @@ ESCAPED = str.maketrans(
 )
 
 
-def as_latex(made: Tabulated, table: Table) -> str:
+def as_latex(tabulated: Tabulated, table: Table) -> str:
     """The table as a tabular of booktabs, its title and notes as comments before it.
 
     Arrows say which way is better. Bold: the best of the comparable rows with the same keys; where no row is
     comparable with the paper's, of ours.
     """
-    shown, lines = for_people(made, table)
+    columns, lines = for_people(tabulated, table)
     same = {name for name in ("scoring", "subset", *table.keys) if len({line.row.get(name) for line in lines}) == 1}
-    shown = [name for name in shown if name not in {"kind", "engine"} | same]
-    best = _best(lines, table, [name for name in shown if name in table.columns])
+    columns = [name for name in columns if name not in {"kind", "engine"} | same]
+    best = _best(lines, table, [name for name in columns if name in table.columns])
     body: list[str] = []
     for apart in (False, True):
         rows = [line for line in lines if (line.row["kind"] == "published") == apart]
-        body += [r"\midrule", *(_row(line, shown, best, table.columns) for line in rows)] if rows else []
+        body += [r"\midrule", *(_row(line, columns, best, table.columns) for line in rows)] if rows else []
     return "\n".join(
         (
-            *(f"% {on_one_line(text)}" for text in (table.title, *made.notes)),
-            rf"\begin{{tabular}}{{{''.join('r' if name in ('n', *table.columns) else 'l' for name in shown)}}}",
+            *(f"% {on_one_line(text)}" for text in (table.title, *tabulated.notes)),
+            rf"\begin{{tabular}}{{{''.join('r' if name in ('n', *table.columns) else 'l' for name in columns)}}}",
             r"\toprule",
-            f"{' & '.join(_head(name, table) for name in shown)} \\\\",
+            f"{' & '.join(_head(name, table) for name in columns)} \\\\",
             *(body or [r"\midrule"]),
             r"\bottomrule",
             "\\end{tabular}\n",
@@ -51,14 +51,14 @@ def as_latex(made: Tabulated, table: Table) -> str:
     )
 
 
-def _row(line: Line, shown: Sequence[str], best: set[tuple[int, str]], metrics: Sequence[str]) -> str:
+def _row(line: Line, columns: Sequence[str], best: set[tuple[int, str]], metrics: Sequence[str]) -> str:
     def cell(name: str) -> str:
         value, _, interval = line.cells[name].partition(" [") if name in metrics else (line.cells[name], "", "")
         text = value.translate(ESCAPED)
         text = rf"\textbf{{{text}}}" if (id(line), name) in best else text
         return f"{text} {{\\scriptsize [{interval.translate(ESCAPED)}}}" if interval else text
 
-    return f"{' & '.join(map(cell, shown))} \\\\"
+    return f"{' & '.join(map(cell, columns))} \\\\"
 
 
 def _head(name: str, table: Table) -> str:

@@ -42,13 +42,13 @@ def ranked(estimates: Mapping[str, Estimate], row: str = "", *, lowest: bool = F
             winner, loser = (a, b) if sure > 0 else (b, a)
             worse[winner] += 1
             better[loser] += 1
-    made = []
+    ranks = []
     for name in sorted(points, key=lambda name: (-sign * points[name], name)):
         rank = 1 + sum(sign * other > sign * points[name] for other in points.values())
         first, last = min(rank, 1 + better[name]), max(rank, len(points) - worse[name])
         low, high = interval(estimates[name])
-        made.append(Rank(row, name, estimates[name].n, points[name], low, high, rank, first, last))
-    return made
+        ranks.append(Rank(row, name, estimates[name].n, points[name], low, high, rank, first, last))
+    return ranks
 
 
 def main_column(table: Table) -> str | None:
@@ -59,10 +59,10 @@ def main_column(table: Table) -> str | None:
 
 def ranks_in(table: Table, column: str, rows: Iterable[Row]) -> list[Rank]:
     """The ranks of models by a column, in each row of a table that two of them have."""
-    found: dict[str, dict[str, Estimate]] = {}
+    estimates: dict[str, dict[str, Estimate]] = {}
     for row in rows:
         estimate = row.estimates.get(column)
         if row.of is not None and estimate is not None and estimate.point() is not None:
-            found.setdefault(row.key, {})[row.of.name] = estimate
+            estimates.setdefault(row.key, {})[row.of.name] = estimate
     lowest = table.better(column) == "lower"
-    return [one for key, of in found.items() if len(of) > 1 for one in ranked(of, key, lowest=lowest)]
+    return [one for key, of in estimates.items() if len(of) > 1 for one in ranked(of, key, lowest=lowest)]

@@ -33,10 +33,10 @@ def digest(rating: Rating) -> str:
 
 def grouped(ratings: Iterable[Rating], key: Callable[[Rating], K]) -> dict[K, list[Rating]]:
     """Ratings by a key, in the file's order."""
-    found: dict[K, list[Rating]] = {}
+    groups: dict[K, list[Rating]] = {}
     for rating in ratings:
-        found.setdefault(key(rating), []).append(rating)
-    return found
+        groups.setdefault(key(rating), []).append(rating)
+    return groups
 
 
 def _units(ratings: Iterable[Rating]) -> dict[tuple[str, str], list[Rating]]:

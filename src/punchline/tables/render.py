@@ -33,13 +33,13 @@ _HTML = (
 _TAG = re.compile(rf"<(?!(?!(?:{_HTML})>)[a-z]+>)(?=[A-Za-z/!?])", re.IGNORECASE)
 
 
-def as_csv(made: Tabulated) -> str:
+def as_csv(tabulated: Tabulated) -> str:
     """The tidy table: values in full precision, empty cells where there is none.
 
     A text that a spreadsheet would take for a formula has an apostrophe before it, as spreadsheets have it.
     """
-    rows = (*made.rows, *made.others)
-    return csv_text(made.columns, ({key: _cell(value) for key, value in row.items()} for row in rows))
+    rows = (*tabulated.rows, *tabulated.others)
+    return csv_text(tabulated.columns, ({key: _cell(value) for key, value in row.items()} for row in rows))
 
 
 def _cell(value: str | int | float | None) -> str | int | float | None:
@@ -71,14 +71,14 @@ def digits(value: float, *, whole: bool) -> str:
     return f"{value:,.0f}" if whole else f"{value:.3f}"
 
 
-def for_people(made: Tabulated, table: Table) -> tuple[list[str], list[Line]]:
+def for_people(tabulated: Tabulated, table: Table) -> tuple[list[str], list[Line]]:
     """Columns and lines for reading: three digits, intervals beside the value.
 
     Columns that hold nothing are left out, and so are the rows of `silent` ones.
     """
-    rows = [row for row in made.rows if not silent(row, table.columns)]
-    shown = [c for c in made.columns if not c.endswith(("_lo", "_hi")) and c not in ("comparable", "note")]
-    shown = [c for c in shown if any(row.get(c) for row in rows or made.rows)]
+    rows = [row for row in tabulated.rows if not silent(row, table.columns)]
+    columns = [c for c in tabulated.columns if not c.endswith(("_lo", "_hi")) and c not in ("comparable", "note")]
+    columns = [c for c in columns if any(row.get(c) for row in rows or tabulated.rows)]
 
     def text(row: Mapping[str, str | int | float | None], column: str) -> str:
         value = row.get(column)
@@ -89,7 +89,7 @@ def for_people(made: Tabulated, table: Table) -> tuple[list[str], list[Line]]:
             return f"{digits(value, whole=whole)} [{digits(low, whole=whole)}, {digits(high, whole=whole)}]"
         return digits(value, whole=whole)
 
-    return shown, [Line(row, {column: text(row, column) for column in shown}) for row in rows]
+    return columns, [Line(row, {column: text(row, column) for column in columns}) for row in rows]
 
 
 def silent(row: Mapping[str, str | int | float | None], names: Sequence[str]) -> bool:
@@ -98,20 +98,20 @@ def silent(row: Mapping[str, str | int | float | None], names: Sequence[str]) ->
     return not trying and all(row.get(name) in (None, "") for name in names)
 
 
-def notes_of(made: Tabulated, table: Table) -> list[str]:
+def notes_of(tabulated: Tabulated, table: Table) -> list[str]:
     """The notes below a table, and who has no row for people."""
-    shown = {row["model"] for row in made.rows if not silent(row, table.columns)}
-    names = dict.fromkeys(str(row["model"]) for row in made.rows if row["model"] not in shown)
+    models = {row["model"] for row in tabulated.rows if not silent(row, table.columns)}
+    names = dict.fromkeys(str(row["model"]) for row in tabulated.rows if row["model"] not in models)
     verb = "does" if len(names) == 1 else "do"
-    return [*made.notes, *([f"Not shown: {', '.join(names)} ({verb} not attempt this task)."] if names else [])]
+    return [*tabulated.notes, *([f"Not shown: {', '.join(names)} ({verb} not attempt this task)."] if names else [])]
 
 
-def as_markdown(made: Tabulated, table: Table) -> str:
+def as_markdown(tabulated: Tabulated, table: Table) -> str:
     """The table for reading, with its notes."""
-    shown, lines = for_people(made, table)
-    cells = [[_in_markdown(line.cells[column]) for column in shown] for line in lines]
-    body = tabulate_text(cells, shown, tablefmt="github", disable_numparse=True)
-    notes = "".join(f"\n- {_in_markdown(note)}" for note in notes_of(made, table))
+    columns, lines = for_people(tabulated, table)
+    cells = [[_in_markdown(line.cells[column]) for column in columns] for line in lines]
+    body = tabulate_text(cells, columns, tablefmt="github", disable_numparse=True)
+    notes = "".join(f"\n- {_in_markdown(note)}" for note in notes_of(tabulated, table))
     return f"# {table.title}\n\n{body}\n{notes}\n"
 
 

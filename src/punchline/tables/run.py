@@ -94,8 +94,8 @@ class Answers:
 
     def digest(self, estimate: Estimate) -> str:
         """One digest of the scores that an estimate depends on, and of what else it says it depends on."""
-        own = np.sort(self.digests[np.unique(estimate.used)])
-        texts = own.tobytes().hex("\n", own.itemsize)
+        digests = np.sort(self.digests[np.unique(estimate.used)])
+        texts = digests.tobytes().hex("\n", digests.itemsize)
         return digest_of_all([*estimate.digests, *texts.split()]) if len(estimate.digests) else sha256(texts.encode())
 
 
@@ -106,7 +106,7 @@ def measure(
 
     `answers`: of the scores that they are made of; None for rows of the data, which are of this `kind`.
     """
-    answers, made = answers or Answers(), []
+    answers, measured = answers or Answers(), []
     for row in rows:
         given = answers.given(row)
         items, states = answers.count_states(given)
@@ -115,10 +115,10 @@ def measure(
         about["row"] = "|".join(filter(None, (row.model, row.key)))
         about["filter"] = {**({"model": row.model, "rule": rule} if chosen else {}), **chosen, **row.keys}
         cells = {name: _cell(name, of, answers, about) for name, of in row.estimates.items() if of.n}
-        own = (row.model, row.of.kind if row.of else kind, row.of.engine if row.of else "")
+        about_model = (row.model, row.of.kind if row.of else kind, row.of.engine if row.of else "")
         tasks = str(chosen.get("tasks", ""))
-        made.append(Measured(*own, row.keys, row.key, cells, items, states, row.complete, tasks))
-    return made
+        measured.append(Measured(*about_model, row.keys, row.key, cells, items, states, row.complete, tasks))
+    return measured
 
 
 def _cell(column: str, of: Estimate, answers: Answers, about: Mapping[str, Any]) -> Cell:
@@ -141,8 +141,8 @@ def rows_of(table: Table, across: Across) -> list[Row]:
             row.model, row.of = model.name, model
             rows.append(row)
     if table.across is not None:
-        own = [replace(model, scores=table.read_by(model.scores)) for model in across.models]
-        several = list(table.across(replace(across, models=own)))
+        models = [replace(model, scores=table.read_by(model.scores)) for model in across.models]
+        several = list(table.across(replace(across, models=models)))
         across.notes.extend([table.empty_note] if table.empty_note and not several else [])
         rows += several
     return rows

@@ -50,22 +50,24 @@ def tabulate(
     keys, states = dict.fromkeys(("subset", *table.keys)), (f"n_{name}" for name in counted)
     columns = ("model", "kind", "engine", "scoring", *keys, "n", *states, *values, "comparable", "note")
     lines, cells = {}, {}
-    for one in RULES:
-        lines[one] = [_written(table, row, one, counted, complete, subset) for row in measured[one]]
-        cells[one] = [row.cells[name] for row in measured[one] for name in table.columns if name in row.cells]
+    for current in RULES:
+        lines[current] = [_written(table, row, current, counted, complete, subset) for row in measured[current]]
+        cells[current] = [row.cells[name] for row in measured[current] for name in table.columns if name in row.cells]
     other = RULES[1 - RULES.index(rule)]
     comparable = any(line["comparable"] == "yes" for line in lines[rule])
     papers = published_rows(table, published, comparable=comparable)
-    said = [*table.notes, *notes]
+    texts = [*table.notes, *notes]
     cut = "were cut off by their limit of tokens (n_truncated; docs/models.md)"
-    said += [f"{which} {cut}." for which in _most(measured[rule], "truncated", TOLD)]
-    said += [f"INCOMPLETE: {which} failed; `{retry}` asks them once more." for which in _most(measured[rule], "failed")]
+    texts += [f"{which} {cut}." for which in _most(measured[rule], "truncated", TOLD)]
+    texts += [
+        f"INCOMPLETE: {which} failed; `{retry}` asks them once more." for which in _most(measured[rule], "failed")
+    ]
     if papers and not comparable:
         same = rule == table.published_rule
         why = "other items than the paper's" if same else f"rule {rule}, the paper's is {table.published_rule}"
-        said.append(f"Published rows are not comparable with ours: {why}.")
+        texts.append(f"Published rows are not comparable with ours: {why}.")
     rows = _beside(lines[rule], papers, printed_as or {}, table.keys)
-    return Tabulated(columns, rows, lines[other], cells[rule] + cells[other], said + _methods(cells[rule]))
+    return Tabulated(columns, rows, lines[other], cells[rule] + cells[other], texts + _methods(cells[rule]))
 
 
 def _methods(cells: Sequence[Cell]) -> list[str]:

@@ -80,14 +80,14 @@ def read(project: Project, benchmark: str) -> Read:
 
 def compute(project: Project, benchmark: str, names: Collection[str]) -> dict[str, Made]:
     """Tables by name, of published values and files as they lie."""
-    tables, made = [project.benchmark(benchmark).TABLES[name] for name in names], {}
+    tables, tables_made = [project.benchmark(benchmark).TABLES[name] for name in names], {}
     shared = read(project, benchmark) if any(table.of_models for table in tables) else Read()
     model = functools.cache(functools.partial(_model, project, benchmark, shared.unknown))
     for table in tables:
         with naming(paths_of_table(project, benchmark, table.name)):
             described = [model(name, table.prices) for name in project.cards if table.of_models]
-            made[table.name] = _table(project, benchmark, table, shared, described)
-    return made
+            tables_made[table.name] = _table(project, benchmark, table, shared, described)
+    return tables_made
 
 
 def _table(
@@ -105,7 +105,7 @@ def _table(
             verdicts |= read_verdicts(pass_.who, asked_in_pass(project, benchmark, pass_.pass_, DATA))
     compared = table.compared(files, printed, verdicts) if table.compared is not None and verdicts else []
     of_compared = measure(table, rule, compared, kind=table.kind)
-    measured, rows, told = _measured(table, shared, files, models, rule)
+    measured, rows, across_notes = _measured(table, shared, files, models, rule)
     measured[rule] += of_compared
     subset, of_items = chosen(project, benchmark) if table.of_models else (None, [])
     printed_as = {model.card.name: model.card.printed_as(benchmark, table.name) for model in models}
@@ -119,7 +119,7 @@ def _table(
         complete=not selection.corpus.drawn and not of_items,  # rows of the data itself are of the released files
         subset=subset,
         printed_as={name: row for name, row in printed_as.items() if row is not None},
-        notes=[*of_items, *told],
+        notes=[*of_items, *across_notes],
         retry=_retry(project),
         extractor=bool(selection.extractor),
     )
@@ -141,13 +141,13 @@ def _measured(
     judges = {model.card.name: [one.card for one in model.passes if one.pass_ == JUDGE] for model in models}
     cards = {model.card.name: model.card for model in models}
     shown_rows, notes = list[Row](), list[str]()
-    for one, (frames, answers) in shared.models.items():
-        own = [replace(of, card=cards[of.name], judge=next(iter(judges[of.name]), None)) for of in frames if cards]
-        across = Across(own, shared.items, files)
+    for current, (frames, answers) in shared.models.items():
+        entries = [replace(of, card=cards[of.name], judge=next(iter(judges[of.name]), None)) for of in frames if cards]
+        across = Across(entries, shared.items, files)
         rows = rows_of(table, across)
-        data = table.data(files) if table.data is not None and one == rule else ()
-        measured[one] = measure(table, one, data, kind=table.kind) + measure(table, one, rows, answers)
-        if one == rule:
+        data = table.data(files) if table.data is not None and current == rule else ()
+        measured[current] = measure(table, current, data, kind=table.kind) + measure(table, current, rows, answers)
+        if current == rule:
             shown_rows, notes = rows, across.notes
     return measured, shown_rows, notes
 
@@ -166,35 +166,37 @@ def _printed(tables: Mapping[str, Table], spec: Table, file: str) -> list[Publis
 
 def _passes(project: Project, benchmark: str, model: str, about: str, prices: bool) -> tuple[list[Asked], list[str]]:
     """(respondents of the passes about a model's answers, or about DATA, as a table shows them; notes on them)."""
-    asked, notes = [], []
+    respondents, notes = [], []
     for pass_ in project.answerers(benchmark, model):
-        who = who_in(project.paths.snapshot(benchmark, model, pass_.name))
-        if len(who.versions) > 1:
-            notes.append(f"{about}, {pass_.name}: several engine versions answered: {', '.join(who.versions)}.")
+        answerer = who_in(project.paths.snapshot(benchmark, model, pass_.name))
+        if len(answerer.versions) > 1:
+            notes.append(f"{about}, {pass_.name}: several engine versions answered: {', '.join(answerer.versions)}.")
         if pass_.name != CHAINED:
             notes += [
                 f"INCOMPLETE: {pass_.name} by {pass_.who} failed for {about}: {reason}. `{_retry(project)}` asks again."
-                for reason in who.failures
+                for reason in answerer.failures
             ]
-            if who.truncated > TOLD:
-                notes.append(f"{about}: {who.truncated:.0%} of what {pass_.who} said ({pass_.name}) was cut off.")
+            if answerer.truncated > TOLD:
+                notes.append(f"{about}: {answerer.truncated:.0%} of what {pass_.who} said ({pass_.name}) was cut off.")
         card = None if pass_.card is None else shown(pass_.card, benchmark, prices)
-        asked.append(Asked(pass_=pass_.name, who=pass_.who, card=card, key=pass_.key, versions=who.versions))
-    return asked, notes
+        respondents.append(Asked(pass_=pass_.name, who=pass_.who, card=card, key=pass_.key, versions=answerer.versions))
+    return respondents, notes
 
 
 def _model(
     project: Project, benchmark: str, unknown: Mapping[str, str], name: str, prices: bool
 ) -> tuple[Model, list[str]]:
     """A model as a table shows it, and notes on who answered."""
-    card, who = shown(project.cards[name], benchmark, prices), who_in(project.paths.snapshot(benchmark, name))
+    card, answerer = shown(project.cards[name], benchmark, prices), who_in(project.paths.snapshot(benchmark, name))
     passes, of_passes = _passes(project, benchmark, name, f"answers of {name}", prices)
     notes = (
-        [f"{name} was answered by several engine versions: {', '.join(who.versions)}."] if len(who.versions) > 1 else []
+        [f"{name} was answered by several engine versions: {', '.join(answerer.versions)}."]
+        if len(answerer.versions) > 1
+        else []
     )
     notes += [*of_passes, *([f"{name}: {card.caveat}."] if card.caveat else []), *trained_on(card, project, benchmark)]
     key = engines.model_key(project.engines[name], project.cards[name], benchmark)
-    model = Model(card=card, key=key, kind=kind_of(card), versions=list(who.versions), passes=tuple(passes))
+    model = Model(card=card, key=key, kind=kind_of(card), versions=list(answerer.versions), passes=tuple(passes))
     return model, [*notes, *([unknown[name]] if name in unknown else [])]
 
 
@@ -203,31 +205,31 @@ def _retry(project: Project) -> str:
     return RETRY if run == DEFAULT_RUN else f"{RETRY} run={run}"
 
 
-def rendered(project: Project, benchmark: str, table: str, made: Tabulated) -> dict[str, str]:
+def rendered(project: Project, benchmark: str, table: str, tabulated: Tabulated) -> dict[str, str]:
     """{path: text} of a table's own files."""
     spec = project.benchmark(benchmark).TABLES[table]
     path = Path(project.paths.table(spec.file))
     return {
-        path.as_posix(): as_csv(made),
-        path.with_suffix(".md").as_posix(): as_markdown(made, spec),
-        path.with_suffix(".tex").as_posix(): as_latex(made, spec),
+        path.as_posix(): as_csv(tabulated),
+        path.with_suffix(".md").as_posix(): as_markdown(tabulated, spec),
+        path.with_suffix(".tex").as_posix(): as_latex(tabulated, spec),
     }
 
 
 def write_tables(project: Project, benchmark: str) -> None:
     """Write all tables of a benchmark with their lineages, its unparsed answers and the ranks of its models."""
-    made, noted = compute(project, benchmark, list(project.benchmark(benchmark).TABLES)), circumstances()
-    for table, one in made.items():
-        _write(project, benchmark, table, one, noted)
+    tables, noted = compute(project, benchmark, list(project.benchmark(benchmark).TABLES)), circumstances()
+    for table, result in tables.items():
+        _write(project, benchmark, table, result, noted)
     write_text(project.paths.csv("unread", benchmark), unread_text(project, benchmark))
-    ranks = {table: one.ranks for table, one in made.items()}
+    ranks = {table: one.ranks for table, one in tables.items()}
     write_text(project.paths.csv("ranks", benchmark), ranks_text(project, benchmark, ranks))
 
 
-def _write(project: Project, benchmark: str, table: str, made: Made, noted: Mapping[str, Any]) -> None:
-    part, step = Project(project.part(benchmark, table)), project.table(benchmark, table)
+def _write(project: Project, benchmark: str, table: str, result: Made, noted: Mapping[str, Any]) -> None:
+    part, artifact = Project(project.part(benchmark, table)), project.table(benchmark, table)
     spec = part.benchmark(benchmark).TABLES[table]
-    for name, text in rendered(part, benchmark, table, made.table).items():
+    for name, text in rendered(part, benchmark, table, result.table).items():
         write_bytes(name, text.encode())
     files = files_behind(part.table(benchmark, table))
     lineage = Lineage(
@@ -235,17 +237,17 @@ def _write(project: Project, benchmark: str, table: str, made: Made, noted: Mapp
         benchmark=benchmark,
         table=table,
         selection=part.selection,
-        models=made.models,
-        compared=tuple(made.compared),
-        cells=made.table.cells,
+        models=result.models,
+        compared=tuple(result.compared),
+        cells=result.table.cells,
         files=files,
-        code=code_of(step),
-        libraries=libraries_of(step),
-        root=root_of(benchmark, table, part.selection, made.models, made.table.cells, files, made.compared),
-        noted={**noted, "notes": notes_of(made.table, spec)},
+        code=code_of(artifact),
+        libraries=libraries_of(artifact),
+        root=root_of(benchmark, table, part.selection, result.models, result.table.cells, files, result.compared),
+        noted={**noted, "notes": notes_of(result.table, spec)},
         sha256="",
     )
-    write_bytes(lineage_path(step.outputs[0]), document(lineage))
+    write_bytes(lineage_path(artifact.outputs[0]), document(lineage))
 
 
 def circumstances() -> dict[str, Any]:

@@ -50,6 +50,6 @@ def labelled(project: Project, benchmark: str, items: pd.DataFrame) -> pd.DataFr
 
 def checked(labels: pd.DataFrame, verdicts: Iterable[pd.DataFrame]) -> set[str]:
     """Judges with a verdict on a text that people have labeled."""
-    people = labels.loc[labels["judge"] == PEOPLE, TEXT]
+    labeled_texts = labels.loc[labels["judge"] == PEOPLE, TEXT]
     given = [labels[labels["judge"] != PEOPLE], *verdicts]
-    return {str(name) for part in given for name in part.merge(people, on=TEXT)["judge"]}
+    return {str(name) for part in given for name in part.merge(labeled_texts, on=TEXT)["judge"]}

@@ -23,26 +23,30 @@ from punchline.tables.ranks import main_column
 def trained_on(card: ModelCard, project: Project, benchmark: str) -> list[str]:
     """A note on how many of the items at hand a card's adapter was trained on."""
     name = card.options.get("adapter")
-    found = adapters.trained(name) if isinstance(name, str) else None
-    if found is None or found.recipe.get("benchmark") != benchmark or found.corpus != project.selection.corpus.name:
+    adapter = adapters.trained(name) if isinstance(name, str) else None
+    if (
+        adapter is None
+        or adapter.recipe.get("benchmark") != benchmark
+        or adapter.corpus != project.selection.corpus.name
+    ):
         return []
     items = read_selected(project.paths.selected(benchmark))
-    known = set(found.trained) & set(items)
-    hint = f"subset={adapters.folder_of(found.name)}/{adapters.HELD_OUT} leaves them out"
+    known = set(adapter.trained) & set(items)
+    hint = f"subset={adapters.folder_of(adapter.name)}/{adapters.HELD_OUT} leaves them out"
     return [f"{card.name} was trained on {len(known):,} of these {len(items):,} items; {hint}."] if known else []
 
 
 def unknown_items(project: Project, benchmark: str) -> dict[str, str]:
     """{model: a note on its released answers to items that the benchmark does not have}."""
-    loaded, found = project.benchmark(benchmark), {}
+    loaded, notes = project.benchmark(benchmark), {}
     replayed = {name: engine for name, engine in project.engines.items() if engine.files and engine.format == benchmark}
     listed = loaded.listing(raw_files(project, benchmark, loaded.ITEM_FILES)) if replayed else ()
     ids = {item_id for item_id, _, _ in listed}
     for name, engine in replayed.items():
         if items := engine.unknown(ids):
             some = ", ".join(items[:5]) + (", …" if len(items) > 5 else "")
-            found[name] = f"{name}: {len(items):,} answered items do not exist in {benchmark}: {some}."
-    return found
+            notes[name] = f"{name}: {len(items):,} answered items do not exist in {benchmark}: {some}."
+    return notes
 
 
 def chosen(project: Project, benchmark: str) -> tuple[tuple[str, str] | None, list[str]]:

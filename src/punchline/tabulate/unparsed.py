@@ -58,28 +58,28 @@ def unread(model: str, scores: str | Path, snapshots: Mapping[str, str | Path]) 
         digest for pass_ in (EXTRACTOR, *SCORERS) if pass_ in snapshots for digest in digests_in(snapshots[pass_])
     }
     counts: defaultdict[Key, Counter[str]] = defaultdict(Counter)
-    told: defaultdict[str, list[Key]] = defaultdict(list)  # by digest of a response: where it was not read
+    places: defaultdict[str, list[Key]] = defaultdict(list)  # by digest of a response: where it was not read
     for (condition, task, rule, state, cut_off), n in Counter(rows_in(scores, SCORE)).items():
         counts[condition, task, rule].update({state: n, "truncated": n * cut_off})
     unparsed = any(found["unparsable"] for found in counts.values())
     for condition, task, rule, state, responses in rows_in(scores, (*SCORE[:-1], "responses")) if unparsed else ():
         read = [digest for digest in responses if digest not in scorers]
         if state == "unparsable" and read:
-            told[next((digest for digest in read if digest in judges), read[-1])].append((condition, task, rule))
+            places[next((digest for digest in read if digest in judges), read[-1])].append((condition, task, rule))
     examples: defaultdict[tuple[Key, str], list[str]] = defaultdict(list)  # by reason
-    for path in snapshots.values() if told else ():
+    for path in snapshots.values() if places else ():
         for digest, request_id, finish_reason, text in rows_in(path, RESPONSE):
-            if keys := told.get(digest):
+            if keys := places.get(digest):
                 reason = why_unread(text or "", finish_reason)
                 for key in keys:
                     counts[key][reason] += 1
                     if len(examples[key, reason]) < EXAMPLES:
                         examples[key, reason].append(f"{request_id[:12]}: {excerpt(text or '')}")
     rows: list[Row] = []
-    for key, found in sorted(counts.items()):
+    for key, states in sorted(counts.items()):
         row: Row = dict(zip(("model", "condition", "task", "rule"), (model, *key), strict=True))
-        row |= {"answers": sum(found[state] for state in STATES), "read": found["ok"], "unread": found["unparsable"]}
-        row |= {name: found[name] for name in ("refused", "truncated", "failed", "missing", *WHY)}
+        row |= {"answers": sum(states[state] for state in STATES), "read": states["ok"], "unread": states["unparsable"]}
+        row |= {name: states[name] for name in ("refused", "truncated", "failed", "missing", *WHY)}
         first = [one for reason in WHY for one in examples[key, reason]][:EXAMPLES]
         rows.append(row | {f"example_{number}": one for number, one in enumerate(first, 1)})
     return rows

@@ -96,11 +96,13 @@ def with_rows(item: Item, rows: Mapping[str, Sequence[int]], requests: Sequence[
     seen = {image.sha256 for request in requests for image in images_in(request)}
     for name, order in rows.items():
         if name in refs and refs[name].sha256 in seen:
-            made = png_of(name, frames.row([read_image(refs[f"frame{place + 1}"].path) for place in order]), {})
-            digest = sha256(made.content)
+            picture = png_of(name, frames.row([read_image(refs[f"frame{place + 1}"].path) for place in order]), {})
+            digest = sha256(picture.content)
             path = folder / f"{digest}.png"
-            write_bytes(path, made.content)
-            refs[name] = ImageRef(path=path.as_posix(), sha256=digest, width=made.width, height=made.height, name=name)
+            write_bytes(path, picture.content)
+            refs[name] = ImageRef(
+                path=path.as_posix(), sha256=digest, width=picture.width, height=picture.height, name=name
+            )
     return msgspec.structs.replace(item, images=tuple(refs.values()))
 
 

@@ -74,10 +74,10 @@ class Training:
         """Train to the end, from the checkpoint if there is one of this training."""
         self._resume()
         saved = time.monotonic()
-        steps = range(self.step, self.steps)
-        for step in track(steps, len(steps), self.label, lambda: f", loss {self._mean_losses()[-1]:.4f}"):
-            self._train_step(step // self.per_epoch)
-            self.step = step + 1
+        remaining = range(self.step, self.steps)
+        for number in track(remaining, len(remaining), self.label, lambda: f", loss {self._mean_losses()[-1]:.4f}"):
+            self._train_step(number // self.per_epoch)
+            self.step = number + 1
             if self.step == self.steps or time.monotonic() - saved >= checkpoint_s:
                 self._save()
                 saved = time.monotonic()
@@ -193,8 +193,8 @@ def with_answers(loaded: Loaded, batch: Sequence[Encoded]) -> tuple[dict[str, An
     width = max(len(one.answer) for one in batch)
     ids = torch.full((len(batch), width), loaded.tokenizer.pad_token_id, dtype=prompt.dtype)
     labels = torch.full((len(batch), width), IGNORED, dtype=torch.long)
-    for row, one in enumerate(batch):
-        ids[row, : len(one.answer)] = labels[row, : len(one.answer)] = torch.tensor(one.answer)
+    for row, example in enumerate(batch):
+        ids[row, : len(example.answer)] = labels[row, : len(example.answer)] = torch.tensor(example.answer)
     columns = {"input_ids": ids, "attention_mask": (labels != IGNORED).to(tensors["attention_mask"].dtype)}
     for name, value in tensors.items():
         if name not in columns and value.shape == prompt.shape:  # the kind of each token: text

@@ -39,9 +39,9 @@ def right(benchmark: str, score: Score, gold: Gold) -> float | None:
     """Correctness of an answer from 0 to 1; 0 where nothing can be read; of a text its ROUGE-2. None: not scored."""
     if not score.scored:
         return None
-    unread = 0.0 if score.state in ("refused", "unparsable") else None
+    unparsed_value = 0.0 if score.state in ("refused", "unparsable") else None
     value = benchmarks.right(benchmark, score, gold)
-    return score.metrics.get("r2", unread) if value is None else value
+    return score.metrics.get("r2", unparsed_value) if value is None else value
 
 
 def frame_of(project: Project, benchmark: str, scores: Iterable[Score]) -> pd.DataFrame:

@@ -53,5 +53,5 @@ def rows(project: Project, benchmark: str) -> list[dict[str, Any]]:
     for model in models:  # alone: the frame of all is large with columns that say nothing here
         frame = answers(project, benchmark, [model]).dropna(subset="right")
         frames.append(frame[["model", "item_id", *GROUP, "right"]])
-    found = item_statistics(pd.concat(frames, ignore_index=True))
-    return sorted(found, key=lambda row: (FLAGS.index(row["flag"]), row["discrimination"] or 0, row["item_id"]))
+    statistics = item_statistics(pd.concat(frames, ignore_index=True))
+    return sorted(statistics, key=lambda row: (FLAGS.index(row["flag"]), row["discrimination"] or 0, row["item_id"]))

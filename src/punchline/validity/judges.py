@@ -31,28 +31,28 @@ def rows(project: Project, benchmark: str) -> list[dict[str, Any]]:
         return []
     items = items_of(project, benchmark)
     labels = labelled(project, benchmark, items)
-    made = []
+    lines = []
     for rule in RULES:
         for card in project.cards.values():
             scores = scores_frame(project.paths.scores(benchmark, card.name), items, rule)[0]
-            made += [{"model": card.name, "rule": rule} | row for row in _of_model(benchmark, card, scores, labels)]
-    return _ranked(made)
+            lines += [{"model": card.name, "rule": rule} | row for row in _of_model(benchmark, card, scores, labels)]
+    return _ranked(lines)
 
 
 def _of_model(benchmark: str, card: ModelCard, scores: pd.DataFrame, labels: pd.DataFrame) -> Iterator[dict[str, Any]]:
     """Rows of one model, by judge. Its labeled texts: answers of the run, or texts that labels say are the model's."""
     scored = scores[(scores["condition"] == DEFAULT) & scores[PASSED].notna()]
     unjudged, hook = scored.loc[scored["judge"].isna(), "cluster"], facet(benchmark, "labels")
-    people = labels[labels["judge"] == PEOPLE]
-    named = [hook is not None and hook.explains(card, name) for name in people["explainer"]]
-    for judge, own in verdicts_in(card.name, scores).groupby("judge"):
-        answers = own.merge(people[TEXT].assign(labeled=True), on=TEXT, how="left")
+    human = labels[labels["judge"] == PEOPLE]
+    named = [hook is not None and hook.explains(card, name) for name in human["explainer"]]
+    for judge, frame in verdicts_in(card.name, scores).groupby("judge"):
+        answers = frame.merge(human[TEXT].assign(labeled=True), on=TEXT, how="left")
         answers["labeled"] = answers["labeled"].notna()
         texts = answers.loc[answers["labeled"], "digest"]
-        part = people[np.array(named, dtype=bool) | people["digest"].isin(texts)].rename(columns={PASSED: "label"})
-        verdicts = pd.concat([own, labels[labels["judge"] == judge]]).drop_duplicates(TEXT)
+        part = human[np.array(named, dtype=bool) | human["digest"].isin(texts)].rename(columns={PASSED: "label"})
+        verdicts = pd.concat([frame, labels[labels["judge"] == judge]]).drop_duplicates(TEXT)
         both = part.merge(verdicts[[*TEXT, PASSED]], on=TEXT)
-        row: dict[str, Any] = {"judge": judge, "judged": own[PASSED].sum() / (len(own) + len(unjudged))}
+        row: dict[str, Any] = {"judge": judge, "judged": frame[PASSED].sum() / (len(frame) + len(unjudged))}
         if both.empty:
             n = len(part)
             yield row | {"labeled": part["label"].mean() if n else None, "n_labeled": n, "method": UNTESTABLE}
@@ -83,9 +83,9 @@ def _sums(both: pd.DataFrame, answers: pd.DataFrame, unjudged: Sequence[Any]) ->
     return sums, [*both["cluster"], *answers["cluster"], *unjudged]
 
 
-def _ranked(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _ranked(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Rows with the ranks, judged and corrected, among models that one judge and method can correct; ties share."""
-    frame = pd.DataFrame(found, columns=COLUMNS)
+    frame = pd.DataFrame(rows, columns=COLUMNS)
     testable = frame[frame["corrected"].notna()]
     for name in ("judged", "corrected"):
         ranks = testable.groupby(["rule", "judge", "method"])[name].rank(method="min", ascending=False)

@@ -68,15 +68,15 @@ def rows(project: Project) -> list[dict[str, Any]]:
         return []
     items = {}
     for name in (HUMMUS, HUMORBENCH):
-        own = Keyed(project.paths.items(name), Item)
-        captions = {item_id: caption_of(item) for item_id, item in own.items()}
-        items[name] = items_frame(own, Keyed(project.paths.gold(name), Gold)).assign(caption=pd.Series(captions))
-    made = []
+        items_of = Keyed(project.paths.items(name), Item)
+        captions = {item_id: caption_of(item) for item_id, item in items_of.items()}
+        items[name] = items_frame(items_of, Keyed(project.paths.gold(name), Gold)).assign(caption=pd.Series(captions))
+    table_rows = []
     for model in project.selection.models:
         for rule in RULES:
             hummus, humorbench = (_answers(project, name, model, rule, of) for name, of in items.items())
-            made += [{"model": model, **row, "rule": rule} for row in links(hummus, humorbench)]
-    return made
+            table_rows += [{"model": model, **row, "rule": rule} for row in links(hummus, humorbench)]
+    return table_rows
 
 
 def _answers(project: Project, benchmark: str, model: str, rule: Rule, items: pd.DataFrame) -> pd.DataFrame:
@@ -87,8 +87,8 @@ def _answers(project: Project, benchmark: str, model: str, rule: Rule, items: pd
 def links(hummus: pd.DataFrame, humorbench: pd.DataFrame) -> Iterator[dict[str, Any]]:
     """Rows by task and condition of Hummus."""
     good = importlib.import_module(module_of(HUMMUS, "tables")).GOOD  # only runs with Hummus depend on its code
-    asked = humorbench[humorbench["condition"] == DEFAULT]
-    explained = asked.assign(explained=asked["passed"])[["caption", "sample", "explained"]].dropna()
+    default = humorbench[humorbench["condition"] == DEFAULT]
+    explained = default.assign(explained=default["passed"])[["caption", "sample", "explained"]].dropna()
     named = {"classification": ("classification", hummus["tp"] + hummus["tn"])}
     for name in ("naming", "naming_minilm"):
         task, ((metric, least),) = good[name][0], good[name][1].items()

@@ -22,8 +22,8 @@ GROUP, ITEM = ["model", "task", "rule"], ["item_id", "sample", "cluster"]
 
 def rows(project: Project, benchmark: str) -> list[dict[str, Any]]:
     """Rows of option_order.csv: a model's choices in one task under one rule, over all rotations."""
-    asked = CIRCULAR in project.conditions(benchmark)
-    frame = answers(project, benchmark, project.selection.models if asked else ())
+    is_circular = CIRCULAR in project.conditions(benchmark)
+    frame = answers(project, benchmark, project.selection.models if is_circular else ())
     frame = frame[frame["asked"] & frame["task"].isin([*project.benchmark(benchmark).OPTIONS])]
     frame = frame[(frame["condition"] == DEFAULT) | frame["condition"].str.fullmatch(ROTATION)]
     correct = frame.groupby([*GROUP, *ITEM], sort=False)["correct"]

@@ -38,8 +38,8 @@ def _ballots(project: Project, benchmark: str) -> tuple[pd.DataFrame, dict[tuple
     """(the items, labels of each person by item and task); none where none were released."""
     where, module = project.paths, benchmarks.facet(benchmark, "people")
     items = items_frame(Keyed(where.items(benchmark), Item), Keyed(where.gold(benchmark), Gold))
-    found = module.ballots(raw_files(project, benchmark, module.FILES)) if module else ()
-    return items, {(item, task): given for item, task, given in found if item in items.index}
+    ballots = module.ballots(raw_files(project, benchmark, module.FILES)) if module else ()
+    return items, {(item, task): given for item, task, given in ballots if item in items.index}
 
 
 def agreement(given: list[str]) -> float | None:
@@ -64,15 +64,15 @@ def rows(project: Project, benchmark: str) -> list[dict[str, Any]]:
     if not ballots:
         return []
     tasks = dict.fromkeys(task for _, task in ballots)
-    made = [_of_people(ballots, task) for task in tasks]
+    table_rows = [_of_people(ballots, task) for task in tasks]
     for card in project.cards.values():
         for rule in RULES:
             frame, _ = scores_frame(project.paths.scores(benchmark, card.name), items, rule)
-            asked = frame[frame["scored"] & (frame["condition"] == DEFAULT)]
+            scored = frame[frame["scored"] & (frame["condition"] == DEFAULT)]
             for task in tasks:
                 row = {"model": card.name, "kind": kind_of(card), "task": task, "rule": rule}
-                made += [row | found for found in by_agreement(asked[asked["task"] == task], ballots)]
-    return made
+                table_rows += [row | found for found in by_agreement(scored[scored["task"] == task], ballots)]
+    return table_rows
 
 
 def _of_people(ballots: dict[tuple[str, str], list[str]], task: str) -> dict[str, Any]:

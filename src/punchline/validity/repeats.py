@@ -42,13 +42,13 @@ def rows(project: Project, benchmark: str) -> list[dict[str, Any]]:
 def verdicts(project: Project, benchmark: str) -> list[dict[str, Any]]:
     """Rows of verdicts.csv: a judge's verdicts on one answer, the least agreement first."""
     frames = [_of_judge(project, benchmark, model) for model in project.judged_repeatedly(benchmark)]
-    found = []
+    rows = []
     for keys, part in (pair for frame in frames for pair in frame.groupby(["item_id", *GROUP, "sample"], sort=False)):
         shares = part["answer"].value_counts(normalize=True)
         row = dict(zip(VERDICTS, (*keys, part["judge"].iloc[0], len(part), part["right"].mean()), strict=False))
         disagreement = 1 - float(shares.max())
-        found.append(row | {"disagreement": disagreement, "flag": REVIEW if disagreement > MOST else ""})
-    return sorted(found, key=lambda row: -row["disagreement"])
+        rows.append(row | {"disagreement": disagreement, "flag": REVIEW if disagreement > MOST else ""})
+    return sorted(rows, key=lambda row: -row["disagreement"])
 
 
 def statistics(part: pd.DataFrame) -> dict[str, Any]:
@@ -96,7 +96,7 @@ def _of_judge(project: Project, benchmark: str, model: str) -> pd.DataFrame:
     return _scored(project, benchmark, frame_of(project, benchmark, scores)).assign(judge=judge)
 
 
-def _scored(project: Project, benchmark: str, found: pd.DataFrame) -> pd.DataFrame:
+def _scored(project: Project, benchmark: str, frame: pd.DataFrame) -> pd.DataFrame:
     """Scored answers with the column `answer`: the label that was chosen; of a text, its correctness."""
-    found, closed = found.dropna(subset="right"), [*project.benchmark(benchmark).CLOSED]
-    return found.assign(answer=found["parsed"].where(found["task"].isin(closed), found["right"]).map(str))
+    frame, closed = frame.dropna(subset="right"), [*project.benchmark(benchmark).CLOSED]
+    return frame.assign(answer=frame["parsed"].where(frame["task"].isin(closed), frame["right"]).map(str))

@@ -63,8 +63,8 @@ def options_only(questions: pd.DataFrame) -> pd.Series:
 
 def text_only(questions: pd.DataFrame) -> pd.Series:
     """The label that the text suggests."""
-    found = _cross_validated(questions["text"], questions["right"], questions["cluster"], "predict")
-    return pd.Series(found, questions.index)
+    labels = _cross_validated(questions["text"], questions["right"], questions["cluster"], "predict")
+    return pd.Series(labels, questions.index)
 
 
 # The column of questions that a shortcut needs, and its answers.
@@ -93,31 +93,31 @@ def questions_of(
     benchmark: Benchmark, items: Mapping[str, Item], golds: Mapping[str, Gold], rule: Rule
 ) -> pd.DataFrame:
     """Closed questions of a benchmark that have a right answer; empty columns where a shortcut does not apply."""
-    module, found = facet(benchmark.NAME, "baselines"), []
+    module, rows = facet(benchmark.NAME, "baselines"), []
     closed: Any = getattr(module, "closed_answers", lambda *_: {})
     last: Any = getattr(module, "last_panel", lambda *_: {})
     for item_id, item in items.items():
         answers, panels = closed(golds[item_id], rule), last(golds[item_id])
-        asked = (request for request in benchmark.requests(item) if request.condition == DEFAULT)
-        for request in (request for request in asked if request.task in answers):
+        requests = (request for request in benchmark.requests(item) if request.condition == DEFAULT)
+        for request in (request for request in requests if request.task in answers):
             options = by_options.options(request) if request.task in benchmark.OPTIONS else {}
             row = (item_id, item.cluster, request.task, *answers[request.task], options)
             parts = (part for message in request.messages for part in message.content if isinstance(part, Text))
             text = "" if options else "\n".join(part.text for part in parts)
-            found.append((*row, text, panels.get(request.task, "")))
+            rows.append((*row, text, panels.get(request.task, "")))
     columns = ["item_id", "cluster", "task", "right", "allowed", "options", "text", "last"]
-    return pd.DataFrame(found, columns=columns)
+    return pd.DataFrame(rows, columns=columns)
 
 
-def answer(questions: pd.DataFrame, needs: str, function: Callable[[pd.DataFrame], pd.Series]) -> pd.DataFrame:
+def answer(questions: pd.DataFrame, column: str, function: Callable[[pd.DataFrame], pd.Series]) -> pd.DataFrame:
     """Item, task and answer of the questions of all tasks to which a shortcut applies."""
-    made = [questions[:0].assign(answer="")]
-    for _, asked in questions.groupby("task", sort=False):
-        constant = needs == "text" and asked["text"].nunique() == 1
-        few = function in LEARNED and (asked["cluster"].nunique() < FEWEST or asked["right"].nunique() < 2)
-        if asked[needs].astype(bool).all() and not constant and not few:
-            made.append(asked.assign(answer=function(asked)))
-    return pd.concat(made)[["item_id", "task", "answer"]]
+    answers = [questions[:0].assign(answer="")]
+    for _, of_task in questions.groupby("task", sort=False):
+        constant = column == "text" and of_task["text"].nunique() == 1
+        few = function in LEARNED and (of_task["cluster"].nunique() < FEWEST or of_task["right"].nunique() < 2)
+        if of_task[column].astype(bool).all() and not constant and not few:
+            answers.append(of_task.assign(answer=function(of_task)))
+    return pd.concat(answers)[["item_id", "task", "answer"]]
 
 
 def _scored(
@@ -154,14 +154,14 @@ class Measured:
         # Draws and shortcuts have many answers in common.
         self.scored = functools.cache(functools.partial(_scored, benchmark, items, golds))
 
-    def cells(self, needs: str, function: Callable[[pd.DataFrame], pd.Series]) -> Cells:
+    def cells(self, required: str, function: Callable[[pd.DataFrame], pd.Series]) -> Cells:
         """Values of a shortcut: each task in the first row of the first table that shows it."""
-        found: Cells = {}
+        cells: Cells = {}
         first: dict[str, tuple[str, str]] = {}
 
         @functools.cache
         def scored(rule: Rule) -> pd.DataFrame:
-            answers = answer(self.questions(rule), needs, function).itertuples(index=False)
+            answers = answer(self.questions(rule), required, function).itertuples(index=False)
             scores = (score for one in answers for score in self.scored(*one, rule))
             return scores_frame(scores, self.frame, rule, self.benchmark.METRICS)[0]
 
@@ -173,20 +173,22 @@ class Measured:
             for keys, column, estimate in _ordered(table, frame, self.frame):
                 tasks = sorted(frame["task"].iloc[estimate.used].unique())
                 if all(first.setdefault(task, (table.name, keys)) == (table.name, keys) for task in tasks):
-                    found[table.name, keys, column] = _PROMPT.sub("", tasks[0]), estimate
-        return found
+                    cells[table.name, keys, column] = _PROMPT.sub("", tasks[0]), estimate
+        return cells
 
     def _compared(self, place: tuple[str, str, str], shortcut: Estimate, scores: Mapping[str, str]) -> dict[str, Any]:
         """The best published model, how many are below a shortcut, and models whose paired difference is not above."""
         name, keys, column = place
-        table, own = self.benchmark.TABLES[name], dict(pair.split("=", 1) for pair in keys.split(";") if pair)
+        table, wanted = self.benchmark.TABLES[name], dict(pair.split("=", 1) for pair in keys.split(";") if pair)
         sign, value = -1 if table.better(column) == "lower" else 1, shortcut.point() or 0.0
         values = [
             float(row["value"])
             for row in self.published
             if (row["table"], row["column"]) == (name, column)
             and not row["row"].startswith(("Human", "Random"))
-            and all(own.get(key, text) == text for key, text in (p.split("=", 1) for p in row["key"].split(";") if p))
+            and all(
+                wanted.get(key, text) == text for key, text in (p.split("=", 1) for p in row["key"].split(";") if p)
+            )
         ]
         models = {model: self.of_model(table, path).get((keys, column)) for model, path in scores.items()}
         behind = [model for model, of in models.items() if of and of.n and sign * differs(of, shortcut, ALPHA) < 1]
@@ -203,8 +205,8 @@ class Measured:
         for number in range(DRAWS):  # values alone: what they are made of is large
             cells = self.cells("right", functools.partial(draw, number=number))
             draws.append({place: estimate.point() for place, (_, estimate) in cells.items()})
-        for name, (needs, function) in SHORTCUTS.items():
-            for place, (task, estimate) in self.cells(needs, function).items():
+        for name, (required, function) in SHORTCUTS.items():
+            for place, (task, estimate) in self.cells(required, function).items():
                 drawn = [values[place] for values in draws if place in values]
                 value, (low, high) = estimate.point(), limits(estimate)
                 if value is None or value in (estimate.bounds.low, estimate.bounds.high):

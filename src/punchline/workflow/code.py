@@ -46,25 +46,25 @@ def prompts(*modules: str) -> list[Path]:
 
 def closure(*modules: str) -> dict[str, Path]:
     """{name: file} of `modules` and the punchline modules that they import."""
-    found: dict[str, Path] = {}
+    files: dict[str, Path] = {}
     queue = list(modules)
     while queue:
         module = queue.pop()
         path = _file(module)
-        if path is None or module in found:
+        if path is None or module in files:
             continue
-        found[module] = path
+        files[module] = path
         queue += [name for name in _read(path)[1] if not name.startswith(NOT_FOLLOWED)]
         queue.append(module.rpartition(".")[0])  # importing a module runs its packages
-    return dict(sorted(found.items()))
+    return dict(sorted(files.items()))
 
 
 def data(*modules: str) -> list[Path]:
     """Data files of `modules` and their imports: for x.py, x.yaml or the YAML files of the folder x, and its PAGES."""
     files: list[Path] = []
     for path in closure(*modules).values():
-        own = path.with_suffix(".yaml")
-        files += [own] if own.is_file() else sorted(path.with_suffix("").glob("*.yaml"))
+        yaml_file = path.with_suffix(".yaml")
+        files += [yaml_file] if yaml_file.is_file() else sorted(path.with_suffix("").glob("*.yaml"))
         pages = (file for folder in PAGES for file in path.with_suffix("").joinpath(folder).rglob("*"))
         files += sorted(file for file in pages if file.is_file())
     return files

@@ -64,8 +64,8 @@ def afresh() -> Iterator[None]:
 
 def _stat(path: Path) -> list[int]:
     """Size, times and inode of a file. Writing sets the change time, which no program can set back."""
-    found = path.stat()
-    return [found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino]
+    status = path.stat()
+    return [status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino]
 
 
 def cached(kind: str, path: str | Path, compute: Callable[[], Any]) -> Any:
@@ -74,9 +74,9 @@ def cached(kind: str, path: str | Path, compute: Callable[[], Any]) -> Any:
     stat = _stat(path)
     cache = _afresh[-1] if _afresh else _cache(Path.cwd())
     name = f"{kind}:{path}"
-    found = cache.known.get(name)
-    if found is not None and found[0] == stat:
-        return found[1]
+    entry = cache.known.get(name)
+    if entry is not None and entry[0] == stat:
+        return entry[1]
     value = msgspec.json.decode(msgspec.json.encode(compute()))
     settled = time.time_ns() - max(stat[1], stat[2]) > _JUST_NOW_NS
     if settled and _stat(path) == stat:

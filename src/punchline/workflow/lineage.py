@@ -26,11 +26,11 @@ class File(Record, frozen=True, kw_only=True):
 
 def code_of(artifact: Artifact) -> dict[str, str]:
     """{rule: digest of its code} of an artifact and all its dependencies."""
-    found: dict[str, set[str]] = {}
-    for made in with_dependencies(artifact):
-        if made.modules:
-            found.setdefault(made.rule, set()).add(made.code_digest)
-    return {rule: digest_of_all(codes) for rule, codes in sorted(found.items())}
+    by_rule: dict[str, set[str]] = {}
+    for dependency in with_dependencies(artifact):
+        if dependency.modules:
+            by_rule.setdefault(dependency.rule, set()).add(dependency.code_digest)
+    return {rule: digest_of_all(codes) for rule, codes in sorted(by_rule.items())}
 
 
 def libraries_of(artifact: Artifact) -> dict[str, str]:
@@ -56,29 +56,29 @@ def files_behind(artifact: Artifact, *, required: bool = True) -> list[File]:
         def read() -> File:
             return File(path=path, role=role, sha256=digests.of_file(path), content=content())
 
-        found.setdefault(path, attempt(read, File(path=path, role=role, sha256="")))
+        files.setdefault(path, attempt(read, File(path=path, role=role, sha256="")))
 
-    found: dict[str, File] = {}
-    for need in dependencies(artifact):
-        add(need.role, need.path, functools.partial(_content, need))
-        for path in need.companions():
-            add(need.role, path)
-        if (made := need.step) is not None:
-            for path in attempt(made.extra, list[str]()) if made.extra_role else ():
-                add(made.extra_role, path)
-            for role, path, answers in attempt(made.journals, list[tuple[str, str, str]]()):
+    files: dict[str, File] = {}
+    for input_ in dependencies(artifact):
+        add(input_.role, input_.path, functools.partial(_content, input_))
+        for path in input_.companions():
+            add(input_.role, path)
+        if (producer := input_.step) is not None:
+            for path in attempt(producer.extra, list[str]()) if producer.extra_role else ():
+                add(producer.extra_role, path)
+            for role, path, answers in attempt(producer.journals, list[tuple[str, str, str]]()):
                 add(role, path, functools.partial(str, answers))
     for path in artifact.outputs:
         if not path.endswith(".lineage.json"):
             add("table", path)
-    return [found[path] for path in sorted(found)]
+    return [files[path] for path in sorted(files)]
 
 
-def _content(need: Input) -> str | None:
+def _content(input_: Input) -> str | None:
     """Digest of the content that matters, if equal content may have other bytes; else None."""
-    if need.content is not None:
-        return digest_of(need.content())
-    if need.path.endswith(".parquet"):
-        kind = "Score" if need.role == "scores" else "Request" if need.role.endswith("requests") else "Response"
-        return str(digests.cached(kind, need.path, lambda: digest_of_texts(kind, digests_in(need.path))))
+    if input_.content is not None:
+        return digest_of(input_.content())
+    if input_.path.endswith(".parquet"):
+        kind = "Score" if input_.role == "scores" else "Request" if input_.role.endswith("requests") else "Response"
+        return str(digests.cached(kind, input_.path, lambda: digest_of_texts(kind, digests_in(input_.path))))
     return None

@@ -123,23 +123,23 @@ def read_provenance(file: str) -> Provenance | None:
         return None
 
 
-def with_dependencies(step: Artifact) -> list[Artifact]:
+def with_dependencies(artifact: Artifact) -> list[Artifact]:
     """An artifact and all artifacts that it depends on, each after its own dependencies."""
-    found: dict[Artifact, None] = {}
+    artifacts: dict[Artifact, None] = {}
 
-    def visit(step: Artifact) -> None:
-        for need in step.needs:
-            if need.step is not None and need.decides and need.step not in found:
-                visit(need.step)
-        found[step] = None
+    def visit(artifact: Artifact) -> None:
+        for input_ in artifact.needs:
+            if input_.step is not None and input_.decides and input_.step not in artifacts:
+                visit(input_.step)
+        artifacts[artifact] = None
 
-    visit(step)
-    return list(found)
+    visit(artifact)
+    return list(artifacts)
 
 
-def dependencies(step: Artifact) -> list[Input]:
+def dependencies(artifact: Artifact) -> list[Input]:
     """All direct and indirect inputs of an artifact, each path once, as the artifact nearest to it takes it."""
-    taken = [need for made in with_dependencies(step) for need in made.needs if need.decides]
+    taken = [need for made in with_dependencies(artifact) for need in made.needs if need.decides]
     return list({need.path: need for need in taken}.values())
 
 
@@ -151,84 +151,88 @@ class Status:
         self._digests: dict[tuple[str, Callable[[], Any] | None], str] = {}  # of files, by what counts in them
         self._pending: dict[Artifact, str | None] = {}
 
-    def is_forced(self, step: Artifact) -> bool:
+    def is_forced(self, artifact: Artifact) -> bool:
         """True if a rebuild of an artifact is requested by its rule, one of its files, or `all`."""
-        return not {"all", step.rule, step.job, *step.outputs, *step.follows}.isdisjoint(self.again)
+        return not {"all", artifact.rule, artifact.job, *artifact.outputs, *artifact.follows}.isdisjoint(self.again)
 
-    def __call__(self, step: Artifact) -> str | None:
+    def __call__(self, artifact: Artifact) -> str | None:
         """Why an artifact must be built; None if it is current. An unreadable one is not; nothing is raised."""
         try:
-            return self._reason(step)
+            return self._reason(artifact)
         except (PunchlineError, OSError) as error:
             return f"cannot be checked: {error}"
 
-    def of_all(self, step: Artifact) -> str | None:
+    def of_all(self, artifact: Artifact) -> str | None:
         """Why an artifact, or one that it depends on, must be built; None if all are current."""
-        if (own := self(step)) is not None:
-            return own
-        found = ((made, self(made)) for made in with_dependencies(step)[:-1])
-        return next((f"{made.outputs[0]} is not current: {why}" for made, why in found if why is not None), None)
+        if (reason := self(artifact)) is not None:
+            return reason
+        reasons = ((made, self(made)) for made in with_dependencies(artifact)[:-1])
+        return next((f"{made.outputs[0]} is not current: {why}" for made, why in reasons if why is not None), None)
 
-    def pending(self, step: Artifact) -> str | None:
+    def pending(self, artifact: Artifact) -> str | None:
         """Why an artifact will, or may, be built in a run; None if nothing that it depends on may change."""
-        if step not in self._pending:
-            reason = self(step)
-            makers = (need.step for need in step.needs if need.step is not None and need.decides)
+        if artifact not in self._pending:
+            reason = self(artifact)
+            makers = (need.step for need in artifact.needs if need.step is not None and need.decides)
             if reason is not None:
-                self._pending[step] = f"will run: {reason}"
+                self._pending[artifact] = f"will run: {reason}"
             else:
                 changing = next(filter(self.pending, makers), None)
-                self._pending[step] = None if changing is None else f"may run: if {changing.outputs[0]} changes"
-        return self._pending[step]
+                self._pending[artifact] = None if changing is None else f"may run: if {changing.outputs[0]} changes"
+        return self._pending[artifact]
 
-    def _reason(self, step: Artifact) -> str | None:
-        if self.is_forced(step):
+    def _reason(self, artifact: Artifact) -> str | None:
+        if self.is_forced(artifact):
             return "asked for"
-        made = read_provenance(step.record)
-        if made is None:
-            return "no provenance record" if Path(step.outputs[0]).is_file() else "not built yet"
-        if why := "; ".join(_differences(made, step, {need.path: self._digest(need) for need in step.deciding()})):
+        record = read_provenance(artifact.record)
+        if record is None:
+            return "no provenance record" if Path(artifact.outputs[0]).is_file() else "not built yet"
+        if why := "; ".join(
+            _differences(record, artifact, {need.path: self._digest(need) for need in artifact.deciding()})
+        ):
             return why
-        for path in step.outputs:
-            if path not in made.outputs:
+        for path in artifact.outputs:
+            if path not in record.outputs:
                 return f"{path} was never made"
-        for path, digest in made.outputs.items():
+        for path, digest in record.outputs.items():
             if not Path(path).is_file():
                 return f"{path} is gone"
             if digests.of_file(path) != digest:
                 return f"{path} is not what was made"
-        return step.verify()
+        return artifact.verify()
 
-    def _digest(self, need: Input) -> str:
-        key = need.path, need.content
+    def _digest(self, input_: Input) -> str:
+        key = input_.path, input_.content
         if key not in self._digests:
-            self._digests[key] = need.digest() if Path(need.path).is_file() else ""
+            self._digests[key] = input_.digest() if Path(input_.path).is_file() else ""
         return self._digests[key]
 
 
 def is_intact(path: str) -> bool:
     """True for a file that is as the record next to it says."""
-    made = read_provenance(record_of(path))
-    return made is not None and Path(path).is_file() and digests.of_file(path) == made.outputs.get(path)
+    record = read_provenance(record_of(path))
+    return record is not None and Path(path).is_file() and digests.of_file(path) == record.outputs.get(path)
 
 
-def _differences(made: Provenance, step: Artifact, inputs: Mapping[str, str]) -> Iterator[str]:
+def _differences(record: Provenance, artifact: Artifact, inputs: Mapping[str, str]) -> Iterator[str]:
     """Differences between a provenance file and the present state, as text."""
-    changed = sorted(path for path in inputs.keys() | made.inputs.keys() if inputs.get(path) != made.inputs.get(path))
+    changed = sorted(
+        path for path in inputs.keys() | record.inputs.keys() if inputs.get(path) != record.inputs.get(path)
+    )
     if changed:
-        before, now_ = changed[0] in made.inputs, changed[0] in inputs
+        before, now_ = changed[0] in record.inputs, changed[0] in inputs
         what = "changed" if before and now_ else "is new" if now_ else "counts no more"
         more = f" (and {len(changed) - 1:,} more)" if len(changed) > 1 else ""
         yield f"{changed[0]} {what}{more}"
-    now = _plain(step.parameters)
-    for name in sorted(now.keys() | made.parameters.keys()):
-        if canonical(now.get(name)) != canonical(made.parameters.get(name)):  # 1 is not true
-            yield f"{name}: {_short(made.parameters.get(name))} → {_short(now.get(name))}"
-    if made.code_digest != step.code_digest:
-        yield _changed_code({} if isinstance(made.code, str) else made.code, code.parts(*step.modules))
-    for name in sorted(step.versions.keys() | made.libraries.keys()):
-        if step.versions.get(name) != made.libraries.get(name):
-            yield f"{name} {made.libraries.get(name)} → {step.versions.get(name)}"
+    now = _plain(artifact.parameters)
+    for name in sorted(now.keys() | record.parameters.keys()):
+        if canonical(now.get(name)) != canonical(record.parameters.get(name)):  # 1 is not true
+            yield f"{name}: {_short(record.parameters.get(name))} → {_short(now.get(name))}"
+    if record.code_digest != artifact.code_digest:
+        yield _changed_code({} if isinstance(record.code, str) else record.code, code.parts(*artifact.modules))
+    for name in sorted(artifact.versions.keys() | record.libraries.keys()):
+        if artifact.versions.get(name) != record.libraries.get(name):
+            yield f"{name} {record.libraries.get(name)} → {artifact.versions.get(name)}"
 
 
 def _changed_code(before: Mapping[str, str], after: Mapping[str, str]) -> str:
@@ -249,25 +253,25 @@ def _short(value: Any) -> str:
     return text if len(text) <= 60 else text[:57] + "…"
 
 
-def write_provenance(step: Artifact, inputs: Mapping[str, str]) -> None:
+def write_provenance(artifact: Artifact, inputs: Mapping[str, str]) -> None:
     """Write the provenance file of an artifact, after all its outputs.
 
     `inputs`: digests at the start of the build. Raises PunchlineError if an input has changed since.
     """
-    for path, digest in step.inputs().items():
+    for path, digest in artifact.inputs().items():
         if inputs.get(path) != digest:
             raise PunchlineError(
                 "the file changed while it was being read: what was made of it may be of neither version",
                 file=path,
                 hint="Run the same command again",
             )
-    outputs = [*step.outputs, *step.extra()]
-    made = Provenance(
-        step=step.name,
+    outputs = [*artifact.outputs, *artifact.extra()]
+    record = Provenance(
+        step=artifact.name,
         inputs=dict(inputs),
-        parameters=_plain(step.parameters),
-        code=code.parts(*step.modules),
-        libraries=step.versions,
+        parameters=_plain(artifact.parameters),
+        code=code.parts(*artifact.modules),
+        libraries=artifact.versions,
         outputs={path: digests.of_file(path) for path in outputs},
     )
-    write_bytes(step.record, msgspec.json.format(canonical(made), indent=1) + b"\n")
+    write_bytes(artifact.record, msgspec.json.format(canonical(record), indent=1) + b"\n")

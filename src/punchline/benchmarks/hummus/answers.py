@@ -31,18 +31,18 @@ def box_list(answer: str, size: Size | None = None, model: str = "") -> tuple[bo
     return boxes.boxes(answer, (wide, high), "pixels").value
 
 
-def parse_naming(answer: str, known: Sequence[str] = (), shown: Sequence[str] = ()) -> tuple[str, ...] | None:
+def parse_naming(answer: str, known: Sequence[str] = (), context: Sequence[str] = ()) -> tuple[str, ...] | None:
     """The metaphors that an answer names; None for none, and for the prompt's example where it is not `known`."""
-    found = metaphors.metaphors(answer, PROMPT, shown)
-    if found is None or (metaphors.repeats_example(found) and not {*known} & {*map(str.lower, found)}):
+    parsed = metaphors.metaphors(answer, PROMPT, context)
+    if parsed is None or (metaphors.repeats_example(parsed) and not {*known} & {*map(str.lower, parsed)}):
         return None
-    return found
+    return parsed
 
 
-def object_name(answer: str, shown: Sequence[str] = ()) -> str | None:
+def object_name(answer: str, context: Sequence[str] = ()) -> str | None:
     """The object that an answer to ImageLabel names; None for none, a refusal, and what repeats the prompt."""
-    own = metaphors.without_prompt(answer[:4000], PROMPT, shown)
-    return names.object_name(own, (INSTRUCTIONS["image_label"],)).value
+    text = metaphors.without_prompt(answer[:4000], PROMPT, context)
+    return names.object_name(text, (INSTRUCTIONS["image_label"],)).value
 
 
 def parse_choice(answer: str, options: Mapping[str, str]) -> str | None:
@@ -63,13 +63,13 @@ def parse(task: str, text: str, rule: Rule, **about: Any) -> Any:
     shows; model, its card's name.
     """
     text = structure.without_markers(reasoning.without(text))
-    options, shown = about["options"], about.get("shown", ())
+    options, context = about["options"], about.get("shown", ())
     readers: dict[str, Callable[[], Any]] = {
-        "naming": lambda: parse_naming(text, about.get("known", ()), shown),
+        "naming": lambda: parse_naming(text, about.get("known", ()), context),
         "image_bbox": lambda: box_list(text, about.get("size"), about.get("model", "")),
-        "image_label": lambda: object_name(text, shown),
+        "image_label": lambda: object_name(text, context),
         "caption_hl": lambda: tags.marked_words(text).value,
-        "explanation": lambda: metaphors.explanation(text, PROMPT, shown, INSTRUCTIONS["explanation"]),
+        "explanation": lambda: metaphors.explanation(text, PROMPT, context, INSTRUCTIONS["explanation"]),
         "classification_a_b": lambda: parse_choice(text, options),
         JOINT: lambda: _joint(text, rule, about),
     }
@@ -94,19 +94,19 @@ def readings(task: str, text: str, gold: Gold, item: Item, model: str = "") -> d
     options = dict(zip("AB", OPTIONS if involves_is_a(item.item_id) else OPTIONS[::-1], strict=True))
     size = next(((image.width, image.height) for image in item.images), None)
     known = [metaphor.lower() for metaphor in gold.values.get("metaphors", ())]
-    shown = (str(item.fields["caption"]), str(item.fields.get("description") or ""))
-    value = parse(task, text, "paper", options=options, size=size, known=known, shown=shown, model=model)
+    context = (str(item.fields["caption"]), str(item.fields.get("description") or ""))
+    value = parse(task, text, "paper", options=options, size=size, known=known, shown=context, model=model)
     by_task = (value or {"classification": None}) if task == JOINT else {task: value}
     if marked := by_task.get("caption_hl"):  # annotations have the parts of hyphenated words
         by_task["caption_hl"] = highlight.words(" ".join(marked))
     return {task: v if v is None or isinstance(v, tuple) else (v,) for task, v in by_task.items()}
 
 
-def comparisons(task: str, found: Sequence[str], item: Item, gold: Gold, condition: str) -> list[list[Request]]:
+def comparisons(task: str, texts: Sequence[str], item: Item, gold: Gold, condition: str) -> list[list[Request]]:
     """For each text of an answer to Naming or ImageLabel, requests to compare it with each text of gold."""
     references = dict.fromkeys(plain(reference) for reference in gold.values[ANNOTATION[task]])
     compare = functools.partial(comparison, NAME, item.item_id, "cosine", condition)
-    return [[compare(plain(text), reference) for reference in references] for text in found]
+    return [[compare(plain(text), reference) for reference in references] for text in texts]
 
 
 def graded_tasks(condition: str) -> dict[str, str]:

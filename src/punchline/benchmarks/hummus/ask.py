@@ -14,7 +14,7 @@ def requests(item: Item) -> list[Request]:
     fields = item.fields
     caption = f"Caption: {fields['caption']}"
     options = OPTIONS if involves_is_a(item.item_id) else OPTIONS[::-1]
-    made = []
+    all_requests = []
     for task in ASKED:
         if not fields["asked"] or (task.name in METAPHOR_TASKS and fields["asked"] != "all"):
             continue
@@ -22,7 +22,7 @@ def requests(item: Item) -> list[Request]:
         if task.name == "classification_a_b":
             text = filled(text, dict(zip("ab", options, strict=True)))
         if task.picture:
-            made.append(question(item, task, f"{caption}\n\n{text}"))
+            all_requests.append(question(item, task, f"{caption}\n\n{text}"))
         elif fields["description"]:
-            made.append(question(item, task, f"{text}\n\nImage: {fields['description']}\n{caption}"))
-    return made
+            all_requests.append(question(item, task, f"{text}\n\nImage: {fields['description']}\n{caption}"))
+    return all_requests

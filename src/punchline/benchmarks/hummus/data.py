@@ -108,12 +108,12 @@ def _labelled(files: Files) -> Iterator[tuple[str, Pair, dict[str, str | None]]]
 
 
 def _descriptions(files: Files) -> dict[int, str]:
-    found: dict[int, str] = {}
+    descriptions: dict[int, str] = {}
     for line, row in csv_rows(files, DESCRIPTIONS, Description):
-        if row.contest_number in found:
+        if row.contest_number in descriptions:
             raise PunchlineError(f"contest {row.contest_number} is there twice", file=DESCRIPTIONS, line=line)
-        found[row.contest_number] = row.image_description.strip()
-    return found
+        descriptions[row.contest_number] = row.image_description.strip()
+    return descriptions
 
 
 def listing(files: Files) -> list[tuple[str, str, str]]:
@@ -124,15 +124,15 @@ def listing(files: Files) -> list[tuple[str, str, str]]:
 def items(files: Files, images: Mapping[str, tuple[ImageRef, ...] | str]) -> list[Item]:
     """Items of the keys of `images`, in released order; a string says why there is no image.
 
-    `asked` says what is asked about the pair: "all" tasks where either table has it as positive, "classification" where
+    `task` says what is asked about the pair: "all" tasks where either table has it as positive, "classification" where
     either has a label, else "". No prompt shows it. Raises PunchlineError for a pair that is not in the released files.
     """
     descriptions, rows = _descriptions(files), []
     for item_id, pair, labels in _labelled(files):
-        asked = "classification" if any(labels.values()) else ""
-        asked = "all" if any(label in POSITIVE for label in labels.values()) else asked
+        task = "classification" if any(labels.values()) else ""
+        task = "all" if any(label in POSITIVE for label in labels.values()) else task
         fields: dict[str, Scalar] = {"caption": pair.caption, "contest_number": pair.contest_number}
-        fields |= {"description": descriptions.get(pair.contest_number), "asked": asked}
+        fields |= {"description": descriptions.get(pair.contest_number), "asked": task}
         rows.append((item_id, "newyorker", str(pair.contest_number), fields))
     return items_of(NAME, rows, images, DATASET)
 

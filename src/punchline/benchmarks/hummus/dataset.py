@@ -181,12 +181,12 @@ def domain_rows(files: Files, printed: Sequence[PublishedRow], verdicts: Verdict
     A pair leaves the share where a scorer did not compare one of its parts with either domain.
     """
     pairs, marked = metaphorical_pairs(files), marked_parts(files)
-    found = pd.DataFrame([_similarity(request, verdicts) for request in marked["request"]])
-    for statistic, (domain, other) in DOMAINS.items() if len(found.columns) else ():
+    similarities = pd.DataFrame([_similarity(request, verdicts) for request in marked["request"]])
+    for statistic, (domain, other) in DOMAINS.items() if len(similarities.columns) else ():
         columns = {}
-        for name in sorted(map(str, found)):
-            own = marked.assign(value=found[name])[marked["statistic"] == statistic]
-            best = own.groupby(["item_id", "part", "domain"])["value"].max().unstack("domain")
+        for name in sorted(map(str, similarities)):
+            values = marked.assign(value=similarities[name])[marked["statistic"] == statistic]
+            best = values.groupby(["item_id", "part", "domain"])["value"].max().unstack("domain")
             best = best.reindex(columns=[domain, other])
             is_near = (best[domain] > best[other]).astype(float).where(best.notna().all(axis=1))
             near = is_near.groupby("item_id").agg(lambda parts: parts.max(skipna=False))

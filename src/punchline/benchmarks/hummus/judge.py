@@ -17,10 +17,10 @@ def judge_requests(
 ) -> list[Request]:
     """Every text of the answers to Naming and ImageLabel with every one of gold: once, the same under both rules."""
     requests: list[Request] = []
-    for task, asked in graded_tasks(condition).items():
-        response = responses.get(asked)
+    for task, source_task in graded_tasks(condition).items():
+        response = responses.get(source_task)
         compared = task in SIMILAR and any(in_scope(task, gold, rule) for rule in RULES)
         if compared and response is not None and response.state == "ok":
-            found = readings(asked, response.text or "", gold, item).get(task) or ()
-            requests += itertools.chain.from_iterable(comparisons(task, found, item, gold, condition))
+            parsed = readings(source_task, response.text or "", gold, item).get(task) or ()
+            requests += itertools.chain.from_iterable(comparisons(task, parsed, item, gold, condition))
     return list({request.request_id: request for request in requests}.values())

@@ -25,12 +25,12 @@ def signature(task: str, rule: Rule, scorer: str | None = None) -> str:
     return "|".join(filter(None, (task, f"rule:{rule}", method, "v:4")))
 
 
-def _cosine(answered: Answered, task: str, found: Sequence[str]) -> tuple[dict[str, float], list[Verdict | None]]:
+def _cosine(answered: Answered, task: str, texts: Sequence[str]) -> tuple[dict[str, float], list[Verdict | None]]:
     """({column: similarity}, verdicts read): the mean over the answer's texts of the best match among gold's.
 
     Nothing where a verdict is absent, cannot be read, or comes from a scorer without a column.
     """
-    requests = comparisons(task, found, answered.item, answered.gold, answered.condition)
+    requests = comparisons(task, texts, answered.item, answered.gold, answered.condition)
     verdicts = [[answered.verdict(request) for request in group] for group in requests]
     measures = [[measured(verdict, SCORERS, -1.001, 1.001) for verdict in group] for group in verdicts]
     judges = {verdict.judge for group in verdicts for verdict in group if verdict is not None}
@@ -41,20 +41,20 @@ def _cosine(answered: Answered, task: str, found: Sequence[str]) -> tuple[dict[s
     return {column: sum(bests) / len(bests)}, [verdict for group in verdicts for verdict in group]
 
 
-def _scores(task: str, found: tuple[Any, ...], gold: Gold, rule: Rule) -> dict[str, float]:
+def _scores(task: str, parsed: tuple[Any, ...], gold: Gold, rule: Rule) -> dict[str, float]:
     """Scores of what was read, those that need no scorer."""
     if task.startswith("classification"):
-        positive, right = found[0] == "Yes", gold.values["labels"][rule] in POSITIVE
+        positive, right = parsed[0] == "Yes", gold.values["labels"][rule] in POSITIVE
         cell = ("t" if positive == right else "f") + ("p" if positive else "n")
         return {name: float(name == cell) for name in COUNTS}
     if task == "image_bbox":
-        area = boxes.overlap(found, gold.values["boxes"])
+        area = boxes.overlap(parsed, gold.values["boxes"])
         return {} if area is None else area._asdict()
     if task == "caption_hl":
-        shared = highlight.overlap(found, gold.values["highlight"])
+        shared = highlight.overlap(parsed, gold.values["highlight"])
         return {} if shared is None else shared._asdict()
     if task == "explanation":
-        rouge = ngrams.rouge(found[0], gold.values["explanation"], kinds=ROUGE, stemmer=False)
+        rouge = ngrams.rouge(parsed[0], gold.values["explanation"], kinds=ROUGE, stemmer=False)
         return {kind: overlap.f1 for kind, overlap in rouge.items()}
     return {}
 
@@ -68,13 +68,13 @@ def marks(answered: Answered) -> Iterator[Mark]:
     """
     gold, rule = answered.gold, answered.rule
     parsed: dict[str, dict[str, tuple[Any, ...] | None]] = {}  # by the task that was asked
-    for task, asked in graded_tasks(answered.condition).items():
+    for task, source_task in graded_tasks(answered.condition).items():
         if not in_scope(task, gold, rule):
             continue
-        mark = answered.mark(task, signature(task, rule), asked)
-        if mark.text is not None and asked not in parsed:
-            parsed[asked] = readings(asked, mark.text, gold, answered.item, answered.model)
-        by_task = parsed.get(asked, {})
+        mark = answered.mark(task, signature(task, rule), source_task)
+        if mark.text is not None and source_task not in parsed:
+            parsed[source_task] = readings(source_task, mark.text, gold, answered.item, answered.model)
+        by_task = parsed.get(source_task, {})
         if (values := by_task.get(task)) is not None:
             mark.scored, mark.metrics = True, {"success": 1.0, **_scores(task, values, gold, rule)}
             mark.parsed = tuple(json.dumps(list(v)) if isinstance(v, tuple) else str(v) for v in values)
@@ -86,7 +86,7 @@ def marks(answered: Answered) -> Iterator[Mark]:
                 mark.signature = signature(task, rule, mark.judge)
         elif task in by_task:
             mark.state, mark.metrics = "unparsable", {"success": 0.0}
-        elif mark.state == "refused" and (asked != JOINT or task == "classification"):
+        elif mark.state == "refused" and (source_task != JOINT or task == "classification"):
             mark.metrics = {"success": 0.0}
         yield mark
 

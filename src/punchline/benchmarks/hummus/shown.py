@@ -10,9 +10,9 @@ NAMES |= {"image_label": "objects in the image", "caption_hl": "words of the cap
 GOLD = {"classification": "labels", **ANNOTATION}
 
 
-def right(grade: Score, gold: Gold) -> float | None:
+def right(score: Score, gold: Gold) -> float | None:
     """From 0 to 1: the classification, or what the task's scorer says of overlap. None: not scored."""
-    values = grade.metrics
+    values = score.metrics
     if "tp" in values:
         return values["tp"] + values["tn"]
     scored_by = ("iou", "jaccard", "cosine", "cosine_minilm", "rouge1")

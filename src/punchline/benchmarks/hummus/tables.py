@@ -109,8 +109,8 @@ def prompts(scores: _Frame, items: _Frame) -> Iterator[Row]:
         columns[name] = over_prompts(three, over_blocks(F1[which]))
         columns[f"{name}_sd"] = over_prompts(three, over_blocks(F1[which], spread=True))
     for name, spread in (("average_of_four", False), ("average_of_four_sd", True)):
-        found = over_prompts(scores, over_blocks(F1["avg"], spread), least=4)
-        columns[name] = replace(found, given=three["row"].to_numpy())  # states are those of the three prompts
+        estimate = over_prompts(scores, over_blocks(F1["avg"], spread), least=4)
+        columns[name] = replace(estimate, given=three["row"].to_numpy())  # states are those of the three prompts
     yield Row(**columns, prompts=over_prompts(three, number_of_prompts, EXACT), success=success(three))
 
 
@@ -135,8 +135,8 @@ def fine_tuned(across: Across) -> Iterator[Row]:
     held = across.items.index[across.items.held_out]
     tuned = {name: model.card for name, model in by_name.items() if model.card and model.card.options.get("adapter")}
     for name, card in tuned.items():
-        for setting, shown in (("0-shot", card.base), ("fine-tuned", name)):
-            if (model := by_name.get(shown or "")) is not None:
+        for setting, model_name in (("0-shot", card.base), ("fine-tuned", name)):
+            if (model := by_name.get(model_name or "")) is not None:
                 columns = _six(model.scores[model.scores.item_id.isin(held)])
                 yield Row(setting=setting, **columns).set(of=model, complete=False)
 
@@ -149,12 +149,12 @@ def image_or_description(scores: _Frame, items: _Frame) -> Iterator[Row]:
         "image": (texts_of_image, scores[scores.task == "classification_no_yes"]),
         "description": (described, described[described.task == "classification"]),
     }
-    for shown, (part, asked) in parts.items():
-        if shown == "image" and not (attempted(part) or attempted(asked)):
-            part, asked = part[part.task == "naming"], asked[:0]  # its pairs are those of the first task
+    for setting, (part, scores_asked) in parts.items():
+        if setting == "image" and not (attempted(part) or attempted(scores_asked)):
+            part, scores_asked = part[part.task == "naming"], scores_asked[:0]  # its pairs are those of the first task
         texts = means(part, "naming") | means(part, "image_label") | means(part, "caption_hl", "jaccard")
-        classified = classification(asked, classification="avg")
-        yield Row(input=shown, **classified, **texts, **means(part, "explanation", "rouge1"))
+        classified = classification(scores_asked, classification="avg")
+        yield Row(input=setting, **classified, **texts, **means(part, "explanation", "rouge1"))
 
 
 @table("good_answers", tasks=("naming", "image_bbox", "image_label", "explanation"))
@@ -162,8 +162,8 @@ def good_answers(scores: _Frame, items: _Frame) -> Iterator[Row]:
     columns = {}
     for name, (task, least) in GOOD.items():
         part = scores[scores.task == task]
-        found = part[list(least)]
-        good = (found >= list(least.values())).all(axis=1).astype(float).where(found.notna().all(axis=1))
+        values = part[list(least)]
+        good = (values >= list(least.values())).all(axis=1).astype(float).where(values.notna().all(axis=1))
         columns[name] = mean(part.assign(good=good), "good", PERCENT, scale=100)
     yield Row(**columns)
 

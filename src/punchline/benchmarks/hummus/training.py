@@ -53,12 +53,12 @@ def naming(metaphors: Sequence[str]) -> str | None:
     return text if parse_naming(text, known) == tuple(metaphor.upper() for metaphor in metaphors) else None
 
 
-def boxes(objects: Sequence[str], found: Sequence[Sequence[float]]) -> str | None:
+def boxes(objects: Sequence[str], coordinates: Sequence[Sequence[float]]) -> str | None:
     """One line a box, its sides to three decimals; None where boxes have no names of their own."""
-    if len(objects) != len(found):
+    if len(objects) != len(coordinates):
         return None
     names = (" ".join(name.replace("[", " ").replace("]", " ").split()) for name in objects)
-    places = (", ".join(f"{side:.3f}" for side in sides) for sides in found)
+    places = (", ".join(f"{side:.3f}" for side in sides) for sides in coordinates)
     return "\n".join(f"{name}: [{place}]" for name, place in zip(names, places, strict=True))
 
 
@@ -68,8 +68,8 @@ def marked(caption: str, words: Sequence[str]) -> str | None:
     Of a word that the caption has several times, the occurrence that needs the fewest pairs of tags is marked, or else
     the first.
     """
-    found = (_marked(caption, words, pattern) for pattern in _WORDS)
-    return next((text for text in found if text and highlight.highlighted(text) == tuple(words)), None)
+    marked_captions = (_marked(caption, words, pattern) for pattern in _WORDS)
+    return next((text for text in marked_captions if text and highlight.highlighted(text) == tuple(words)), None)
 
 
 def _marked(caption: str, words: Sequence[str], pattern: re.Pattern[str]) -> str | None:

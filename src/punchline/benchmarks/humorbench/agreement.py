@@ -39,16 +39,16 @@ def _mean_over_explainers(part: Sequence[int], whole: Sequence[int]) -> Value:
 
 def _verdicts(across: Across) -> pd.DataFrame:
     """Verdicts on the selected models' explanations, the last of several on one; then those of the released files."""
-    own = verdicts(across.models).dropna(subset=["judge", "parsed"])
-    texts = own["parsed"].astype(object)
+    frame = verdicts(across.models).dropna(subset=["judge", "parsed"])
+    texts = frame["parsed"].astype(object)
     known = {text: msgspec.json.decode(text)[0] for text in texts.unique()}
-    own = own.assign(explanation=texts.map(known), digest="", passed=own["passed"] == 1.0)
-    own = own[COLUMNS].astype({"item_id": object, "judge": object}).drop_duplicates(["judge", *KEY], keep="last")
+    frame = frame.assign(explanation=texts.map(known), digest="", passed=frame["passed"] == 1.0)
+    frame = frame[COLUMNS].astype({"item_id": object, "judge": object}).drop_duplicates(["judge", *KEY], keep="last")
     rows = [
         (judge, *key, verdict == "PASS", -1, digest_of([judge, key, verdict]))
         for judge, key, verdict in released_verdicts(across.files)
     ]
-    both = pd.concat([own, pd.DataFrame(rows, columns=COLUMNS)], ignore_index=True)
+    both = pd.concat([frame, pd.DataFrame(rows, columns=COLUMNS)], ignore_index=True)
     return both.drop_duplicates(["judge", *KEY])
 
 
@@ -71,12 +71,12 @@ def judge_agreement(across: Across) -> Iterator[Row]:
     rows = [(*key, *label) for key, label in human_labels(across.files).items()]
     labels = pd.DataFrame(rows, columns=[*KEY, "explainer", "label"])
     here = labels[labels["item_id"].isin(across.items.index)]
-    found = _verdicts(across).merge(here, on=KEY)
-    for judge, of_judge in found.groupby("judge"):
+    pairs = _verdicts(across).merge(here, on=KEY)
+    for judge, of_judge in pairs.groupby("judge"):
         for explainer, part in of_judge.groupby("explainer"):
             yield Row(model=str(explainer), judge=str(judge), **_agreement(across, part))
         yield Row(model="Overall", judge=str(judge), **_agreement(across, of_judge))
-    for explainer in sorted({*labels["explainer"]} - {*found["explainer"]}) if len(found) else ():
+    for explainer in sorted({*labels["explainer"]} - {*pairs["explainer"]}) if len(pairs) else ():
         part = here[here["explainer"] == explainer]
         digests = [digest_of(key) for key in part[KEY].itertuples(index=False, name=None)]
         part = part.assign(passed=True, row=-1, digest=digests)

@@ -83,8 +83,8 @@ def _row(benchmark: str, source: str, accuracies: Mapping[str, float], scores: M
 @across_models("table2", runs=(*summaries.SCORES.values(), summaries.MAIN), own=(SCORES,))
 def rank_correlation(across: Across) -> Iterator[Row]:
     """Table 2: the user's scores of other benchmarks, then the released ones."""
-    own, published, accuracies = own_scores(across.files), summaries.scores(across.files), _accuracies(across)
-    for benchmark, scores in own.items():
+    user_scores, published, accuracies = own_scores(across.files), summaries.scores(across.files), _accuracies(across)
+    for benchmark, scores in user_scores.items():
         yield _row(benchmark, "measured", accuracies["measured"], scores)
     for benchmark, scores in published.items():
         yield _row(benchmark, "measured", accuracies["released"], scores)
@@ -92,6 +92,6 @@ def rank_correlation(across: Across) -> Iterator[Row]:
     columns = ", ".join(Score.__struct_fields__)
     across.notes.append(
         "n is the number of models that have both scores; p is two-sided."
-        if own or published
+        if user_scores or published
         else f"No scores of other benchmarks: put yours in config/humorbench/{SCORES} (columns {columns})."
     )

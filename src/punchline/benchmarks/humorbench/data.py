@@ -40,8 +40,8 @@ def rows_of(annotations: bytes) -> dict[tuple[str, str], str]:
 def row_in(rows: Mapping[tuple[str, str], str], cells: Mapping[str, str]) -> str | None:
     """The row of the annotations that a row of another released file is of; None where there is none."""
     caption = normal(cells.get("caption", ""))
-    found = rows.get((caption, normal(cells.get("element", ""))))
-    return found if found is not None or not cells.get("idx") else rows.get((caption, normal(cells["idx"])))
+    row = rows.get((caption, normal(cells.get("element", ""))))
+    return row if row is not None or not cells.get("idx") else rows.get((caption, normal(cells["idx"])))
 
 
 class Element(msgspec.Struct, frozen=True):

@@ -47,8 +47,8 @@ def counts(files: Mapping[str, bytes]) -> Iterator[Row]:
 def examples_of_paper(across: Across) -> Iterator[Row]:
     """Table 5: the share of the selected models that pass each element of the paper's examples."""
     judged, idx = verdicts(across.models), across.items["idx"]
-    for cartoon, one in EXAMPLES.items():
-        part = judged[judged["item_id"].isin(idx.index[idx == one])]
+    for cartoon, example in EXAMPLES.items():
+        part = judged[judged["item_id"].isin(idx.index[idx == example])]
         if len(part):
             rate = average(part["passed"], np.arange(len(part)), EXACT, used=part["row"].to_numpy())
             yield Row(model="elements", cartoon=cartoon, pass_rate=rate)

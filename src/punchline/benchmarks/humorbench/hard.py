@@ -47,14 +47,14 @@ def hardest(across: Across, definition: str) -> pd.Index | None:
 
 def hard_subsets(across: Across) -> dict[str, pd.Index]:
     """Items of the hard subset by definition; notes why there is none."""
-    found = {definition: hardest(across, definition) for definition in UNITS}
-    if any(hard is None for hard in found.values()):
+    subsets = {definition: hardest(across, definition) for definition in UNITS}
+    if any(hard is None for hard in subsets.values()):
         across.notes.append(f"No hard subset: it needs elements with at least {LEAST_VERDICTS} verdicts of all models.")
     if RELEASED in across.files:
         rows = rows_of(across.files[ANNOTATIONS])
         cells = parse_csv(across.files[RELEASED], ("caption", "element"), file=RELEASED)
-        found["released"] = across.items.index[across.items.index.isin([row_in(rows, one) for _, one in cells])]
-    return {definition: hard for definition, hard in found.items() if hard is not None}
+        subsets["released"] = across.items.index[across.items.index.isin([row_in(rows, one) for _, one in cells])]
+    return {definition: hard for definition, hard in subsets.items() if hard is not None}
 
 
 def all_ranked(across: Across) -> bool:

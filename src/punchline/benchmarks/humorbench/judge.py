@@ -29,5 +29,5 @@ def judge_requests(
     if response is None or response.state != "ok":
         return []
     text = response.text or ""
-    asked = (judge_request(item, gold, response, rule) for rule in RULES if explained(text, rule) is not None)
-    return list({request.request_id: request for request in asked}.values())
+    requests = (judge_request(item, gold, response, rule) for rule in RULES if explained(text, rule) is not None)
+    return list({request.request_id: request for request in requests}.values())

@@ -39,7 +39,7 @@ def read_labelled(content: bytes, file: str, annotations: bytes) -> list[Labelle
     (or model) names the explainer. Raises PunchlineError for a label that is neither PASS nor FAIL and for an element
     that `annotations` (comprehensive_annotations.csv) does not have.
     """
-    rows, found = rows_of(annotations), []
+    rows, labelled = rows_of(annotations), []
     known = {*map(str, range(len(parse_csv(annotations, ("caption",), file=ANNOTATIONS))))}
     for line, cells in parse_csv(content, ("explanation", "label"), file=file):
         label = cells["label"].strip().upper()
@@ -55,8 +55,8 @@ def read_labelled(content: bytes, file: str, annotations: bytes) -> list[Labelle
             hint = f"Give the column annotation_row: the 0-based row of {ANNOTATIONS}"
             raise PunchlineError(what, file=file, line=line, hint=hint)
         explainer = cells.get("explainer_model") or cells.get("model") or "labelled"
-        found.append(Labelled(item_id, explainer, cells["explanation"], label))
-    return found
+        labelled.append(Labelled(item_id, explainer, cells["explanation"], label))
+    return labelled
 
 
 def as_released(labelled: Iterable[Labelled]) -> str:

@@ -86,15 +86,15 @@ def _as_run(cells: Mapping[str, str], rows: Mapping[tuple[str, str], str], path:
         what = f"no element of the annotations has this caption and element: {cells['caption'][:60]!r}"
         hint = f"Name {ANNOTATIONS} in the model's YAML, as annotations: data/raw/humorbench/{ANNOTATIONS}"
         raise PunchlineError(what, file=path, line=line, hint=hint)
-    found = {**cells, "annotation_row": row, "model": cells["explainer_model"]}
+    run_cells = {**cells, "annotation_row": row, "model": cells["explainer_model"]}
     for caller in ("explainer", "autograder"):
         try:
             usage = msgspec.json.decode(cells.get(f"{caller}_usage") or "{}", type=_Usage)
         except msgspec.DecodeError as error:
             raise PunchlineError(str(error), file=path, line=line, field=f"{caller}_usage") from error
         for name, count in msgspec.structs.asdict(usage).items():
-            found[f"{caller}_{name}"] = "" if count is None else str(count)
-    return found
+            run_cells[f"{caller}_{name}"] = "" if count is None else str(count)
+    return run_cells
 
 
 def _usage(*tokens: str) -> Usage:

@@ -40,8 +40,8 @@ def marks(answered: Answered) -> Iterator[Mark]:
     text = None if mark.text is None else explained(mark.text, rule)
     if response is not None and text is not None:
         verdict = answered.verdict(judge_request(answered.item, answered.gold, response, rule))
-        said = sha256(normal(text).encode())[:16]
-        mark.hear(verdict).parsed = (said,)
+        text_digest = sha256(normal(text).encode())[:16]
+        mark.hear(verdict).parsed = (text_digest,)
         mark.state = "missing" if verdict is None else verdict.response.state
         if verdict is not None:
             mark.metrics |= _tokens(verdict.response, "judge_")
@@ -50,7 +50,7 @@ def marks(answered: Answered) -> Iterator[Mark]:
             if word is None:
                 mark.state = "unparsable"
             else:
-                mark.scored, mark.parsed = True, (said, word)
+                mark.scored, mark.parsed = True, (text_digest, word)
                 mark.metrics["passed"] = float(word == "PASS")
     elif mark.state in ("refused", "ok"):
         mark.read(None)

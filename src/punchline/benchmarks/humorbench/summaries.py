@@ -80,14 +80,14 @@ def summaries(files: Mapping[str, bytes], file: str) -> list[Summary]:
 
 def scores(files: Mapping[str, bytes]) -> dict[str, dict[str, float]]:
     """{benchmark: {model: its score}}, of those that have one."""
-    found = {}
+    result = {}
     for benchmark, file in SCORES.items():
         if file in files:
             rows = typed(json.loads(files[file]), dict[str, _Score], file=file)
             by_model = {plain(model): row.score for model, row in rows.items() if row.score is not None}
             without = benchmark == _WITHOUT_O_SERIES
-            found[benchmark] = {m: score for m, score in by_model.items() if not (without and re.match(r"o\d", m))}
-    return found
+            result[benchmark] = {m: score for m, score in by_model.items() if not (without and re.match(r"o\d", m))}
+    return result
 
 
 def _effort(run: Summary) -> tuple[str, int]:

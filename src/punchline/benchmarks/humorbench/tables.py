@@ -131,8 +131,8 @@ def web_search(across: Across) -> Iterator[Row]:
         subsets = {"overall": across.items.index} | ({} if hard is None else {"hard": hard})
         cells: dict[str, Estimate] = {}
         for name, items in subsets.items():
-            own, others = (model.scores[model.scores["item_id"].isin(items)] for model in (variant, base))
-            search, of_base, difference = paired(own, others, "passed")
+            with_search, without = (model.scores[model.scores["item_id"].isin(items)] for model in (variant, base))
+            search, of_base, difference = paired(with_search, without, "passed")
             cells |= {f"{name}_base": of_base, f"{name}_search": search, f"{name}_difference": difference}
         yield Row(base=base.name, **cells).set(of=variant, complete=complete)
 

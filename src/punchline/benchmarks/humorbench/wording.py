@@ -5,8 +5,8 @@ from __future__ import annotations
 
 def _field(prompt: str, name: str, until: str | None) -> str | None:
     """What a prompt has after the last line that begins with `name:`, up to the line that begins with `until:`."""
-    _, found, rest = prompt.rpartition(f"\n{name}:")
-    return (rest.partition(f"\n{until}:")[0] if until else rest).strip() if found else None
+    _, separator, rest = prompt.rpartition(f"\n{name}:")
+    return (rest.partition(f"\n{until}:")[0] if until else rest).strip() if separator else None
 
 
 def echo(prompt: str) -> str | None:
@@ -27,5 +27,5 @@ def compared(prompt: str) -> tuple[str, str] | None:
 
 def verdict(share: float, threshold: float) -> str:
     """PASS for at least `threshold` of the element's words."""
-    said = "PASS" if share >= threshold else "FAIL"
-    return f"<reasoning>{share:.3f} of the content words</reasoning>\n<judgement>{said}</judgement>"
+    judgement = "PASS" if share >= threshold else "FAIL"
+    return f"<reasoning>{share:.3f} of the content words</reasoning>\n<judgement>{judgement}</judgement>"

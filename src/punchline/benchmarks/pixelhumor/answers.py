@@ -116,8 +116,8 @@ def parse(task: str, text: str, rule: Rule, *, labels: Collection[str], **_: Any
         return reasoning.without(text) if rule == "paper" else text
     if task == "Q8":
         return panel_texts(text, rule, labels) or None
-    found = parse_labels(task, text, rule, labels)
-    if found is None or task == "Q5":
-        return found
-    values = tuple(int(one) if one.isdecimal() and len(one) < 9 else one for one in found)
+    parsed = parse_labels(task, text, rule, labels)
+    if parsed is None or task == "Q5":
+        return parsed
+    values = tuple(int(one) if one.isdecimal() and len(one) < 9 else one for one in parsed)
     return values if task == "Q7" or len(values) > 1 else values[0]

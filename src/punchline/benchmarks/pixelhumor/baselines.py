@@ -30,14 +30,14 @@ def panels(labels: Sequence[Label], boxes: Sequence[Box], width: int, height: in
     to the box that it lies in. Where a label lies in no box, or two in one, the boxes are not trusted: panels are then
     laid out from the labels alone, each reaching to the next label on its right and to the next row below.
     """
-    own: dict[int, Label] = {}
+    by_place: dict[int, Label] = {}
     for label in labels:
         around = [i for i, b in enumerate(boxes) if b.x1 <= label.x < b.x2 and b.y1 <= label.y < b.y2]
         if not around:
             break
-        own[min(around, key=lambda i: abs(boxes[i].x1 - label.x) + abs(boxes[i].y1 - label.y))] = label
-    if len(own) == len(labels):
-        return [(own[i], boxes[i]) for i in sorted(own)]
+        by_place[min(around, key=lambda i: abs(boxes[i].x1 - label.x) + abs(boxes[i].y1 - label.y))] = label
+    if len(by_place) == len(labels):
+        return [(by_place[i], boxes[i]) for i in sorted(by_place)]
 
     rows: list[list[Label]] = []
     for label in sorted(labels, key=lambda label: (label.y, label.x)):
@@ -75,9 +75,9 @@ class Comic:
 
     def texts(self) -> dict[Label, str]:
         """The text in each label's panel, in the order of the labels."""
-        found = self.panels()
-        texts = ocr.panel_texts(ocr.read_lines(erase_labels(self.image)), [box for _, box in found])
-        return dict(sorted(zip((label for label, _ in found), texts, strict=True)))
+        panels = self.panels()
+        texts = ocr.panel_texts(ocr.read_lines(erase_labels(self.image)), [box for _, box in panels])
+        return dict(sorted(zip((label for label, _ in panels), texts, strict=True)))
 
 
 ATTEMPTED: dict[str, tuple[str, ...]] = {  # tasks of each baseline that looks at the comic

@@ -13,17 +13,7 @@ import msgspec
 
 from punchline.benchmarks.annotations import content_of, typed
 from punchline.benchmarks.annotations import items as items_of
-from punchline.benchmarks.pixelhumor import (
-    COMICS,
-    HARM,
-    METADATA,
-    NAME,
-    OBJECTIVE,
-    SUBJECTIVE,
-    Modality,
-    Sound,
-    Style,
-)
+from punchline.benchmarks.pixelhumor import COMICS, HARM, METADATA, NAME, OBJECTIVE, SUBJECTIVE, Modality, Sound, Style
 from punchline.core.benchmark import Files
 from punchline.errors import PunchlineError
 from punchline.files import csv_records
@@ -181,8 +171,8 @@ def items(files: Files, images: Mapping[str, tuple[ImageRef, ...] | str]) -> lis
     pixels beyond its image: the image is then not the one that was annotated.
     """
     listed = [(comic_id, source, comic_id, {"page_url": url}) for comic_id, source, url in listing(files)]
-    made = items_of(NAME, listed, images, COMICS)
-    unboxed = {item.item_id: item.images for item in made}
+    records = items_of(NAME, listed, images, COMICS)
+    unboxed = {item.item_id: item.images for item in records}
     for comic_id, line, row in rows(files, METADATA, Metadata, BOXES):
         for image in unboxed.pop(comic_id, ()):
             for x1, y1, x2, y2, label in row.boxes:
@@ -193,7 +183,7 @@ def items(files: Files, images: Mapping[str, tuple[ImageRef, ...] | str]) -> lis
                     raise PunchlineError(what, file=METADATA, line=line, record=comic_id, field="metadata", hint=hint)
     for comic_id in unboxed:
         raise PunchlineError("no panel boxes", file=METADATA, record=comic_id, field="metadata")
-    return made
+    return records
 
 
 def golds(files: Files) -> Iterator[Gold]:
@@ -209,14 +199,14 @@ def golds(files: Files) -> Iterator[Gold]:
     }
     for comic_id, _, labels in rows(files, SUBJECTIVE, Subjective):
         values = msgspec.structs.asdict(labels)
-        for name, found in others.items():
-            if comic_id not in found:
+        for name, comic_rows in others.items():
+            if comic_id not in comic_rows:
                 raise _one_file_only(comic_id, SUBJECTIVE, name)
-            values |= msgspec.structs.asdict(found.pop(comic_id))
+            values |= msgspec.structs.asdict(comic_rows.pop(comic_id))
         values["panel_sequence"] = values["panel_sequence"].strip()
         yield Gold(benchmark=NAME, item_id=comic_id, values=values)
-    for name, found in others.items():
-        for comic_id in found:
+    for name, comic_rows in others.items():
+        for comic_id in comic_rows:
             raise _one_file_only(comic_id, name, SUBJECTIVE)
 
 

@@ -74,9 +74,9 @@ def _by_source(values: dict[str, int]) -> Iterator[Row]:
     def extreme(value: float, n: int) -> Estimate:  # of these comics, so that it has no interval and no sum
         return Estimate(np.ones((n, 1)), lambda sums: np.full(sums.shape[:-1], value), [RELEASED] * n, kind=EXACT)
 
-    for source, own in pd.Series(values).groupby(source_of):
-        extremes = {"max": extreme(own.max(), len(own)), "min": extreme(own.min(), len(own))}
-        yield Row(model=RELEASED, source=str(source), **extremes, average=average(own, own.index, POSITIVE))
+    for source, of_source in pd.Series(values).groupby(source_of):
+        extremes = {"max": extreme(of_source.max(), len(of_source)), "min": extreme(of_source.min(), len(of_source))}
+        yield Row(model=RELEASED, source=str(source), **extremes, average=average(of_source, of_source.index, POSITIVE))
 
 
 @table("table10", of="data", files=(OBJECTIVE,))
@@ -115,20 +115,20 @@ def styles(files: Files) -> Iterator[Row]:
     for comic, cells in gold.items():
         counts = Counter(label for a in ANNOTATORS for label in voted.get(comic, {}).get(f"{a}Q5", ()))
         style[comic] = max(cells["Q5"], key=counts.__getitem__)  # the first of several
-    for source, own in pd.Series(style).groupby(source_of):
-        columns = {label.lower(): count(own == label, own.index) for label in (*STYLES, "NA")}
+    for source, of_source in pd.Series(style).groupby(source_of):
+        columns = {label.lower(): count(of_source == label, of_source.index) for label in (*STYLES, "NA")}
         yield Row(model=RELEASED, source=str(source), **columns)
 
 
 def _pairs(files: Files) -> dict[str, tuple[Answers, Answers]]:
     """Answers of each comic's main pair of annotators, where both answered all questions."""
-    found: dict[str, tuple[Answers, Answers]] = {}
+    pairs: dict[str, tuple[Answers, Answers]] = {}
     for comic, cells in votes(files).items():
         for pair in PAIRS:
             if all(a + question in cells for a in pair for question in QUESTIONS):
                 first, second = ({question: frozenset(cells[a + question]) for question in QUESTIONS} for a in pair)
-                found.setdefault(comic, (first, second))
-    return found
+                pairs.setdefault(comic, (first, second))
+    return pairs
 
 
 @table("agreement", of="data", files=(ANNOTATIONS,))
@@ -150,11 +150,13 @@ def agreement(files: Files) -> Iterator[Row]:
         else:
             agreed, statistics = [a == b for a, b in answers], nominal_statistics(answers)
         sums: dict[str, Sums] = {"agreement": np.stack([agreed, np.ones(len(pairs))], axis=1), "alpha": statistics}
-        asked = yes | (question == "Q1")
-        of = {name: Estimate(sums[name][asked], of, comics[asked], kind=kind) for name, (of, kind) in values.items()}
+        counted = yes | (question == "Q1")
+        of = {
+            name: Estimate(sums[name][counted], of, comics[counted], kind=kind) for name, (of, kind) in values.items()
+        }
         yield Row(model=RELEASED, question=question, **of)
-        for name, own in sums.items():
-            blocks[name].append(own * asked[:, None])  # a comic that was not asked adds nothing
+        for name, sums_of in sums.items():
+            blocks[name].append(sums_of * counted[:, None])  # a comic that was not asked adds nothing
     overall = {name: _mean_of(blocks[name], *of, comics) for name, of in values.items()}
     yield Row(model=RELEASED, question="overall", **overall)
 
@@ -185,10 +187,10 @@ def labels(files: Files) -> Iterator[Row]:
         *(("modality", modality.lower(), gold.Q4, {modality}) for modality in ("Text", "Both", "Visual", "NA")),
         *(("styles", style.lower(), gold.Q5, {style}) for style in (*STYLES, "NA")),
     ]
-    for part, label, found, wanted in parts:
-        has = np.array([not wanted.isdisjoint(own) for own in found], np.bool_)
-        percent = average(100 * has, found.index, PERCENT)
-        yield Row(model=RELEASED, part=part, label=label, count=count(has, found.index), percent=percent)
+    for part, label, gold_of, wanted in parts:
+        has = np.array([not wanted.isdisjoint(own) for own in gold_of], np.bool_)
+        percent = average(100 * has, gold_of.index, PERCENT)
+        yield Row(model=RELEASED, part=part, label=label, count=count(has, gold_of.index), percent=percent)
 
 
 @table("consolidation", of="data", files=(SUBJECTIVE, ANNOTATIONS))
@@ -197,9 +199,9 @@ def consolidation(files: Files) -> Iterator[Row]:
     gold = gold_labels(files)
     voted = _voted(files, gold)
     for question in QUESTIONS:
-        made = {c: label for c, cells in voted.items() if (label := consolidate_comic(cells, question))}
-        equal = [label == gold[comic][question] for comic, label in made.items()]
-        yield Row(model=RELEASED, question=question, equal=count(equal, [*made]), share=average(equal, [*made]))
+        labels = {c: label for c, cells in voted.items() if (label := consolidate_comic(cells, question))}
+        equal = [label == gold[comic][question] for comic, label in labels.items()]
+        yield Row(model=RELEASED, question=question, equal=count(equal, [*labels]), share=average(equal, [*labels]))
 
 
 @table("disagreements", of="data", files=(ANNOTATIONS,))
@@ -210,13 +212,13 @@ def disagreements(files: Files) -> Iterator[Row]:
         comic: {question: first[question] != second[question] for question in QUESTIONS}
         for comic, (first, second) in pairs.items()
     }
-    asked = [{column[:-2] for column in cells} for cells in comics.values()]
+    annotators = [{column[:-2] for column in cells} for cells in comics.values()]
     for question in QUESTIONS:
         flags = [one[question] for one in differs.values()]
         yield _share("pair_differs", question, flags, [*pairs])
     yield _share("pair_differs", "any", [any(one.values()) for one in differs.values()], [*pairs])
-    yield _share("third_annotator", "any", [len(own.intersection(ANNOTATORS)) > 2 for own in asked], [*comics])
-    yield _share("expert", "any", [not own.isdisjoint(EXPERTS) for own in asked], [*comics])
+    yield _share("third_annotator", "any", [len(own.intersection(ANNOTATORS)) > 2 for own in annotators], [*comics])
+    yield _share("expert", "any", [not own.isdisjoint(EXPERTS) for own in annotators], [*comics])
 
 
 def _share(case: str, question: str, flags: list[bool], comics: list[str]) -> Row:

@@ -24,8 +24,8 @@ PEOPLE = "annotators"  # the name of their rows
 
 def _labels(labels: tuple[str, ...]) -> str:
     """Labels as score frames have them; ['Text', 'Visual'] is how annotators write Both."""
-    found = {label.lower() for label in labels}
-    return canonical(["both"] if found == {"text", "visual"} else sorted(found)).decode()
+    lowered = {label.lower() for label in labels}
+    return canonical(["both"] if lowered == {"text", "visual"} else sorted(lowered)).decode()
 
 
 def _label_of_others(cells: Cells, annotator: str, question: str) -> tuple[str, ...]:
@@ -64,5 +64,5 @@ def with_people(models: Table) -> Table:
 
 def ballots(files: Files) -> Iterator[tuple[str, str, list[str]]]:
     """(item, task, labels of each person as a JSON list) of everybody who answered."""
-    for (item, task), own in _answers(files[ANNOTATIONS]).groupby(["item_id", "task"], sort=False)["parsed"]:
-        yield str(item), str(task), list(own)
+    for (item, task), answers in _answers(files[ANNOTATIONS]).groupby(["item_id", "task"], sort=False)["parsed"]:
+        yield str(item), str(task), list(answers)

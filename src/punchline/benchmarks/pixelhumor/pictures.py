@@ -17,11 +17,11 @@ from punchline.errors import PunchlineError
 
 def pictures(item_id: str, content: bytes, files: Files) -> list[Picture]:
     """The comic with a number on every panel. Raises PunchlineError for a comic without boxes and for a bad box."""
-    found = boxes_of(files).get(item_id)
-    if found is None:
+    boxes = boxes_of(files).get(item_id)
+    if boxes is None:
         raise PunchlineError("no panel boxes", file=METADATA, record=item_id)
-    numbered = draw_labels(read_image(io.BytesIO(content), PUBLISHED), found, name=PUBLISHED)
-    return [png_of("", numbered, {"boxes": [list(box) for box in found], **derivation()})]
+    numbered = draw_labels(read_image(io.BytesIO(content), PUBLISHED), boxes, name=PUBLISHED)
+    return [png_of("", numbered, {"boxes": [list(box) for box in boxes], **derivation()})]
 
 
 def boxes_of(files: Files) -> dict[str, list[Box]]:

@@ -61,10 +61,10 @@ def preference(files: Files) -> Iterator[Row]:
 def by_panels(files: Files) -> Iterator[Row]:
     """Mean score by number of panels, and the share of the rated comics that have so many."""
     panels = _panels(files)
-    for source, own in grouped(_ratings(files), lambda rating: rating.source).items():
-        sizes = pd.Series({rating.item_id: min(panels[rating.item_id], MORE) for rating in own})
+    for source, ratings in grouped(_ratings(files), lambda rating: rating.source).items():
+        sizes = pd.Series({rating.item_id: min(panels[rating.item_id], MORE) for rating in ratings})
         for n in sorted(set(sizes)):
-            mean = score_columns([rating for rating in own if sizes[rating.item_id] == n], SCALE)["mean"]
+            mean = score_columns([rating for rating in ratings if sizes[rating.item_id] == n], SCALE)["mean"]
             label = f"over_{MORE - 1}" if n == MORE else int(n)
             share = average(sizes == n, sizes.index)
             yield Row(model=source, panels=label, mean=mean, share=share).set(complete=False)

@@ -92,11 +92,11 @@ def _read(task: str, text: str, rule: Rule, gold: Gold) -> tuple[str, ...] | Non
     known = _labels(gold)
     if task == "Q3":  # smbc_2640's is panel 2 of one
         return parse_labels(task, text, rule, (*known, *gold.values["Q3"]))
-    found = parse_labels(task, text, rule, known)
-    right = _gold_order(gold) if task == "Q7" and found is None else ()
+    parsed = parse_labels(task, text, rule, known)
+    right = _gold_order(gold) if task == "Q7" and parsed is None else ()
     if len(set(right)) < len(right):  # xkcd_108's is no permutation, and is right as it is written
         return right if tuple(number.strip() for number in reasoning.remove(text).text.split(",")) == right else None
-    return found
+    return parsed
 
 
 def _text(response: Response | None) -> str:

@@ -22,10 +22,10 @@ SEQUENCE = "panel_sequence"  # of gold: the order of the panels
 BLURRED = {"potentially_harmful": "harm"}  # gold's value that a picture is blurred for until somebody asks
 
 
-def right(grade: Score, gold: Gold) -> float | None:
+def right(score: Score, gold: Gold) -> float | None:
     """From 0 to 1: F1 of labels, whether the panels are in order, 1 - WER of the texts. None: not scored."""
-    if grade.task in ("Q1", "Q2", "Q3", "Q4", "Q5"):
-        wanted, given = ({str(label).lower() for label in one} for one in (gold.values[grade.task], grade.parsed or ()))
+    if score.task in ("Q1", "Q2", "Q3", "Q4", "Q5"):
+        wanted, given = ({str(label).lower() for label in one} for one in (gold.values[score.task], score.parsed or ()))
         return 2 * len(wanted & given) / (len(wanted) + len(given)) if given else None
-    wer = grade.metrics.get("wer")
-    return max(0.0, 1 - wer) if wer is not None else grade.metrics.get("panel_acc")
+    wer = score.metrics.get("wer")
+    return max(0.0, 1 - wer) if wer is not None else score.metrics.get("panel_acc")

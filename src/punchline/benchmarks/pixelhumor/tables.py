@@ -35,17 +35,17 @@ _Frame = pd.DataFrame
 @table("table2", tasks=tuple(SUBTASKS.values()))
 def identification(scores: _Frame, items: _Frame) -> Iterator[Row]:
     for name, task in SUBTASKS.items():
-        found = Labels(scores[scores.task == task])
-        weighted = {"f1": found.f1(), "precision": found.precision(), "recall": found.recall()}
-        yield Row(subtask=name, **weighted, accuracy=found.exact())
+        labels = Labels(scores[scores.task == task])
+        weighted = {"f1": labels.f1(), "precision": labels.precision(), "recall": labels.recall()}
+        yield Row(subtask=name, **weighted, accuracy=labels.exact())
 
 
 @with_people
 @table("table3", tasks=("Q5",))
 def classification(scores: _Frame, items: _Frame) -> Iterator[Row]:
-    found = Labels(scores)
-    recalls = {f"recall_{style}": found.recall(style) for style in STYLE_KEYS}
-    yield Row(f1=found.f1(), precision=found.precision(), recall=found.recall(), **recalls)
+    labels = Labels(scores)
+    recalls = {f"recall_{style}": labels.recall(style) for style in STYLE_KEYS}
+    yield Row(f1=labels.f1(), precision=labels.precision(), recall=labels.recall(), **recalls)
 
 
 def _styles_of_gold(files: Files) -> Iterator[Row]:
@@ -56,8 +56,8 @@ def _styles_of_gold(files: Files) -> Iterator[Row]:
 
 @table("table4", tasks=("Q5",), data=_styles_of_gold, files=(SUBJECTIVE,))
 def number_of_styles(scores: _Frame, items: _Frame) -> Iterator[Row]:
-    found = Labels(scores)
-    yield Row(**{name: found.with_size(*limits) for name, limits in SIZES.items()})
+    labels = Labels(scores)
+    yield Row(**{name: labels.with_size(*limits) for name, limits in SIZES.items()})
 
 
 @table("table8", tasks=("Q7", "Q8"))
@@ -74,8 +74,8 @@ def order_errors(scores: _Frame, items: _Frame) -> Iterator[Row]:
     part = scores[scores.item_id.isin(items.index[items.panels > 1])]
     panels = items.panels.reindex(part.item_id.astype(object))
     orders = [json.loads(parsed) if isinstance(parsed, str) else None for parsed in part.parsed]
-    found = [_order_errors(order, n) for order, n in zip(orders, panels, strict=True)]
-    columns = pd.DataFrame(found, index=part.index, columns=ORDER_ERRORS, dtype=float)
+    errors = [_order_errors(order, n) for order, n in zip(orders, panels, strict=True)]
+    columns = pd.DataFrame(errors, index=part.index, columns=ORDER_ERRORS, dtype=float)
     columns["default_order"] *= 1 - part.panel_acc
     columns = columns.where(part.scored, np.nan)
     yield Row(**{name: mean(part.assign(error=columns[name]), "error", PERCENT, scale=100) for name in ORDER_ERRORS})
@@ -92,9 +92,9 @@ def _order_errors(order: list[str] | None, panels: int) -> tuple[bool, ...] | No
 
 @table("table13", tasks=("Q5",))
 def confusion(scores: _Frame, items: _Frame) -> Iterator[Row]:
-    found = Labels(scores)
+    labels = Labels(scores)
     for style in STYLE_KEYS:
-        yield Row(style=style, **found.confusion(style))
+        yield Row(style=style, **labels.confusion(style))
 
 
 def _f1_by_task(part: _Frame, **keys: str | int) -> Row:
@@ -104,8 +104,8 @@ def _f1_by_task(part: _Frame, **keys: str | int) -> Row:
 @table("table14", tasks=QUESTIONS)
 def by_style(scores: _Frame, items: _Frame) -> Iterator[Row]:
     for style in STYLE_KEYS:
-        such = items.index[[style in styles for styles in items.styles]]
-        yield _f1_by_task(scores[scores.item_id.isin(such)], style=style)
+        of_styles = items.index[[style in styles for styles in items.styles]]
+        yield _f1_by_task(scores[scores.item_id.isin(of_styles)], style=style)
 
 
 @table("table15", tasks=QUESTIONS)

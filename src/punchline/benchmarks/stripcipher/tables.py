@@ -98,10 +98,10 @@ def _people(files: Files) -> Iterator[Row]:
     answers = evaluation.read_answers(files)
     if len(answers):
         cells = _accuracies(answers, CHOICES)[1]
-        own = {
+        ratings = {
             name: replace(one, used=NO_ROWS, given=NO_ROWS) for name, one in cells.items() if isinstance(one, Estimate)
         }
-        yield Row(model="people", **cells | own).set(complete=False)
+        yield Row(model="people", **cells | ratings).set(complete=False)
 
 
 _OF_PEOPLE: dict[str, Any] = {"data": _people, "files": GOLD_FILES, "own": (evaluation.ANSWERS,), "kind": "human"}
@@ -110,8 +110,8 @@ _OF_PEOPLE: dict[str, Any] = {"data": _people, "files": GOLD_FILES, "own": (eval
 @table("table4", tasks=TASKS, conditions=(DEFAULT, ROW), **_OF_PEOPLE)
 def main_results(scores: _Frame, items: _Frame) -> Iterator[Row]:
     parts, cells = _accuracies(scores)
-    asked = all(_has(items, task).any() for task in TASKS)
-    average = mean_accuracy(pd.concat(parts.values()), "task", len(TASKS)) if asked else None
+    has_all_tasks = all(_has(items, task).any() for task in TASKS)
+    average = mean_accuracy(pd.concat(parts.values()), "task", len(TASKS)) if has_all_tasks else None
     as_places = accuracy(parts[GENERATION], "correct_as_places")
     yield Row(**cells, avg=average, **{f"{GENERATION}_as_places": as_places}).set(complete=_complete(items))
 

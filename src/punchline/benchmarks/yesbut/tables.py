@@ -56,8 +56,8 @@ def _is_complete(parts: Mapping[str, _Frame]) -> bool:
 
 def _row(scores: _Frame, condition: str) -> Row:
     """Columns of the answers in one condition: means, SDs of the prompts' means, and numbers of comics."""
-    asked = scores[scores.condition == condition]
-    parts = {task: asked[asked.task.isin([f"{task}_{k}" for k in PROMPTS])] for task in KINDS}
+    answers = scores[scores.condition == condition]
+    parts = {task: answers[answers.task.isin([f"{task}_{k}" for k in PROMPTS])] for task in KINDS}
     cells = {name: items_of(parts[task], parts[task].scored.to_numpy()) for name, task in SCORED.items()}
     by_prompt = []
     for name, (task, metric) in MEASURES.items():
@@ -68,7 +68,7 @@ def _row(scores: _Frame, condition: str) -> Row:
         cells[f"n_{name}"] = items_of(part, has.to_numpy())
         by_prompt += [items_of(part, (has & (part.task == f"{task}_{k}")).to_numpy()) for k in PROMPTS]
     numbers = [number for number in by_prompt if number.n]
-    cells["prompts_least_n"] = min(numbers, key=lambda number: number.n, default=empty(asked))
+    cells["prompts_least_n"] = min(numbers, key=lambda number: number.n, default=empty(answers))
     return Row(condition=condition, prompts=_prompts(parts.values()), **cells).set(complete=_is_complete(parts))
 
 
@@ -84,8 +84,8 @@ def all_tasks(scores: _Frame, items: _Frame) -> Iterator[Row]:
 
 def _by_condition(scores: _Frame, conditions: Sequence[str]) -> Iterator[Row]:
     """A row per condition that was asked, or an empty one of the first."""
-    asked = [condition for condition in conditions if (scores.condition == condition).any()]
-    for condition in asked or conditions[:1]:
+    conditions_asked = [condition for condition in conditions if (scores.condition == condition).any()]
+    for condition in conditions_asked or conditions[:1]:
         yield _row(scores, condition)
 
 
