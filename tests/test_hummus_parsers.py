@@ -67,7 +67,7 @@ def test_the_repeated_prompt_is_not_read(task: str) -> None:
         *INSTRUCTIONS[task].split(". "),
         INSTRUCTIONS[task].replace(" ", "\n"),
     ):
-        assert read(task, prompt, known=["love is a journey"], shown=(caption, description)) is None, prompt
+        assert read(task, prompt, known=["love is a journey"], context=(caption, description)) is None, prompt
 
 
 def test_repeating_the_prompt_names_nothing() -> None:

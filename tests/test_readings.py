@@ -58,7 +58,7 @@ READERS: dict[str, Any] = {
         "yes_or_no": of_hummus("classification"),
         "a_or_b": of_hummus("classification_a_b"),
         "named": lambda answer: metaphors.metaphors(answer, hummus_answers.PROMPT),
-        "named_beside_a_caption": of_hummus("naming", known=["love is a journey"], shown=CAPTION),
+        "named_beside_a_caption": of_hummus("naming", known=["love is a journey"], context=CAPTION),
         "boxes": of_hummus("image_bbox"),
         "object_name": of_hummus("image_label"),
         "marked_words": of_hummus("caption_hl"),

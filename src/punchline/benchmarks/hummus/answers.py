@@ -63,7 +63,7 @@ def parse(task: str, text: str, rule: Rule, **about: Any) -> Any:
     shows; model, its card's name.
     """
     text = structure.without_markers(reasoning.without(text))
-    options, context = about["options"], about.get("shown", ())
+    options, context = about["options"], about.get("context", ())
     readers: dict[str, Callable[[], Any]] = {
         "naming": lambda: parse_naming(text, about.get("known", ()), context),
         "image_bbox": lambda: box_list(text, about.get("size"), about.get("model", "")),
@@ -95,7 +95,7 @@ def readings(task: str, text: str, gold: Gold, item: Item, model: str = "") -> d
     size = next(((image.width, image.height) for image in item.images), None)
     known = [metaphor.lower() for metaphor in gold.values.get("metaphors", ())]
     context = (str(item.fields["caption"]), str(item.fields.get("description") or ""))
-    value = parse(task, text, "paper", options=options, size=size, known=known, shown=context, model=model)
+    value = parse(task, text, "paper", options=options, size=size, known=known, context=context, model=model)
     by_task = (value or {"classification": None}) if task == JOINT else {task: value}
     if marked := by_task.get("caption_hl"):  # annotations have the parts of hyphenated words
         by_task["caption_hl"] = highlight.words(" ".join(marked))
