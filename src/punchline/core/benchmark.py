@@ -5,15 +5,14 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import pkgutil
-import random
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, TypeVar, cast, runtime_checkable
+from typing import Any, NamedTuple, Protocol, TypeVar, cast
 
 from punchline.errors import PunchlineError, nearest
-from punchline.schema import Gold, ImageRef, Item, Message, Request, Response, Rule, Sampling, Scalar, Score, Text
+from punchline.schema import Gold, ImageRef, Item, Message, Request, Response, Sampling, Scalar, Score, Text
 from punchline.text import log_line
 
 T = TypeVar("T")
@@ -57,20 +56,22 @@ class Benchmark(Protocol):
 
     NAME: str
     TASKS: tuple[str, ...]
-    CONDITIONS: tuple[str, ...]  # what can be asked; the first is DEFAULT, the others are asked when they are selected
-    CHAINED: tuple[str, ...]  # conditions whose requests depend on the model's own answers
-    IMAGES: bool  # whether its default requests show images
-    OPTIONS: tuple[str, ...]  # tasks whose requests list options, one a line: `A. …`
-    DESCRIPTION: str  # the field of items whose text stands for a picture in requests; "": none
-    CLOSED: tuple[str, ...]  # tasks answered by a choice, labels, boxes or an order: an extractor may read the answers
-    JUDGES: tuple[str, ...]  # who sees answers before they are scored: "judge", and any of SCORERS
-    COMPARED: dict[str, tuple[str, ...]]  # scorers' passes over texts of the data itself: tables that print any
     ITEM_FILES: tuple[str, ...]  # raw files that items are made of
     GOLD_FILES: tuple[str, ...]  # raw files that gold is made of
-    LIBRARIES: dict[str, tuple[str, ...]]  # packages whose version results depend on, by stage: pictures, judge, score
-    ITEMS: dict[str, Any]  # {column: function of item and gold}: what tables need of items
-    METRICS: tuple[str, ...]  # of scores: columns of the score files
     TABLES: dict[str, Any]  # punchline.tables.declare.Table, by name
+
+    # Not every benchmark defines these.
+    CONDITIONS: tuple[str, ...] = (DEFAULT,)  # DEFAULT, then those that are asked when they are selected
+    CHAINED: tuple[str, ...] = ()  # conditions whose requests depend on the model's own answers
+    IMAGES: bool = True  # whether its default requests show images
+    OPTIONS: tuple[str, ...] = ()  # tasks whose requests list options, one a line: `A. …`
+    DESCRIPTION: str = ""  # the field of items whose text stands for a picture in requests; "": none
+    CLOSED: tuple[str, ...] = ()  # tasks answered by a choice, labels, boxes or an order, for an extractor to read
+    JUDGES: tuple[str, ...] = ()  # who sees answers before they are scored: "judge", and any of SCORERS
+    COMPARED: Mapping[str, tuple[str, ...]] = {}  # scorers' passes over texts of the data: tables that print any
+    LIBRARIES: Mapping[str, tuple[str, ...]] = {}  # packages, by stage whose results depend on their version
+    ITEMS: Mapping[str, Any] = {}  # {column: function of item and gold}: what tables need of items
+    METRICS: tuple[str, ...] = ()  # of scores: columns of the score files
 
     listing: Callable[[Files], list[tuple[str, str, str]]]  # (item id, source, page URL or "") in released order
     pages: Callable[[Files], dict[str, str]]  # addresses of pictures; only where IMAGES is false and DESCRIPTION is set
@@ -96,27 +97,6 @@ class Benchmark(Protocol):
 
     # With CHAINED conditions: requests that depend on a model's own responses, by condition and task.
     chained_requests: Callable[[Item, Mapping[str, Mapping[str, Response]]], list[Request]]
-
-
-class Guesses(Protocol):
-    """Definitions of the optional module `baselines` of a benchmark."""
-
-    # (name of the baseline, request, random numbers) -> its answer; None: it does not attempt the task
-    baseline: Callable[[str, Request, random.Random], str | None]
-
-    # Optional: {closed task: (right answer, all answers that it allows; () where the request lists options)}, for
-    # shortcuts (punchline.validity.shortcuts).
-    closed_answers: Callable[[Gold, Rule], dict[str, tuple[str, Sequence[str]]]]
-
-
-@runtime_checkable
-class Looks(Protocol):
-    """Definitions of the module `baselines` of a benchmark whose baselines look at its pictures."""
-
-    look: Callable[[Path], Any]  # what can be read off a picture, for all requests about it; used by one thread
-
-    # As of Guesses, and a function that gives what `look` gave of the request's picture. Raises NoAnswer.
-    baseline: Callable[[str, Request, random.Random, Callable[[], Any]], str | None]
 
 
 class NoAnswer(Exception):
@@ -180,34 +160,15 @@ def _warn(text: str) -> None:
 
 
 FACETS = {  # what a benchmark defines: which of its modules defines it
-    "listing": "data",
-    "items": "data",
-    "golds": "data",
-    "requests": "ask",
+    **dict.fromkeys(("listing", "items", "golds", "pages"), "data"),
+    **dict.fromkeys(("requests", "chained_requests"), "ask"),
+    **dict.fromkeys(("TABLES", "ITEMS"), "tables"),
     "rotated": "options",
-    "chained_requests": "ask",
     "judge_requests": "judge",
     "data_requests": "compared",
     "score_item": "scoring",
-    "pages": "data",
-    "TABLES": "tables",
-    "ITEMS": "tables",
 }
-
-
-DEFAULTS: dict[str, Any] = {  # what a card need not define
-    "CONDITIONS": (DEFAULT,),
-    "CHAINED": (),
-    "OPTIONS": (),
-    "DESCRIPTION": "",
-    "CLOSED": (),
-    "IMAGES": True,
-    "JUDGES": (),
-    "COMPARED": {},
-    "LIBRARIES": {},
-    "METRICS": (),
-}
-
+DEFAULTS = {name: value for name, value in vars(Benchmark).items() if name.isupper()}
 LOADED: set[str] = set()  # modules of benchmarks that this process has asked for something
 
 
@@ -218,10 +179,8 @@ def facets(package: str) -> Callable[[str], Any]:
     """
 
     def get(name: str) -> Any:
-        if name in DEFAULTS:
+        if name in DEFAULTS and (name not in FACETS or is_one_file(package.rpartition(".")[2])):
             return DEFAULTS[name]
-        if name == "ITEMS" and is_one_file(package.rpartition(".")[2]):
-            return {}
         if name not in FACETS:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         module = _imported(f"{package}.{FACETS[name]}")
@@ -273,14 +232,18 @@ def load(name: str) -> Benchmark:
 def facet(name: str, module: str) -> Any:
     """An optional module of a benchmark; None: it has none, or there is no such benchmark.
 
-    baselines: see Guesses and Looks. labels: people's labels of released answers (SHOWN, `labelled`). people: raw votes
-    behind its labels (FILES, `ballots`). pictures: see `illustrated`. replay: the format of released answers
-    (punchline.benchmarks.released.Format). shown: NAMES and `right` of its items. studies: STUDIES, by name
-    (punchline.benchmarks.study.Study). training: CLUSTER names its clusters; held_out(item): True if the fine-tuning
-    tables test on the item; target(request, item, gold): the right answer as the parser reads it, None if there is none
-    to train on; optional variants(item, count). wording: the structure of its prompts: echo(text), an answer that
-    repeats what the prompt tells, or None; compared(text), (gold, answer) in a judge's prompt, or None;
-    verdict(share, threshold), for a share of the gold's words in the answer.
+    baselines: baseline(name, request, random numbers), an answer, None where it does not attempt the task; optional
+    look(path), what can be read off a picture, for all requests about it and by one thread: then `baseline` is
+    given a function that returns it, and may raise NoAnswer; optional closed_answers(gold, rule), {closed task:
+    (right answer, all answers that it allows; () where the request lists options)} for shortcuts. labels: people's
+    labels of released answers (SHOWN, `labelled`). people: raw votes behind its labels (FILES, `ballots`).
+    pictures: see `illustrated`. replay: the format of released answers (punchline.benchmarks.released.Format).
+    shown: NAMES and `right` of its items. studies: STUDIES, by name (punchline.benchmarks.study.Study). training:
+    CLUSTER names its clusters; held_out(item): True if the fine-tuning tables test on the item; target(request,
+    item, gold): the right answer as the parser reads it, None if there is none to train on; optional variants(item,
+    count). wording: the structure of its prompts: echo(text), an answer that repeats what the prompt tells, or
+    None; compared(text), (gold, answer) in a judge's prompt, or None; verdict(share, threshold), for a share of the
+    gold's words in the answer.
     """
     where = module_of(name, module)
     if name not in folders() or importlib.util.find_spec(where) is None:

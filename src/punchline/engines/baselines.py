@@ -23,7 +23,7 @@ import punchline
 from punchline.comics import ocr
 from punchline.core import benchmark as benchmarks
 from punchline.core import shortcuts
-from punchline.core.benchmark import Looks, NoAnswer, facet
+from punchline.core.benchmark import NoAnswer, facet
 from punchline.core.engine import Engine, has_all_images, image_file, images_in, read_options, response
 from punchline.core.threads import threads
 from punchline.errors import PunchlineError, nearest
@@ -92,7 +92,7 @@ class Baseline(Engine):
 
     def looks_at(self, benchmark: str) -> bool:
         """True if the benchmark's own module, which the baseline asks, looks at images."""
-        return self.needs_images and isinstance(facet(benchmark, "baselines"), Looks)
+        return self.needs_images and hasattr(facet(benchmark, "baselines"), "look")
 
     def code(self, benchmark: str) -> str:
         """Digest of what computes the answers."""
@@ -148,7 +148,7 @@ def _by_task(engine: Baseline, request: Request, look: Callable[[], Any]) -> str
         return shortcuts.BY_OPTIONS[engine.baseline](offered, draw) if offered else None
     if request.task not in benchmark.TASKS or not hasattr(module, "baseline"):
         return None
-    looking = (look,) if isinstance(module, Looks) else ()
+    looking = (look,) if hasattr(module, "look") else ()
     text: str | None = module.baseline(engine.baseline, request, draw, *looking)
     return text
 
