@@ -15,7 +15,7 @@ import weakref
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import IO, Any, TypeVar
 
 import msgspec
@@ -164,12 +164,6 @@ def exclusive_lock(folder: Path, busy: str) -> Iterator[None]:
         os.close(handle)
 
 
-def stays_inside(path: str) -> bool:
-    """True if a relative path from a file stays inside its base folder, judged by its parts."""
-    parts = PurePosixPath(path).parts
-    return bool(parts) and not path.startswith("/") and ".." not in parts and "\\" not in path and "\0" not in path
-
-
 def read_regular(file: Path, limit: int) -> bytes:
     """Bytes of a regular file, at most `limit`. Raises OSError for a larger file, a device or a pipe."""
     if not stat.S_ISREG(file.stat().st_mode):  # before opening: a pipe would wait for its writer
@@ -248,51 +242,42 @@ def csv_records(content: bytes, columns: Sequence[str], *, file: str | Path) -> 
     Quoted cells may hold newlines. `columns` are required; others are kept. Raises PunchlineError with file, line and
     field for text that is not UTF-8, a missing or repeated column, or a record with too few or too many cells.
     """
-    reader = csv.reader(io.TextIOWrapper(io.BytesIO(content), "utf-8-sig", newline=""), strict=True)
-    header: list[str] | None = None
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        raise PunchlineError(f"byte {error.start} is not UTF-8", file=file, line=line) from error
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     start = 1
     try:
+        header = [cell.strip() for cell in next(reader)]
+        _check_header(header, columns, file)
+        start = reader.line_num + 1
         for cells in reader:
-            if header is None:
-                header = [cell.strip() for cell in cells]
-                for column in header:
-                    if header.count(column) > 1:
-                        raise PunchlineError("the column appears twice", file=file, line=1, field=column)
-                for column in columns:
-                    if column not in header:
-                        other = next((mark for mark in ";\t|" if len(header) == 1 and mark in header[0]), None)
-                        hint = f"Separate cells by commas, not {other!r}" if other else _known(column, columns, header)
-                        raise PunchlineError("missing column", file=file, line=1, field=column, hint=hint)
-            elif cells:
-                if len(cells) != len(header):
-                    raise PunchlineError(
-                        f"{len(cells)} cells where the header has {len(header)}", file=file, line=start, record=cells[0]
-                    )
+            if cells and len(cells) != len(header):
+                what = f"{len(cells)} cells where the header has {len(header)}"
+                raise PunchlineError(what, file=file, line=start, record=cells[0])
+            if cells:
                 shared = (sys.intern(cell) if len(cell) <= SHORT else cell for cell in cells)
                 yield start, dict(zip(header, shared, strict=True))
             start = reader.line_num + 1
+    except StopIteration as error:
+        raise PunchlineError("empty file; expected a CSV with a header", file=file) from error
     except csv.Error as error:
         raise PunchlineError(f"malformed CSV: {error}", file=file, line=start) from error
-    except UnicodeDecodeError as error:  # its position is within the decoder's buffer
-        at = _not_utf8(content)
-        line = content[:at].count(b"\n") + 1
-        raise PunchlineError(f"byte {at} is not UTF-8", file=file, line=line) from error
-    if header is None:
-        raise PunchlineError("empty file; expected a CSV with a header", file=file)
 
 
-def _known(column: str, columns: Sequence[str], header: Sequence[str]) -> str:
-    """A hint for a missing column: a similar one, the expected columns, and those of the file."""
-    return f"{did_you_mean(column, header)}Expected: {', '.join(columns)}; found: {', '.join(header)}"
-
-
-def _not_utf8(content: bytes) -> int:
-    """Position of the first byte that is not UTF-8."""
-    try:
-        content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        return error.start
-    raise AssertionError("the text is UTF-8")
+def _check_header(header: Sequence[str], columns: Sequence[str], file: str | Path) -> None:
+    """Raises PunchlineError for a repeated or a missing column, with a similar one and all of both."""
+    for column in header:
+        if header.count(column) > 1:
+            raise PunchlineError("the column appears twice", file=file, line=1, field=column)
+    for column in columns:
+        if column not in header:
+            hint = f"{did_you_mean(column, header)}Expected: {', '.join(columns)}; found: {', '.join(header)}"
+            if len(header) == 1 and (other := next((mark for mark in ";\t|" if mark in header[0]), None)):
+                hint = f"Separate cells by commas, not {other!r}"
+            raise PunchlineError("missing column", file=file, line=1, field=column, hint=hint)
 
 
 def parse_csv(content: bytes, columns: Sequence[str], *, file: str | Path) -> list[tuple[int, dict[str, str]]]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import datetime
 import hashlib
-import itertools
 from collections.abc import Iterable
 from typing import Annotated, Any, Literal
 
@@ -53,20 +52,16 @@ def digest_of(value: Any) -> str:
 
 def digest_of_all(digests: Iterable[str]) -> str:
     """One digest for a set of digests, independent of their order."""
-    return _hashed(b"", (digest.encode() for digest in sorted(digests)), b"\n", b"")
+    return sha256("\n".join(sorted(digests)).encode())
 
 
 def digest_of_texts(name: str, texts: Iterable[str]) -> str:
     """The `digest_of` [name, texts], streamed. The texts must need no JSON escapes."""
-    return _hashed(f'["{name}",['.encode(), (f'"{text}"'.encode() for text in texts), b",", b"]]")
-
-
-def _hashed(head: bytes, parts: Iterable[bytes], between: bytes, tail: bytes) -> str:
-    hashed, rest, joint = hashlib.sha256(head), iter(parts), b""
-    while some := list(itertools.islice(rest, 10_000)):
-        hashed.update(joint + between.join(some))
-        joint = between
-    hashed.update(tail)
+    hashed, comma = hashlib.sha256(f'["{name}",['.encode()), ""
+    for text in texts:
+        hashed.update(f'{comma}"{text}"'.encode())
+        comma = ","
+    hashed.update(b"]]")
     return hashed.hexdigest()
 
 
@@ -326,13 +321,10 @@ class ModelCard(Record, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         if self.samples and self.folder == "config/model":
             raise ValueError("samples: a judge's only (config/judge/); those of models are in config/run.yaml")
-        for where, sampling in {
-            "": self.sampling,
-            **{f"papers.{n}.": p.sampling for n, p in self.papers.items()},
-        }.items():
+        papers = {f"papers.{name}.": paper.sampling for name, paper in self.papers.items()}
+        for where, sampling in {"": self.sampling, **papers}.items():
             for name in NUMBERS & sampling.keys():
-                value = sampling[name]
-                if value is not None and (isinstance(value, bool) or not isinstance(value, int | float)):
+                if isinstance(value := sampling[name], bool | str):
                     raise ValueError(f"{where}sampling.{name}: expected a number, got {value!r}")
 
     @property

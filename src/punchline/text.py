@@ -59,17 +59,11 @@ def wildcard_field(value: Any) -> str | None:
 def _find_field(value: Any, matches: Callable[[str], bool], at: str = "") -> str | None:
     if isinstance(value, str):
         return at if matches(value) else None
-    parts: Iterable[tuple[Any, Any]] = ()
-    if isinstance(value, Mapping):
-        parts = value.items()
-        if any(isinstance(key, str) and matches(key) for key in value):
-            return at
-    elif isinstance(value, (list, tuple)):
-        parts = ((f"{number}", part) for number, part in enumerate(value))
-    for key, part in parts:
-        if (field := _find_field(part, matches, f"{at}.{key}" if at else str(key))) is not None:
-            return field
-    return None
+    parts = dict(enumerate(value)) if isinstance(value, list | tuple) else value if isinstance(value, Mapping) else {}
+    if any(isinstance(key, str) and matches(key) for key in parts):
+        return at
+    fields = (_find_field(part, matches, f"{at}.{key}" if at else str(key)) for key, part in parts.items())
+    return next((field for field in fields if field is not None), None)
 
 
 def escape_controls(text: str) -> str:

@@ -7,6 +7,7 @@ import itertools
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from types import UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -91,9 +92,8 @@ class Stored(Sequence[R]):
         self.path, self.kind = path, kind
         with naming(path):
             self._file = pq.ParquetFile(open_while_alive(path, self))  # as pq.read_table imports pandas
-        self._starts = [0]
-        for group in range(self._file.num_row_groups):
-            self._starts.append(self._starts[-1] + self._file.metadata.row_group(group).num_rows)
+        groups = map(self._file.metadata.row_group, range(self._file.num_row_groups))
+        self._starts: list[int] = list(itertools.accumulate((group.num_rows for group in groups), initial=0))
         self._read: tuple[int, list[R]] = (-1, [])
 
     def __len__(self) -> int:
@@ -112,11 +112,13 @@ class Stored(Sequence[R]):
 
     def _group(self, group: int) -> list[R]:
         if self._read[0] != group:
-            with naming(self.path):  # no threads: one that lives on can abort a process that ends
-                table = self._file.read_row_group(group, use_threads=False)
-            start = self._starts[group]
-            self._read = group, _decoded(table, range(start, start + len(table)), self.kind, self.path)
+            rows = range(self._starts[group], self._starts[group + 1])
+            self._read = group, _decoded(self._table(group), rows, self.kind, self.path)
         return self._read[1]
+
+    def _table(self, group: int) -> pa.Table:
+        with naming(self.path):  # no threads: one that lives on can abort a process that ends
+            return self._file.read_row_group(group, use_threads=False)
 
 
 class Part(Sequence[R]):
@@ -149,16 +151,15 @@ def intact(path: str | Path, kind: type[R]) -> Iterator[R]:
         stored = Stored(path, kind)
     except (FileNotFoundError, PunchlineError):
         return
-    for group in range(stored._file.num_row_groups):
-        table = pa.table({})
+    for group in range(len(stored._starts) - 1):
         try:
-            with naming(path):
-                table = stored._file.read_row_group(group, use_threads=False)
-            yield from _decoded(table, range(len(table)), kind, path)
+            yield from stored._group(group)
         except PunchlineError:
-            for row in range(len(table)):
-                with suppress(PunchlineError):
-                    yield from _decoded(table.slice(row, 1), [row], kind, path)
+            with suppress(PunchlineError):
+                table = stored._table(group)
+                for row in range(len(table)):
+                    with suppress(PunchlineError):
+                        yield from _decoded(table.slice(row, 1), [row], kind, path)
 
 
 @contextmanager
@@ -175,25 +176,21 @@ def naming(path: str | Path) -> Iterator[None]:
 def _decoded(table: pa.Table, rows: Sequence[int], kind: type[R], path: str | Path) -> list[R]:
     """Records of a part of a table, whose rows have these numbers in the whole."""
     hints = get_type_hints(kind)
-    names = list(kind.__struct_fields__)
+    stored = dict(zip(kind.__struct_fields__, kind.__struct_encode_fields__, strict=True))
+    unset = {name for name in stored if msgspec.UnsetType in get_args(hints[name])}  # null, or no column
     records: list[R] = []
     try:
-        attributes = dict(zip(kind.__struct_encode_fields__, names, strict=True))
-        columns = {attributes.get(name, name): values for name, values in table.to_pydict().items()}
-        unset = {name for name in names if msgspec.UnsetType in get_args(hints[name])}  # null, or no column
-        columns |= {name: [None] * len(table) for name in unset - columns.keys()}
-        if sorted(columns) != sorted([*names, "digest"]):
-            raise PunchlineError(f"not a table of {kind.__name__} records", file=path, hint=REBUILD)
-        for name in names:
+        columns = {stored[name]: [None] * len(table) for name in unset} | table.to_pydict()
+        if columns.keys() != {*stored.values(), "digest"}:
+            raise ValueError(f"columns {', '.join(columns)}")
+        for name, column in stored.items():
             if _arrow_type(hints[name]) is None:
-                decoder = msgspec.json.Decoder(hints[name])
-                memo: dict[str, Any] = {}
-                columns[name] = [memo[v] if v in memo else memo.setdefault(v, decoder.decode(v)) for v in columns[name]]
-        for name in unset:
-            columns[name] = [msgspec.UNSET if value is None else value for value in columns[name]]
-        fields = zip(*(columns[name] for name in names), strict=True)
-        for row, digest, values in zip(rows, columns["digest"], fields, strict=True):
-            record = kind(**dict(zip(names, values, strict=True)))
+                columns[column] = map(cache(msgspec.json.Decoder(hints[name]).decode), columns[column])
+            elif name in unset:
+                columns[column] = [msgspec.UNSET if value is None else value for value in columns[column]]
+        fields = (columns[column] for column in stored.values())
+        for row, digest, *values in zip(rows, columns["digest"], *fields, strict=True):
+            record = kind(**dict(zip(stored, values, strict=True)))
             if record.digest != digest:
                 raise PunchlineError("the record differs from its digest", file=path, record=f"row {row}", hint=REBUILD)
             records.append(record)

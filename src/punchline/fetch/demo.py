@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from punchline import paths
 from punchline.artifacts.project import Project
-from punchline.comics.number import png_size
+from punchline.fetch.images import decode_image
 from punchline.files import write_bytes
 from punchline.schema import FetchEntry, sha256
 
@@ -24,8 +23,11 @@ def index_demo(project: Project, benchmark: str) -> list[FetchEntry]:
     entries = []
     for image in project.demo_images(benchmark):
         content, name = Path(image.path).read_bytes(), Path(image.path).stem
-        about: dict[str, Any] = dict(zip(("width", "height"), png_size(content), strict=True))
-        about |= {"path": image.path, "sha256": sha256(content), "bytes": len(content), "media_type": "image/png"}
-        source = name.rsplit("_", 1)[0]
-        entries.append(FetchEntry(item_id=name, source=source, state="ok", url=f"demo:{name}", **about))
+        about = {
+            "path": image.path,
+            "sha256": sha256(content),
+            "bytes": len(content),
+            **decode_image(content)._asdict(),
+        }
+        entries.append(FetchEntry(item_id=name, source=name.rsplit("_", 1)[0], state="ok", url=f"demo:{name}", **about))
     return entries

@@ -8,7 +8,7 @@ import re
 import time
 import zlib
 from collections.abc import Callable, Coroutine
-from contextlib import suppress
+from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from typing import Any, NamedTuple, TypeVar
@@ -126,10 +126,8 @@ class Web:
         client._transport._pool._network_backend = network  # type: ignore[attr-defined]  # httpx has no argument for it
         return client
 
-    async def __aenter__(self) -> Web:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
+    async def aclose(self) -> None:
+        """Close all connections."""
         for client in self._clients.values():
             await client.aclose()
 
@@ -283,7 +281,7 @@ def online(
     """Run work that fetches, with a client of its own; Ctrl-C ends it at once."""
 
     async def main() -> T:
-        async with Web(manners, backend) as web:
+        async with aclosing(Web(manners, backend)) as web:
             return await work(web)
 
     return asyncio.run(main())
