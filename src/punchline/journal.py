@@ -10,13 +10,11 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
-import struct
 import time
 import weakref
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from types import TracebackType
 from typing import IO, NamedTuple
 
 import msgspec
@@ -24,13 +22,12 @@ import msgspec
 from punchline.errors import PunchlineError
 from punchline.files import replacing
 from punchline.paths import journal_lock, shard_journal
-from punchline.schema import STATES, Record, Response, State, canonical, sha256
+from punchline.schema import Record, Response, State, canonical, sha256
 from punchline.text import log_line
 
 # At most one fsync in this time, by how long the last one took; every line reaches the kernel at once, so a kill loses
 # none, and a power cut those of this time. Ten times the fsync: it takes a tenth of the time at most.
 GROUP_COMMIT_S = (0.01, 0.05)
-COMMITS_SHARE = 0.1
 LINE_BYTES = 32 * 2**20  # twice what any engine takes for one reply
 SKIPPED_BYTES = 2**20  # of a longer line, read at a time
 PLACES = 2**62  # of items among shards; fits the offset of a file lock
@@ -44,7 +41,6 @@ class Line(Record, frozen=True, kw_only=True):
 
 
 Key = tuple[str, str]  # (request_id, model_key)
-PLACE = struct.Struct(">HQIB")  # a Place in 15 bytes
 
 
 class Place(NamedTuple):
@@ -54,12 +50,6 @@ class Place(NamedTuple):
     offset: int
     length: int  # bytes, the newline included
     state: State
-
-    @classmethod
-    def unpacked(cls, packed: bytes) -> Place:
-        """The position that 15 bytes hold."""
-        file, offset, length, state = PLACE.unpack(packed)
-        return cls(file, offset, length, STATES[state])
 
 
 class Shard(NamedTuple):
@@ -162,14 +152,14 @@ def _damaged(file: str | Path, line: int, what: str) -> PunchlineError:
 
 
 class Answers:
-    """Answers of several journals, read from the files; memory holds their positions, about 170 bytes each.
+    """Answers of several journals, read from the files; memory holds their positions, about 250 bytes each.
 
     An absent journal is empty. Damaged lines are skipped; `damaged` has what is wrong with each.
     """
 
     def __init__(self, paths: Iterable[str | Path]) -> None:
         self.damaged: list[PunchlineError] = []
-        self._places: dict[bytes, bytes] = {}
+        self._places: dict[bytes, Place] = {}
         self._files: list[int] = []
         self._close = weakref.finalize(self, _close, self._files)
         for path in paths:
@@ -192,19 +182,16 @@ class Answers:
     def _know(self, response: Response, place: Place) -> None:
         """Note where an answer is, if it counts."""
         key = _index_key((response.request_id, response.model_key))
-        if packed := self._places.get(key):
-            known = Place.unpacked(packed)
-            if (known.state == "failed", self._digest(known)) <= (response.state == "failed", response.digest):
-                return
-        self._places[key] = PLACE.pack(place.file, place.offset, place.length, STATES.index(place.state))
+        known = self._places.get(key)
+        if known is None or (response.state == "failed", response.digest) < (
+            known.state == "failed",
+            self._digest(known),
+        ):
+            self._places[key] = place
 
     def _digest(self, place: Place) -> str:
         """The digest at the end of a line."""
         return os.pread(self._files[place.file], 64, place.offset + place.length - len('"}\n') - 64).decode()
-
-    def _find(self, key: Key) -> Place | None:
-        packed = self._places.get(_index_key(key))
-        return None if packed is None else Place.unpacked(packed)
 
     def __contains__(self, key: Key) -> bool:
         return _index_key(key) in self._places
@@ -214,19 +201,17 @@ class Answers:
 
     def state(self, key: Key) -> State | None:
         """State of the answer to a key; None if there is none."""
-        place = self._find(key)
-        return None if place is None else place.state
+        place = self._places.get(_index_key(key))
+        return place and place.state
 
     def digest(self, key: Key) -> str | None:
         """Digest of the answer to a key; None if there is none."""
-        place = self._find(key)
-        return None if place is None else self._digest(place)
+        place = self._places.get(_index_key(key))
+        return place and self._digest(place)
 
     def read(self, key: Key) -> Response:
         """The answer to a key. Raises KeyError."""
-        place = self._find(key)
-        if place is None:
-            raise KeyError(key)
+        place = self._places[_index_key(key)]
         return _LINE.decode(os.pread(self._files[place.file], place.length, place.offset)).record
 
     def get(self, key: Key) -> Response | None:
@@ -315,13 +300,11 @@ class Journal(Answers):
         os.fsync(self._file)
         self._synced = time.monotonic()
         least, most = GROUP_COMMIT_S
-        self._window = min(most, max(least, (self._synced - began) / COMMITS_SHARE))
+        self._window = min(most, max(least, 10 * (self._synced - began)))
 
     def __enter__(self) -> Journal:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.sync()
         self.close()

@@ -43,43 +43,40 @@ def ask_in_pass(
     samples: int = 1,
 ) -> Iterator[Request]:
     """`samples` of each request of one pass about one model's answers, in order."""
-    requests_made: Iterable[Request]
-    if pass_ == EXTRACTOR:
-        # By name: no other request depends on its code.
-        requests_made = import_module("punchline.extraction").extraction_requests(benchmark, items, golds, answers)
-    else:
-        groups = by_item(answers)
-        requests_made = (r for i, units in groups for r in _after(benchmark, pass_, items[i], golds, units, conditions))
+
+    def requests() -> Iterator[Request]:
+        if pass_ == EXTRACTOR:
+            # By name: no other request depends on its code.
+            yield from import_module("punchline.extraction").extraction_requests(benchmark, items, golds, answers)
+            return
+        for item_id, units in by_item(answers):
+            if pass_ == CHAINED:
+                yield from _chained(benchmark, items[item_id], units, conditions)
+                continue
+            for (_, condition, _), by_task in units.items():
+                asked_as = DEFAULT if variants.is_derived(condition) else condition
+                judged = benchmark.judge_requests(items[item_id], golds[item_id], by_task, asked_as)
+                yield from (request for request in judged if request.task == pass_)
+
     seen: set[str] = set()
-    for request in requests_made:
+    for request in requests():
         if request.request_id not in seen:
             seen.add(request.request_id)
             yield request
             yield from (msgspec.structs.replace(request, sample=sample) for sample in range(1, samples))
 
 
-def _after(
-    benchmark: Benchmark,
-    pass_: str,
-    item: Item,
-    golds: Mapping[str, Gold],
-    units: Mapping[Unit, Mapping[str, Response]],
-    conditions: Sequence[str],
+def _chained(
+    benchmark: Benchmark, item: Item, units: Mapping[Unit, Mapping[str, Response]], conditions: Sequence[str]
 ) -> Iterator[Request]:
-    """Requests of one pass about the answers on one item."""
-    if pass_ == CHAINED:
-        by_sample: dict[int, dict[str, Mapping[str, Response]]] = {}
-        for (_, condition, sample), answers in units.items():
-            by_sample.setdefault(sample, {})[condition] = answers
-        for sample, by_condition in by_sample.items():
-            for request in benchmark.chained_requests(item, by_condition):
-                if request.condition in conditions:
-                    yield msgspec.structs.replace(request, sample=sample)
-    else:
-        for (_, condition, _), answers in units.items():
-            asked_as = DEFAULT if variants.is_derived(condition) else condition
-            requests = benchmark.judge_requests(item, golds[item.item_id], answers, asked_as)
-            yield from (request for request in requests if request.task == pass_)
+    """Requests to the model itself about its answers on one item."""
+    by_sample: dict[int, dict[str, Mapping[str, Response]]] = {}
+    for (_, condition, sample), by_task in units.items():
+        by_sample.setdefault(sample, {})[condition] = by_task
+    for sample, by_condition in by_sample.items():
+        for request in benchmark.chained_requests(item, by_condition):
+            if request.condition in conditions:
+                yield msgspec.structs.replace(request, sample=sample)
 
 
 def data_requests(project: Project, benchmark: str, pass_: str) -> list[Request]:

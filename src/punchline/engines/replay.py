@@ -20,7 +20,7 @@ from punchline.core import benchmark as benchmarks
 from punchline.core.benchmark import module_of
 from punchline.core.engine import Engine, Name, read_options, response
 from punchline.errors import PunchlineError, nearest
-from punchline.schema import ModelCard, Request, Response, State, digest_of
+from punchline.schema import ModelCard, Request, Response, digest_of
 from punchline.workflow import code, digests
 
 T = TypeVar("T")
@@ -134,27 +134,23 @@ class Replay(Engine):
     def answer(self, requests: Sequence[Request], images: Mapping[str, Path], model_key: str) -> Iterator[Response]:
         """The file's answer to each request; `missing`, with the reason, if it has none."""
         for request in requests:
-            answer, reason = self._look_up(request)
-            state: State = "ok" if reason is None else "missing"
-            fields = {"text": answer.text, "reason": reason, "usage": answer.usage}
+            by_task = self._answers.get(request.item_id)
+            found = (by_task or {}).get(request.task)
+            answer = found if isinstance(found, Answer) else Answer(found)
+            published = (request.condition, request.sample) == ("default", 0)
+            reasons = {
+                f"the file answers {self.format} only": request.benchmark != self.format,
+                "the file has one answer to each question as published": not published,
+                "item not in the file": by_task is None,
+                "question not in the file": request.task not in (by_task or {}),
+                "null in the file": answer.text is None,
+            }
+            reason = next((reason for reason, holds in reasons.items() if holds), None)
+            if reason is not None:
+                yield response(self, request, model_key, "missing", reason=reason)
+                continue
             effective = {} if answer.judge is None else {"judge": answer.judge}
-            yield response(self, request, model_key, state, **fields, effective=effective)
-
-    def _look_up(self, request: Request) -> tuple[Answer, str | None]:
-        """(answer, why there is none)."""
-        none = Answer(None)
-        if request.benchmark != self.format:
-            return none, f"the file answers {self.format} only"
-        if request.condition != "default" or request.sample != 0:
-            return none, "the file has one answer to each question as published"
-        answers = self._answers.get(request.item_id)
-        if answers is None:
-            return none, "item not in the file"
-        if request.task not in answers:
-            return none, "question not in the file"
-        answer = answers[request.task]
-        answer = answer if isinstance(answer, Answer) else Answer(answer)
-        return answer, "null in the file" if answer.text is None else None
+            yield response(self, request, model_key, "ok", text=answer.text, usage=answer.usage, effective=effective)
 
 
 engine = Replay

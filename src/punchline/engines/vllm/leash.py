@@ -3,7 +3,7 @@
 Between the two stands the leash: this file, run as a program of its own. It holds one end of a pipe whose other end
 only the owner has. When the pipe closes (the owner closed it, or is dead) the leash ends the child and every process
 that came from it. It is Linux's child subreaper: a descendant stays below the leash though its parent died or it took a
-session of its own. No package is imported but the standard library's.
+session of its own.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ import sys
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import IO
+
+import psutil
 
 GRACE = 8.0  # seconds between TERM and KILL
 
@@ -52,18 +53,12 @@ def let_go(leash: subprocess.Popen[bytes]) -> int:
 
 
 def descendants(pid: int) -> list[int]:
-    """Process ids of all that came from a process and live, by /proc; empty where there is none."""
-    parents: dict[int, int] = {}
-    for entry in Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError, ValueError):
-            state, parent = (entry / "stat").read_bytes().rpartition(b") ")[2].split()[:2]
-            if state != b"Z":
-                parents[int(entry.name)] = int(parent)
+    """Process ids of all that came from a process and live; empty where there is none."""
     below: list[int] = []
-    layer = [pid]
-    while layer:
-        layer = [child for child, parent in parents.items() if parent in layer]
-        below += layer
+    with contextlib.suppress(psutil.Error):
+        for process in psutil.Process(pid).children(recursive=True):
+            with contextlib.suppress(psutil.Error):
+                below += [process.pid] if process.status() != psutil.STATUS_ZOMBIE else []
     return below
 
 
