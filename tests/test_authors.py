@@ -11,11 +11,11 @@ import pytest
 import punchline.benchmarks
 from punchline.benchmarks.prompts import prompts
 from punchline.benchmarks.yesbut.tables import TABLES
-from punchline.config.cards import as_record
 from punchline.config.recipes import Recipe
 from punchline.config.yaml_files import read_yaml
 from punchline.core.benchmark import every, facets, filled, load
 from punchline.errors import PunchlineError
+from punchline.files import as_record
 from punchline.prepare import make_gold
 from punchline.schema import Gold
 from punchline.tabulate.build import _printed

@@ -8,27 +8,57 @@ import fcntl
 import hashlib
 import io
 import os
+import re
 import stat
 import sys
 import tempfile
 import weakref
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
-from typing import IO, Any, TypeVar
+from typing import IO, Any, TypeVar, get_args, get_type_hints
 
 import msgspec
 
-from punchline.errors import PunchlineError, did_you_mean
+from punchline.errors import PunchlineError, did_you_mean, nearest
 from punchline.schema import Record, canonical
 
 R = TypeVar("R", bound=Record)
+S = TypeVar("S", bound=msgspec.Struct)
 
 MANIFEST = "punchline.json"  # in a model's folder: sha256 of every other file
 PART = ".part"  # suffix of files that are being written, or that killed processes left
 REBUILD = "Delete the file and run the same target again; the stage that makes it writes it anew"
 SHORT = 32  # characters of a CSV cell that is likely to repeat, as labels do, and is stored once
+
+
+def as_record(
+    values: Mapping[str, Any],
+    kind: type[S],
+    where: Callable[[str], str],
+    hint: str | None = None,
+    noun: str = "key",
+    elsewhere: Iterable[str] = (),
+) -> S:
+    """Plain data as a record. Raises PunchlineError, which repeats no value but a mistyped choice: it may be a secret.
+
+    `where(key)`: the file that a key comes from. `elsewhere`: names that a mistyped one may be meant to be.
+    """
+    names = kind.__struct_fields__
+    if unknown := [str(key) for key in values if key not in names]:
+        valid = nearest(unknown[0], [*names, *elsewhere])
+        raise PunchlineError(f"unknown {noun} {unknown[0]!r}", file=where(unknown[0]), hint=valid)
+    try:
+        return msgspec.convert(values, kind)
+    except msgspec.ValidationError as error:
+        what, _, at = str(error).partition(" - at `$.")
+        field = at.rstrip("`")
+        if missing := re.fullmatch("Object missing required field `(.+)`", what):
+            what, field = f"the {noun} is missing", f"{field}.{missing[1]}".lstrip(".")
+        choices = [choice for choice in get_args(get_type_hints(kind).get(field)) if isinstance(choice, str)]
+        hint = nearest(str(values.get(field)), choices) if choices else hint
+        raise PunchlineError(what, file=where(re.split("[.[]", field)[0]), field=field or None, hint=hint) from None
 
 
 @contextmanager

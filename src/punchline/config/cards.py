@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
-
-import msgspec
+from typing import Any
 
 from punchline.config.yaml_files import read_yaml
 from punchline.core import engine as engines
 from punchline.core.benchmark import folders
 from punchline.errors import PunchlineError, nearest
-from punchline.schema import ModelCard, Record
+from punchline.files import as_record
+from punchline.schema import ModelCard
 from punchline.text import PASSWORDS, secret_field, wildcard_field
-
-C = TypeVar("C", bound=Record)
 
 MODELS = "config/model"
 JUDGES = "config/judge"
@@ -53,27 +50,6 @@ def check_without_secrets(values: Mapping[str, Any], file: str, hint: str = PASS
     if (field := secret_field(values)) is not None:
         what = "an address with a user, a password or a key would be written to logs"
         raise PunchlineError(what, file=file, field=field if whole else field.split(".")[0], hint=hint)
-
-
-def as_record(value: Mapping[str, Any], kind: type[C], where: Callable[[str], str], hint: str | None = None) -> C:
-    """Plain data as a record. Raises PunchlineError; `where(key)` is the file that a key comes from."""
-    fields = msgspec.structs.fields(kind)
-    for key in value:
-        if key not in {field.name for field in fields}:
-            valid = nearest(key, [field.name for field in fields])
-            raise PunchlineError(f"unknown key {key!r}", file=where(key), hint=valid)
-    for field in fields:
-        if field.required and field.name not in value:
-            raise PunchlineError(f"the key {field.name!r} is missing", file=where(field.name))
-    try:
-        return msgspec.convert(value, kind)
-    except msgspec.ValidationError as error:
-        what, _, at = str(error).partition(" - at `$.")
-        key = at.rstrip("`")
-        annotation = get_type_hints(kind).get(key)
-        words = get_args(annotation) if get_origin(annotation) is Literal else ()
-        hint = nearest(str(value[key]), words) if words else hint
-        raise PunchlineError(what, file=where(key.split(".")[0].split("[")[0]), field=key, hint=hint) from error
 
 
 def read_card(name: str, folder: str | Path = MODELS) -> ModelCard:

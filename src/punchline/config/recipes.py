@@ -9,10 +9,11 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from punchline import paths
-from punchline.config.cards import as_record, check_plain, read_card, stems
+from punchline.config.cards import check_plain, read_card, stems
 from punchline.config.yaml_files import read_yaml
 from punchline.core import benchmark as benchmarks
 from punchline.errors import PunchlineError, nearest
+from punchline.files import as_record
 from punchline.schema import ModelCard, Record
 
 FOLDER = "config/finetune"

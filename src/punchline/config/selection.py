@@ -18,7 +18,6 @@ from punchline.config.cards import (
     JUDGES,
     MODELS,
     PLAIN_NAME,
-    as_record,
     check_name,
     check_plain,
     check_without_secrets,
@@ -30,7 +29,7 @@ from punchline.core import variants
 from punchline.core.benchmark import DEFAULT, load
 from punchline.core.benchmark import names as benchmark_names
 from punchline.errors import PunchlineError, nearest
-from punchline.files import parse_csv, sha256_file, write_bytes
+from punchline.files import as_record, parse_csv, sha256_file, write_bytes
 from punchline.paths import DEFAULT_RUN
 from punchline.schema import RULES, Record, Rule, canonical
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, TypeVar, get_args, get_type_hints
+from typing import Annotated, Any, TypeVar
 
 import msgspec
 
-from punchline.errors import PunchlineError, did_you_mean, nearest
+from punchline.errors import PunchlineError, nearest
+from punchline.files import as_record
 from punchline.schema import NUMBERS, Image, ModelCard, Request, Response, Scalar, State, digest_of
 
 Options = TypeVar("Options", bound=msgspec.Struct)
@@ -109,22 +109,10 @@ def response(engine: Engine, request: Request, model_key: str, state: State, **f
 def read_options(card: ModelCard, kind: type[Options], docs: str) -> Options:
     """Options of a card as a struct of its engine; `docs`: the page that explains them.
 
-    Raises PunchlineError, naming card and option. No value but a mistyped choice is repeated: it may be a key.
+    Raises PunchlineError, naming card and option.
     """
-    wrong, known = partial(PunchlineError, file=card.file), kind.__struct_fields__
-    if unknown := [str(option) for option in card.options if option not in known]:
-        hint = did_you_mean(unknown[0], {*known, *(f"sampling.{name}" for name in NUMBERS)})
-        raise wrong(f"unknown option {unknown[0]!r}", hint=f"{hint}Valid: {', '.join(sorted(known))}")
-    try:
-        return msgspec.convert(card.options, kind)
-    except msgspec.ValidationError as error:
-        what, _, at = str(error).partition(" - at `$.")
-        field = at.rstrip("`")
-        if missing := re.fullmatch("Object missing required field `(.+)`", what):
-            what, field = "the option is missing", missing[1]
-        choices = [choice for choice in get_args(get_type_hints(kind).get(field)) if isinstance(choice, str)]
-        hint = nearest(str(card.options.get(field)), choices) if choices else f"See {docs}"
-        raise wrong(what, field=field, hint=hint) from None
+    sampling = [f"sampling.{name}" for name in NUMBERS]
+    return as_record(card.options, kind, lambda _: card.file, f"See {docs}", "option", sampling)
 
 
 def sampling_in(card: ModelCard, known: Collection[str]) -> Iterator[tuple[str, Scalar]]:
