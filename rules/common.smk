@@ -8,11 +8,11 @@ from punchline.snakemake.rules import Snakefile, wildcard
 
 SNAKEFILE = Snakefile(workflow, config)
 PROJECT, PATHS = SNAKEFILE.project, SNAKEFILE.project.paths
-needs, command, says = SNAKEFILE.needs, SNAKEFILE.command, SNAKEFILE.says
-all_of, takes = SNAKEFILE.all_of, SNAKEFILE.takes
+inputs, command, reason = SNAKEFILE.inputs, SNAKEFILE.command, SNAKEFILE.reason
+all_of, resources_of = SNAKEFILE.all_of, SNAKEFILE.resources_of
 
 
-def asked(wildcards):
+def asked_card(wildcards):
     """The card of who a job asks; None where the jobs of its shards have asked."""
     whole = wildcards.shard == ALL and PROJECT.shards(wildcards.respondent)
     return None if whole else PROJECT.card_of(wildcards.respondent)

@@ -2,7 +2,7 @@
 # neither deleted before its job nor lost when the job fails.
 rule fetch:
     input:
-        needs("fetch"),
+        inputs("fetch"),
     output:
         update(PATHS.raw("{benchmark}", "annotations.made.json")),
     log:
@@ -11,7 +11,7 @@ rule fetch:
         benchmark=wildcard(PROJECT.manifests),  # of released runs, too
     params:
         run=command("fetch"),
-        why=says("fetch"),
+        why=reason("fetch"),
     message:
         "released files of {wildcards.benchmark}: {params.why}"
     shell:
@@ -21,7 +21,7 @@ rule fetch:
 # What models see and are asked (images, items, requests), and gold apart from it: a corrected label causes no request.
 rule prepare:
     input:
-        needs("prepare"),
+        inputs("prepare"),
     output:
         update(PATHS.requests("{benchmark}")),
     log:
@@ -29,7 +29,7 @@ rule prepare:
     threads: MANY_THREADS
     params:
         run=command("prepare"),
-        why=says("prepare"),
+        why=reason("prepare"),
     message:
         "items, gold and requests of {wildcards.benchmark}: {params.why}"
     shell:

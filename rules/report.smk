@@ -1,7 +1,7 @@
 # Pages and figures, made of tables, scores and answers; they compute no score of their own.
 rule figure:
     input:
-        needs("figure"),
+        inputs("figure"),
     output:
         svg=report(
             update(PATHS.table("{table}.svg")),
@@ -14,7 +14,7 @@ rule figure:
         f"{PATHS.logs}/figure/{{table}}.log",
     params:
         run=command("figure"),
-        why=says("figure"),
+        why=reason("figure"),
     message:
         "figure of table {wildcards.table}: {params.why}"
     shell:
@@ -23,7 +23,7 @@ rule figure:
 
 rule report:
     input:
-        needs("report"),
+        inputs("report"),
     output:
         update(f"{PATHS.report}/index.html"),
         update(f"{PATHS.report}/files.json"),
@@ -31,7 +31,7 @@ rule report:
         f"{PATHS.logs}/report.log",
     params:
         run=command("report"),
-        why=says("report"),
+        why=reason("report"),
     message:
         f"report pages: {PATHS.report}/index.html: {{params.why}}"
     shell:

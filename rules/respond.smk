@@ -2,17 +2,17 @@
 # for each asks before it. Which indexes a job writes depends on the selection, so Snakemake knows them by one file.
 rule respond:
     input:
-        needs("respond"),
+        inputs("respond"),
     output:
         update(PATHS.responded("{respondent}", "{shard}")),
     log:
         f"{PATHS.logs}/respond/{{respondent}}/{{shard}}.log",
-    threads: lambda wildcards: threads(asked(wildcards))
+    threads: lambda wildcards: threads(asked_card(wildcards))
     resources:
-        **takes(asked),
+        **resources_of(asked_card),
     params:
         run=command("respond"),
-        why=says("respond"),
+        why=reason("respond"),
         part=lambda wildcards: (
             "" if wildcards.shard == ALL else f", shard {wildcards.shard}"
         ),

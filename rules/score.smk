@@ -1,13 +1,13 @@
 rule score:
     input:
-        needs("score"),
+        inputs("score"),
     output:
         update(PATHS.scores("{benchmark}", "{model}")),
     log:
         f"{PATHS.logs}/score/{{benchmark}}/{{model}}.log",
     params:
         run=command("score"),
-        why=says("score"),
+        why=reason("score"),
     message:
         "scores of {wildcards.model} on {wildcards.benchmark}: {params.why}"
     shell:

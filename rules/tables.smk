@@ -6,7 +6,7 @@ for name in PROJECT.selection.benchmarks:
         name:
             f"tables_{name}"
         input:
-            needs("tables", name),
+            inputs("tables", name),
         output:
             [
                 report(update(path), **SNAKEFILE.page(path))
@@ -19,7 +19,7 @@ for name in PROJECT.selection.benchmarks:
         localrule: True
         params:
             run=command("tables", name),
-            why=says("tables", name),
+            why=reason("tables", name),
         message:
             f"tables of {name}: {{params.why}}"
         shell:
@@ -29,7 +29,7 @@ for name in PROJECT.selection.benchmarks:
 # Costs, main values, differences between the two scoring rules, available images.
 rule overview:
     input:
-        needs("overview"),
+        inputs("overview"),
     output:
         [
             report(update(path), **SNAKEFILE.page(path))
@@ -42,7 +42,7 @@ rule overview:
         f"{PATHS.logs}/overview.log",
     params:
         run=command("overview"),
-        why=says("overview"),
+        why=reason("overview"),
     message:
         "overview: {params.why}"
     shell:

@@ -2,20 +2,20 @@
 # is none either: subset= may name it, and the selection of items would depend on what is trained on them.
 rule train:
     input:
-        needs("train"),
+        inputs("train"),
     output:
         manifest=update(adapter("{adapter}")),
     log:
         f"{PATHS.logs}/train/{{adapter}}.log",
     threads: lambda wildcards: threads(read_card(read_recipe(wildcards.adapter).base))
     resources:
-        **takes(
+        **resources_of(
             lambda wildcards: read_card(read_recipe(wildcards.adapter).base),
             runtime=lambda wildcards: read_recipe(wildcards.adapter),
         ),
     params:
         run=command("train"),
-        why=says("train"),
+        why=reason("train"),
     message:
         "adapter {wildcards.adapter}: {params.why}"
     shell:

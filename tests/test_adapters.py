@@ -93,7 +93,7 @@ def test_an_adapter_out_of_date(project: Path) -> None:
     write_manifest(manifest(name="tiny-hummus", recipe=msgspec.to_builtins(recipe), base=made, files=files))
     assert why() == "no provenance record"
     step = Project(read_selection({"models": ["random"], "benchmarks": ["hummus"]})[0]).train("tiny-hummus")
-    write_provenance(step, step.inputs())
+    write_provenance(step, step.input_digests())
     assert why() is None
     # Of which items it was trained is in its manifest: another selection of the same corpus trains nothing anew.
     others: dict[str, Any] = {"models": ["ocr"], "benchmarks": ["hummus", "yesbut"], "seed": 1, "limit": 3}

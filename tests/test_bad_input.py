@@ -31,7 +31,7 @@ from punchline.schema import RULES, Gold, Item, ModelCard, Request, Response, Sc
 from punchline.score import score
 from punchline.scores import items_frame, read_scores, scores_frame, write_scores
 from punchline.tables.render import read_published
-from punchline.tabulate.respondents import who_in
+from punchline.tabulate.respondents import answerers_in
 
 COMICS = [("a_1", "a", "u"), ("a_2", "a", "u"), ("b_1", "b", "u")]
 
@@ -109,7 +109,7 @@ def answered(folder: Path) -> list[Response]:
 
 # How a file is written, read back whole, and read in part.
 FILES: list[tuple[Callable[[Path], Any], Callable[[Path], Any], list[Callable[[Path], Any]]]] = [
-    (answered, lambda path: read_table(path, Response), [digests_in, who_in]),
+    (answered, lambda path: read_table(path, Response), [digests_in, answerers_in]),
     (scored, lambda path: list(read_scores(path)), [lambda path: scores_frame(path, OF_ITEM, "paper")]),
 ]
 

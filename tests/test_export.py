@@ -8,10 +8,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from punchline.artifacts.project import Project
-from punchline.config.runs import made_with
+from punchline.config.runs import selection_of
 from punchline.errors import PunchlineError
 from punchline.export import export, hf
-from punchline.export.samples import Shown
+from punchline.export.samples import ExportItem
 from punchline.report import public
 from punchline.report.pictures import OWN, Right
 from punchline.schema import Gold, ImageRef, Item, sha256
@@ -21,7 +21,7 @@ BYTES = b"\x89PNG of nobody's licence"
 
 
 def test_another_format_and_a_full_folder_are_refused(tmp_path: Path) -> None:
-    project = Project(made_with("default"))
+    project = Project(selection_of("default"))
     with pytest.raises(PunchlineError, match="Did you mean 'hf'"):
         export(project, "hff", tmp_path / "new", "open")
     (tmp_path / "mine.txt").write_text("mine")
@@ -32,7 +32,7 @@ def test_another_format_and_a_full_folder_are_refused(tmp_path: Path) -> None:
 
 def test_two_exports_at_once_into_one_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The second to end says that the folder is taken, and leaves what is there."""
-    project, folder = Project(made_with("default")), tmp_path / "new"
+    project, folder = Project(selection_of("default")), tmp_path / "new"
 
     def write(_: Project, part: Path, pictures: str) -> list[str]:
         part.mkdir()
@@ -53,7 +53,7 @@ def test_a_picture_that_may_not_be_passed_on_is_a_link(tmp_path: Path, right: Ri
     (tmp_path / "a.png").write_bytes(BYTES)
     image = ImageRef(path=str(tmp_path / "a.png"), sha256=sha256(BYTES), width=1, height=1)
     item = Item(benchmark="b", item_id="1", source="s", cluster="1", images=(image,))
-    one = Shown(item, Gold(benchmark="b", item_id="1", values={}), right, held)
+    one = ExportItem(item, Gold(benchmark="b", item_id="1", values={}), right, held)
     path = tmp_path / "items.parquet"
     hf.write_rows(path, hf.ITEMS, [hf.item_row(one)])
     (row,) = pq.read_table(path).to_pylist()

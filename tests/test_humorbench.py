@@ -15,7 +15,7 @@ from punchline.benchmarks.humorbench.judge import judge_request
 from punchline.core.benchmark import Verdict
 from punchline.errors import PunchlineError
 from punchline.files import csv_text
-from punchline.responses import answered as answered_in_order
+from punchline.responses import pair_up
 from punchline.schema import RULES, Gold, Item, Response, Rule, Score, State, Usage
 from punchline.score import read_verdicts
 
@@ -233,7 +233,7 @@ def test_who_judged_a_released_answer_is_read_from_it() -> None:
     assert read_verdicts("released", [(request, said)])[request.request_id].judge == "gpt-4o"
     assert read_verdicts("mine", [(request, own)])[request.request_id].judge == "mine"
     with pytest.raises(PunchlineError, match="does not answer the current requests"):
-        list(answered_in_order([request], [], "f"))
+        list(pair_up([request], [], "f"))
 
 
 @given(TAGGED, TAGGED, st.sampled_from(RULES))

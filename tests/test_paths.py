@@ -62,7 +62,7 @@ def check_apart(files: list[str]) -> None:
 
 def test_every_place_is_looked_at() -> None:
     named = {name for name, _, _ in views(Paths())}
-    sought = "items gold ledger index requests snapshot responded scores table csv"
+    sought = "items gold fetch_log index requests responses responded scores table csv"
     assert named >= set(sought.split())
 
 
@@ -76,7 +76,7 @@ def test_each_named_run_has_two_folders() -> None:
 
 def test_a_file_is_found_in_every_run_its_own_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    default, *named = (Paths(run=name).snapshot("yesbut", "m", "judge") for name in (DEFAULT_RUN, "a", "b"))
+    default, *named = (Paths(run=name).responses("yesbut", "m", "judge") for name in (DEFAULT_RUN, "a", "b"))
     assert of_all_runs(default) == [default]
     for path in named:
         Path(path).parent.mkdir(parents=True)

@@ -95,7 +95,9 @@ def test_pictures_are_written_and_those_of_other_selections_stay(
 
     paths = OfStrip(selection).paths
     write_text(paths.selected("strip"), "item_id,source,url\na,s,\ntorn,s,\n")
-    write_records(paths.ledger("strip"), [entry(tmp_path, "a"), entry(tmp_path, "torn"), entry(tmp_path, "unselected")])
+    write_records(
+        paths.fetch_log("strip"), [entry(tmp_path, "a"), entry(tmp_path, "torn"), entry(tmp_path, "unselected")]
+    )
     (a, torn), _ = made()
     assert [image.path for image in a.images] == ["data/images/demo/strip/a/whole.png", f"{folder}/a/frame1.png"]
     assert [image.name for image in a.images] == ["whole", "frame1"]

@@ -44,13 +44,13 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 def make(step: Artifact) -> None:
     """Make an artefact of its inputs, as a stage does: what is in it hangs on them and on the parameters."""
-    before = step.inputs()
+    before = step.input_digests()
     write(step)
     write_provenance(step, before)
 
 
 def write(step: Artifact) -> None:
-    content = "".join(Path(need.path).read_text() for need in step.needs if need.decides)
+    content = "".join(Path(need.path).read_text() for need in step.inputs if need.decides)
     for path in [*step.outputs, *step.extra()]:
         Path(path).parent.mkdir(parents=True, exist_ok=True)
         Path(path).write_text(f"{path} of [{content}] and {json.dumps(dict(step.parameters), default=str)}\n")
@@ -69,7 +69,7 @@ def one(**changes: Any) -> Artifact:
         "rule": "one",
         "wildcards": ("b",),
         "outputs": (ONE, "data/one.md"),
-        "needs": (Input("source", SOURCE),),
+        "inputs": (Input("source", SOURCE),),
         "parameters": {"limit": 3, "models": ["a", "b"], "about": {"x": 1}},
         "build": BUILD,
         "libraries": ("numpy",),
@@ -197,11 +197,11 @@ def test_what_is_there(spoil: Callable[[], object], reason: str | None) -> None:
         ({"libraries": ("numpy", "opencv")}, "opencv None → 4.10"),
         ({"libraries": ()}, "numpy 2.1 → None"),
         ({"libraries": ("numpy", "gone")}, "gone None → absent"),
-        ({"needs": ()}, f"{SOURCE} counts no more"),
-        ({"needs": (Input("source", SOURCE), Input("source", OTHER))}, f"{OTHER} is new"),
-        ({"needs": (Input("source", OTHER),)}, f"{OTHER} is new (and 1 more)"),
-        ({"needs": (Input("another role", SOURCE),)}, None),
-        ({"needs": (Input("source", SOURCE), Input("first", OTHER, decides=False))}, None),
+        ({"inputs": ()}, f"{SOURCE} counts no more"),
+        ({"inputs": (Input("source", SOURCE), Input("source", OTHER))}, f"{OTHER} is new"),
+        ({"inputs": (Input("source", OTHER),)}, f"{OTHER} is new (and 1 more)"),
+        ({"inputs": (Input("another role", SOURCE),)}, None),
+        ({"inputs": (Input("source", SOURCE), Input("first", OTHER, decides=False))}, None),
         ({"outputs": (ONE, "data/one.md", "data/one.tex")}, "data/one.tex was never made"),
         ({"rule": "renamed", "wildcards": ("c",)}, None),
         ({"extra": list}, None),  # what was recorded counts
@@ -239,7 +239,7 @@ def test_who_asks_gets_it_made_again() -> None:
 def test_what_counts_in_a_file_can_be_less_than_its_bytes() -> None:
     def step() -> Artifact:
         words = Input("source", SOURCE, content=lambda: sorted(Path(SOURCE).read_text().split()))
-        return one(needs=(words,))
+        return one(inputs=(words,))
 
     make(step())
     for text, reason in (("abc", None), (" abc\n", None), ("abc d", f"{SOURCE} changed"), ("", f"{SOURCE} changed")):
@@ -256,7 +256,7 @@ def test_what_cannot_be_read_is_not_current_and_no_error(error: Exception) -> No
     def broken() -> Any:
         raise error
 
-    assert why(one(needs=(Input("source", SOURCE, content=broken),))) == f"cannot be checked: {error}"
+    assert why(one(inputs=(Input("source", SOURCE, content=broken),))) == f"cannot be checked: {error}"
 
 
 def test_the_record_can_lie_elsewhere() -> None:
@@ -296,7 +296,7 @@ def test_a_record_names_all_and_neither_time_nor_place(tmp_path: Path, monkeypat
 def test_an_input_that_changes_while_it_is_read(change: Callable[[], object]) -> None:
     for before in (False, True):  # without a record, and with one
         step = one()
-        inputs = step.inputs()
+        inputs = step.input_digests()
         write(step)
         change()
         with pytest.raises(PunchlineError, match=rf"^{SOURCE}: the file changed while it was being read.*same command"):
@@ -311,7 +311,7 @@ def test_an_input_that_changes_while_it_is_read(change: Callable[[], object]) ->
 @pytest.mark.parametrize("lost", [SOURCE, "data/one.md"])
 def test_a_file_lost_before_the_record_is_written_leaves_no_record(lost: str) -> None:
     step = one()
-    inputs = step.inputs()
+    inputs = step.input_digests()
     write(step)
     Path(lost).unlink()
     with pytest.raises(OSError, match=lost):
@@ -339,7 +339,7 @@ def test_a_build_that_fails_leaves_no_record_of_what_it_began() -> None:
 
 def test_a_build_may_use_the_code_that_is_named_only(monkeypatch: pytest.MonkeyPatch) -> None:
     asking = benchmarks.module_of("pixelhumor", "ask")
-    monkeypatch.setattr(benchmarks, "LOADED", set())
+    monkeypatch.setattr(benchmarks, "USED_MODULES", set())
     monkeypatch.setattr(code, "closure", lambda *modules: dict.fromkeys(modules))
 
     def write_and_ask(step: Artifact) -> None:

@@ -30,7 +30,7 @@ def rebuilt_the_same(step: Artifact) -> None:
     """Build an artifact of a changed source, which its output does not show."""
     content = Path(step.outputs[0]).read_bytes()
     Path(SOURCE).write_text("ABC")
-    inputs = step.inputs()
+    inputs = step.input_digests()
     Path(step.outputs[0]).write_bytes(content)
     write_provenance(step, inputs)
 
@@ -126,7 +126,7 @@ def test_what_must_be_there_first_decides_nothing() -> None:
     needs = (Input("source", OTHER), Input("first", ONE, steps["one"], decides=False))
     last = Artifact(("data/last.txt",), needs, BUILD, rule="last")
     make(steps["one"])
-    inputs = last.inputs()
+    inputs = last.input_digests()
     write(last)
     Path(ONE).write_text("changed meanwhile")
     write_provenance(last, inputs)

@@ -11,7 +11,7 @@ from punchline.read import choice, verdict
 from punchline.read.result import notes
 from punchline.schema import Response, Score
 from punchline.scores import write_scores
-from punchline.tabulate.unparsed import excerpt, unread, why_unread
+from punchline.tabulate.unparsed import count_unparsed, excerpt, why_unparsed
 
 
 def response(name: str, text: str | None, finish: str = "stop") -> Response:
@@ -39,7 +39,7 @@ def test_why_and_how_many(tmp_path: Path) -> None:
     write_scores(tmp_path / "g.parquet", grades, ())
     write_table(tmp_path / "s.parquet", said, Response)
     write_table(tmp_path / "j.parquet", [verdict_of_r0], Response)
-    rows = unread("m", tmp_path / "g.parquet", {"": tmp_path / "s.parquet", "judge": tmp_path / "j.parquet"})
+    rows = count_unparsed("m", tmp_path / "g.parquet", {"": tmp_path / "s.parquet", "judge": tmp_path / "j.parquet"})
     paper = {"model": "m", "condition": "default", "task": "t", "rule": "paper", "answers": 9, "read": 1, "unread": 6}
     paper |= {"refused": 0, "truncated": 2, "failed": 1, "missing": 1}
     paper |= {"unexplained": 2, "empty": 1, "thoughts_only": 1, "declines": 1, "cut_off": 1}
@@ -50,9 +50,9 @@ def test_why_and_how_many(tmp_path: Path) -> None:
 
 def test_why_and_excerpts() -> None:
     """An excerpt is one harmless line."""
-    assert why_unread(" \n", "stop") == "empty" and why_unread("<think>a</think>", "stop") == "thoughts_only"
-    assert why_unread("<think>a", "length") == "cut_off" and why_unread("42", None) == "unexplained"
-    assert why_unread("No image was provided.", None) == "declines"
+    assert why_unparsed(" \n", "stop") == "empty" and why_unparsed("<think>a</think>", "stop") == "thoughts_only"
+    assert why_unparsed("<think>a", "length") == "cut_off" and why_unparsed("42", None) == "unexplained"
+    assert why_unparsed("No image was provided.", None) == "declines"
     assert excerpt("a\n\x1b[31mb\u202e\\n") == "a\\n\\x1b[31mb\\u202e\\\\n"
     long = excerpt("x" * 500 + "END")
     assert long.endswith("END") and " […] " in long and len(long) < 200

@@ -25,7 +25,7 @@ from tests.selected import selection_json
 from tests.servers.runs import Served
 
 from punchline.artifacts.project import Project as Artifacts
-from punchline.config.runs import made_with
+from punchline.config.runs import selection_of
 from punchline.core.storage import read_table
 from punchline.errors import PunchlineError
 from punchline.paths import DEFAULT_RUN
@@ -196,7 +196,7 @@ def unmake(folder: Project, stage: Stage, *, delete: bool) -> None:
     """Remove the provenance files of a job's artifacts, with `delete` their outputs too."""
     _, _, rule, *names = stage.command[: stage.command.index("--threads")]
     with contextlib.chdir(folder.path):
-        for step in Artifacts(made_with(DEFAULT_RUN)).built_by(rule, *names):
+        for step in Artifacts(selection_of(DEFAULT_RUN)).built_by(rule, *names):
             for path in (step.record, *(step.outputs if delete else ())):
                 Path(path).unlink(missing_ok=True)
 

@@ -16,15 +16,15 @@ import pandas as pd
 
 from punchline.artifacts.project import Project
 from punchline.audit.compare import compare_models, differences_frame
-from punchline.audit.state import check_shown
-from punchline.config.runs import find_root, made_with, making, runs, table_named
+from punchline.audit.state import check_table
+from punchline.config.runs import find_root, making, runs, selection_of, table_named
 from punchline.errors import PunchlineError, nearest
 from punchline.files import Keyed
 from punchline.paths import DEFAULT_RUN
 from punchline.read import reasoning
 from punchline.report.items import pick_fields, prompt
 from punchline.report.pictures import items_with_rights
-from punchline.requests import asked
+from punchline.requests import exchanges
 from punchline.schema import RULES, Gold, Item, Response, Rule
 from punchline.scores import read_scores
 from punchline.workflow.provenance import Artifact, Status
@@ -75,7 +75,7 @@ class Run:
 
     @_in_project
     def _project(self) -> Project:
-        return Project(made_with(self.name))  # anew: the run may have been made again since
+        return Project(selection_of(self.name))  # anew: the run may have been made again since
 
     @property
     def benchmarks(self) -> list[str]:
@@ -103,8 +103,8 @@ class Run:
         if not Path(path).is_file():
             hint = f"run.tables: {', '.join(self.tables) or 'none yet'}. In a shell: {making(self.name, path)}"
             raise PunchlineError(f"run {self.name} has no table {table} of {benchmark}", hint=hint)
-        self._check_made(project.tables(benchmark))
-        root = check_shown(path).root
+        self._check_built(project.tables(benchmark))
+        root = check_table(path).root
         frame = pd.read_csv(path, keep_default_na=False, na_values=[""], dtype={"model": str})
         frame.attrs |= {"benchmark": benchmark, "table": table, "root": root}
         return frame
@@ -113,7 +113,7 @@ class Run:
     def items(self, benchmark: str) -> pd.DataFrame:
         """A benchmark's items: id, source, pictures, annotations, gold."""
         project = self._of(benchmark)
-        self._check_made(project.items(benchmark), project.gold(benchmark))
+        self._check_built(project.items(benchmark), project.gold(benchmark))
         golds = Keyed(project.paths.gold(benchmark), Gold)
         return pd.DataFrame(
             {
@@ -133,7 +133,7 @@ class Run:
         """A model's answers to a benchmark, with their prompts, parsed labels, and scores under both rules."""
         project = self._of(benchmark, model)
         where = project.paths
-        self._check_made(project.answers(benchmark, "", model), project.score(benchmark, model))
+        self._check_built(project.answers(benchmark, "", model), project.score(benchmark, model))
         items, golds = Keyed(where.items(benchmark), Item), Keyed(where.gold(benchmark), Gold)
         frame = pd.DataFrame(
             {
@@ -144,7 +144,7 @@ class Run:
                 "pictures": self._pictures(items[request.item_id]),
                 "reading": None,
             }
-            for request, response in asked(project, benchmark, model)
+            for request, response in exchanges(project, benchmark, model)
         )
         for rule in RULES:
             scores = _scores(where.scores(benchmark, model), rule).set_index(list(KEY))
@@ -158,7 +158,7 @@ class Run:
         if rule is not None and rule not in RULES:
             raise PunchlineError(f"no rule {rule!r}", hint=nearest(rule, RULES))
         project = self._of(benchmark, model)
-        self._check_made(project.score(benchmark, model))
+        self._check_built(project.score(benchmark, model))
         return _scores(project.paths.scores(benchmark, model), rule)
 
     @_in_project
@@ -191,7 +191,7 @@ class Run:
             hint = f"{nearest(name, selected)} (run.{what}s)"
             raise PunchlineError(f"run {self.name} has no {what} {name!r}", hint=hint)
 
-    def _check_made(self, *artifacts: Artifact) -> None:
+    def _check_built(self, *artifacts: Artifact) -> None:
         """Warns of artifacts that are not current. Raises PunchlineError if one is missing."""
         status = Status()
         for artifact in artifacts:

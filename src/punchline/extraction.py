@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from punchline.core.benchmark import Benchmark, Verdict
 from punchline.read import reasoning
-from punchline.responses import Asked, Unit, by_item
+from punchline.responses import Exchange, Unit, by_item
 from punchline.schema import Gold, Item, Message, Request, Response, Sampling, Score, Text, sha256
 from punchline.scores import EXTRACTED
 
@@ -36,7 +36,7 @@ Rescore = Callable[[Mapping[str, Response]], Sequence[Score]]  # scores of answe
 
 
 def extraction_requests(
-    benchmark: Benchmark, items: Mapping[str, Item], golds: Mapping[str, Gold], asked: Iterable[Asked]
+    benchmark: Benchmark, items: Mapping[str, Item], golds: Mapping[str, Gold], asked: Iterable[Exchange]
 ) -> Iterator[Request]:
     """Requests about one model's answers to CLOSED tasks that rule `paper` cannot read; an answer's task is theirs."""
     for item_id, pairs in groupby(asked, key=lambda pair: pair[0].item_id):
@@ -67,7 +67,7 @@ def _request(question: Request, answer: Response) -> Request:
     )
 
 
-def read_replies(extractor: str, asked: Iterable[Asked]) -> Extracted:
+def read_replies(extractor: str, asked: Iterable[Exchange]) -> Extracted:
     """An extractor's replies, by what they are about."""
     return {(r.item_id, r.condition, r.sample, r.task): Verdict(extractor, reply) for r, reply in asked}
 

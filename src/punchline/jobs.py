@@ -28,10 +28,10 @@ def status() -> Status:
 
 def build(project: Project, artifact: Artifact) -> None:
     """Build an artifact and write its provenance file. Raises PunchlineError if an input changes during the build."""
-    inputs = artifact.inputs()
-    benchmarks.LOADED.clear()
+    inputs = artifact.input_digests()
+    benchmarks.USED_MODULES.clear()
     call(project, artifact)
-    unnamed = benchmarks.LOADED - code.closure(*artifact.modules).keys() if artifact.modules else set()
+    unnamed = benchmarks.USED_MODULES - code.closure(*artifact.modules).keys() if artifact.modules else set()
     assert not unnamed, f"{artifact.name} used code that its artifact does not name: {', '.join(sorted(unnamed))}"
     write_provenance(artifact, inputs)
 

@@ -157,7 +157,7 @@ class Paths:
     def selected(self, benchmark: str) -> str:
         return f"{self.data}/items/{benchmark}/selected.csv"
 
-    def ledger(self, benchmark: str) -> str:
+    def fetch_log(self, benchmark: str) -> str:
         return f"{self.data}/items/{benchmark}/ledger.jsonl"
 
     def index(self, benchmark: str) -> str:
@@ -174,7 +174,7 @@ class Paths:
         """The requests about items, or those of a pass about, or to, one model."""
         return f"{self.data}/requests/{_within(benchmark, pass_, model)}.parquet"
 
-    def snapshot(self, benchmark: str, model: str, pass_: str = "") -> str:
+    def responses(self, benchmark: str, model: str, pass_: str = "") -> str:
         """The answers to the current requests, about items or of a pass."""
         return f"{self.data}/responses/{_within(benchmark, pass_, model)}.parquet"
 

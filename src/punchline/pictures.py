@@ -11,7 +11,7 @@ from punchline.core.benchmark import PUBLISHED, Benchmark, Files, NoPicture, ill
 from punchline.core.threads import threads
 from punchline.errors import PunchlineError
 from punchline.files import write_bytes, write_records
-from punchline.prepare import ledger, reading
+from punchline.prepare import fetch_log, reading
 from punchline.schema import FetchEntry, ImageRef, Pictures, sha256
 from punchline.text import track
 
@@ -19,20 +19,20 @@ from punchline.text import track
 def make_pictures(
     benchmark: Benchmark, entry: FetchEntry, files: Files, folder: str, pinned: bool
 ) -> tuple[Pictures, dict[str, bytes]]:
-    """The pictures of one ledger entry, and {path: bytes} of them. Pure but for reading the published image.
+    """The pictures of one entry of the fetch log, and {path: bytes} of them. Pure but for reading the published image.
 
     A picture's path is <folder>/<item id>/<name><suffix>, or <folder>/<item id><suffix> for one without a name.
-    `pinned`: published bytes must be those that the ledger recorded. Raises PunchlineError for an image that is gone or
+    `pinned`: published bytes must be those that the fetch log has. Raises PunchlineError for an image that is gone or
     differs, and as the benchmark's `pictures` does.
     """
     source, item = Path(str(entry.path)), entry.item_id
     if not source.is_file():
         hint = "Put it back, or run with --forcerun fetch"
-        raise PunchlineError("the image in the ledger is gone", file=source, record=item, hint=hint)
+        raise PunchlineError("the image in the fetch log is gone", file=source, record=item, hint=hint)
     content = source.read_bytes()
     digest = sha256(content)
     if pinned and digest != entry.sha256:
-        were = f"(sha256 {digest[:12]}…, the ledger has {str(entry.sha256)[:12]}…)"
+        were = f"(sha256 {digest[:12]}…, the fetch log has {str(entry.sha256)[:12]}…)"
         what = f"the image's bytes have changed since they were fetched {were}"
         raise PunchlineError(what, file=source, record=item, hint="Delete the file and run with --forcerun fetch")
     reason = None
@@ -62,7 +62,7 @@ def make_pictures(
 def write_pictures(project: Project, benchmark: str) -> None:
     """Write what models see, and an index of it. Pictures of other selections stay: runs share them."""
     loaded, folder, index = project.benchmark(benchmark), project.paths.pictures(benchmark), []
-    present = [entry for entry in ledger(project, benchmark) if entry.state == "ok"]
+    present = [entry for entry in fetch_log(project, benchmark) if entry.state == "ok"]
     with reading(project, benchmark, loaded.ITEM_FILES) as files, ThreadPoolExecutor(threads()) as pool:
         make = partial(make_pictures, loaded, files=files, folder=folder, pinned=not project.selection.corpus.drawn)
         for record, contents in track(pool.map(make, present), len(present), "make_pictures"):

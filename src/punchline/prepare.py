@@ -134,10 +134,10 @@ def reading(project: Project, benchmark: str, names: Sequence[str]) -> Iterator[
         yield raw_files(project, benchmark, names)
 
 
-def ledger(project: Project, benchmark: str) -> list[FetchEntry]:
+def fetch_log(project: Project, benchmark: str) -> list[FetchEntry]:
     """The fetch log's entries of the selected items."""
     wanted = set(read_selected(project.paths.selected(benchmark)))
-    entries = read_records(project.paths.ledger(benchmark), FetchEntry)
+    entries = read_records(project.paths.fetch_log(benchmark), FetchEntry)
     return [entry for entry in entries if entry.item_id in wanted]
 
 
@@ -164,7 +164,7 @@ def write_items(project: Project, benchmark: str) -> None:
     pictures: dict[str, Pictures] = {}
     if project.illustrated(benchmark):
         pictures = {made.item_id: made for made in read_records(where.index(benchmark), Pictures)}
-        entries = {entry.item_id: entry.reason or "missing" for entry in ledger(project, benchmark)}
+        entries = {entry.item_id: entry.reason or "missing" for entry in fetch_log(project, benchmark)}
         images = {item_id: entries.get(item_id, "not in the ledger") for item_id in selected}
         images |= {item_id: made.images or made.reason or images[item_id] for item_id, made in pictures.items()}
     with reading(project, benchmark, loaded.ITEM_FILES) as files:

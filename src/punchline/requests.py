@@ -16,7 +16,7 @@ from punchline.core.benchmark import DEFAULT, Benchmark
 from punchline.core.storage import Stored, write_table
 from punchline.files import Keyed, records_in
 from punchline.prepare import reading
-from punchline.responses import Asked, Unit, answered, by_item
+from punchline.responses import Exchange, Unit, by_item, pair_up
 from punchline.schema import Gold, Item, Request, Response
 
 
@@ -38,7 +38,7 @@ def ask_in_pass(
     pass_: str,
     items: Mapping[str, Item],
     golds: Mapping[str, Gold],
-    answers: Iterable[Asked],
+    answers: Iterable[Exchange],
     conditions: Sequence[str] = (DEFAULT,),
     samples: int = 1,
 ) -> Iterator[Request]:
@@ -95,23 +95,23 @@ def write_requests(project: Project, benchmark: str) -> None:
     write_table(project.paths.requests(benchmark), requests, Request)
 
 
-def asked_in_pass(project: Project, benchmark: str, pass_: str, model: str) -> Iterator[Asked]:
+def exchanges_in_pass(project: Project, benchmark: str, pass_: str, model: str) -> Iterator[Exchange]:
     """Requests of a pass about a model, each with its answer."""
-    snapshot = project.paths.snapshot(benchmark, model, pass_)
+    snapshot = project.paths.responses(benchmark, model, pass_)
     requests = Stored(project.paths.requests(benchmark, model, pass_), Request)
-    return answered(requests, Stored(snapshot, Response), snapshot)
+    return pair_up(requests, Stored(snapshot, Response), snapshot)
 
 
-def asked(project: Project, benchmark: str, model: str, *, chained: bool = True) -> Iterator[Asked]:
+def exchanges(project: Project, benchmark: str, model: str, *, chained: bool = True) -> Iterator[Exchange]:
     """Requests to a model, about items and then its own answers, each with its answer."""
-    snapshot = project.paths.snapshot(benchmark, model)
-    yield from answered(Stored(project.paths.requests(benchmark), Request), Stored(snapshot, Response), snapshot)
+    snapshot = project.paths.responses(benchmark, model)
+    yield from pair_up(Stored(project.paths.requests(benchmark), Request), Stored(snapshot, Response), snapshot)
     if chained and CHAINED in project.passes(benchmark, model):
-        yield from asked_in_pass(project, benchmark, CHAINED, model)
+        yield from exchanges_in_pass(project, benchmark, CHAINED, model)
 
 
 def pass_requests(
-    project: Project, benchmark: str, pass_: str, model: str, pairs: Iterable[Asked]
+    project: Project, benchmark: str, pass_: str, model: str, pairs: Iterable[Exchange]
 ) -> Iterable[Request]:
     """Requests of one pass about one model's answers, or about texts of the data (DATA)."""
     if model == DATA:

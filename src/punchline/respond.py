@@ -27,8 +27,8 @@ from punchline.errors import PunchlineError
 from punchline.files import records_in, write_bytes
 from punchline.jobs import build, status
 from punchline.journal import WHOLE, Answers, Journal, Shard, locked
-from punchline.requests import asked, pass_requests
-from punchline.responses import Asked
+from punchline.requests import exchanges, pass_requests
+from punchline.responses import Exchange
 from punchline.schema import Item, Request, Response, canonical
 from punchline.text import log_line, track
 from punchline.workflow import digests
@@ -215,7 +215,7 @@ class _Asked:
             return
         for model, step in self.steps.items():
             self._keep_of_another(model, step)
-        before = {model: step.inputs() for model, step in self.steps.items()}
+        before = {model: step.input_digests() for model, step in self.steps.items()}
         requests = {model: self.requests(model) for model in self.steps}
         with self.answered(requests) as log:
             if any((one, self.key) not in log for of_model in requests.values() for one in digests_of(of_model)):
@@ -274,9 +274,9 @@ class _Asked:
         if pass_ == CHAINED and shard != WHOLE:  # the index of its own answers is written when all shards are done
             log = Answers(paths.with_shards(project.journal(model, Round(benchmark, "", (model,)))))
             own = part_of(Stored(project.paths.requests(benchmark), Request), shard)
-            pairs: Iterable[Asked] = ((request, log.read((request.request_id, self.key))) for request in own)
+            pairs: Iterable[Exchange] = ((request, log.read((request.request_id, self.key))) for request in own)
         else:
-            pairs = asked(project, benchmark, model, chained=pass_ != CHAINED)
+            pairs = exchanges(project, benchmark, model, chained=pass_ != CHAINED)
         return [one for one in pass_requests(project, benchmark, pass_, model, pairs) if shard.has(one.item_id)]
 
     def write(self, model: str, requests: Sequence[Request], log: Answers) -> None:

@@ -10,11 +10,11 @@ from punchline.errors import PunchlineError
 from punchline.schema import Request, Response
 
 Unit = tuple[str, str, int]  # item id, condition, sample
-Asked = tuple[Request, Response]  # a request and its answer
+Exchange = tuple[Request, Response]  # a request and its answer
 Verdicts = dict[str, Verdict]  # by id of the judge's request
 
 
-def by_item(answers: Iterable[Asked]) -> Iterator[tuple[str, dict[Unit, dict[str, Response]]]]:
+def by_item(answers: Iterable[Exchange]) -> Iterator[tuple[str, dict[Unit, dict[str, Response]]]]:
     """Answers that are read together, by unit and task, item by item. An item's requests stand together."""
     for item_id, pairs in groupby(answers, key=lambda pair: pair[0].item_id):
         units: dict[Unit, dict[str, Response]] = {}
@@ -23,12 +23,12 @@ def by_item(answers: Iterable[Asked]) -> Iterator[tuple[str, dict[Unit, dict[str
         yield item_id, units
 
 
-def read_verdicts(judge: str, answers: Iterable[Asked]) -> Verdicts:
+def read_verdicts(judge: str, answers: Iterable[Exchange]) -> Verdicts:
     """A judge's answers by id of its request. An answer from a released file says itself whose it is."""
     return {answer.request_id: Verdict(str(answer.effective.get("judge", judge)), answer) for _, answer in answers}
 
 
-def answered(requests: Iterable[Request], responses: Iterable[Response], file: str) -> Iterator[Asked]:
+def pair_up(requests: Iterable[Request], responses: Iterable[Response], file: str) -> Iterator[Exchange]:
     """Each request with its answer. Raises PunchlineError unless they belong together, one for one, in their order."""
     for request, response in zip_longest(requests, responses):
         if request is None or response is None or request.request_id != response.request_id:

@@ -13,8 +13,8 @@ from punchline.artifacts.project import Project
 from punchline.core.benchmark import Benchmark, Verdict
 from punchline.extraction import Extracted, read_replies, with_replies
 from punchline.files import Keyed
-from punchline.requests import asked, asked_in_pass
-from punchline.responses import Asked, Unit, Verdicts, by_item, read_verdicts
+from punchline.requests import exchanges, exchanges_in_pass
+from punchline.responses import Exchange, Unit, Verdicts, by_item, read_verdicts
 from punchline.schema import RULES, Gold, Item, Response, Score
 from punchline.scores import write_scores
 
@@ -24,7 +24,7 @@ def score(
     model: str,
     items: Mapping[str, Item],
     golds: Mapping[str, Gold],
-    pairs: Iterable[Asked],
+    pairs: Iterable[Exchange],
     verdicts: Mapping[str, Verdict] | None = None,
     extracted: Extracted | None = None,
 ) -> Iterator[Score]:
@@ -63,12 +63,12 @@ def write_model(project: Project, benchmark: str, model: str) -> None:
     judges = {pass_: who for pass_, who in passes.items() if pass_ not in (CHAINED, EXTRACTOR)}
     verdicts: Verdicts | None = {} if judges else None
     for pass_, judge in judges.items():
-        verdicts = (verdicts or {}) | read_verdicts(judge, asked_in_pass(project, benchmark, pass_, model))
+        verdicts = (verdicts or {}) | read_verdicts(judge, exchanges_in_pass(project, benchmark, pass_, model))
     items = Keyed(project.paths.items(benchmark), Item)
     golds = Keyed(project.paths.gold(benchmark), Gold)
-    loaded, answers = project.benchmark(benchmark), asked(project, benchmark, model)
+    loaded, answers = project.benchmark(benchmark), exchanges(project, benchmark, model)
     extracted = None
     if EXTRACTOR in passes:
-        extracted = read_replies(passes[EXTRACTOR], asked_in_pass(project, benchmark, EXTRACTOR, model))
+        extracted = read_replies(passes[EXTRACTOR], exchanges_in_pass(project, benchmark, EXTRACTOR, model))
     scores = score(loaded, model, items, golds, answers, verdicts, extracted)
     write_scores(project.paths.scores(benchmark, model), scores, loaded.METRICS)

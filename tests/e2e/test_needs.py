@@ -50,10 +50,10 @@ def test_a_job_reads_nothing_that_it_does_not_name(opened: tuple[Project, list[l
             projects[text] = Needs(msgspec.json.decode(text, type=Selection))
         project = projects[text]
         steps = project.built_by(rule, *names)
-        known = {need.path for step in steps for need in step.needs} | {p for step in steps for p in step.outputs}
-        below = [need.step for step in steps for need in step.needs if need.step]
+        known = {need.path for step in steps for need in step.inputs} | {p for step in steps for p in step.outputs}
+        below = [need.artifact for step in steps for need in step.inputs if need.artifact]
         if rule == "tables":  # lineages name all files behind a table
-            below += [need.step for step in steps for need in dependencies(step) if need.step]
+            below += [need.artifact for step in steps for need in dependencies(step) if need.artifact]
             known |= {need.path for step in steps for need in dependencies(step)}
         if rule == "respond":  # images: the requests name each by its sha256
             below += [project.pictures(name) for name in project.selection.benchmarks]
@@ -70,10 +70,10 @@ def test_a_job_reads_nothing_that_it_does_not_name(opened: tuple[Project, list[l
 def test_a_lineage_names_what_the_artifacts_read(opened: tuple[Project, list[list[str]]]) -> None:
     """The files of all lineages of a benchmark are the inputs, direct and indirect, of its tables."""
     from punchline.artifacts.project import Project as Needs
-    from punchline.config.runs import made_with
+    from punchline.config.runs import selection_of
     from punchline.workflow.provenance import dependencies
 
-    project = Needs(made_with("default"))
+    project = Needs(selection_of("default"))
     for benchmark in project.selection.benchmarks:
         step, named, found = project.tables(benchmark), set[str](), 0
         for path in step.outputs:

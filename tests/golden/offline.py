@@ -16,7 +16,7 @@ from tests.test_read_phrasings import read as read_phrasing
 
 from punchline.config.adapters import trained
 from punchline.config.cards import read_card
-from punchline.config.runs import made_with
+from punchline.config.runs import selection_of
 from punchline.core import benchmark as benchmarks
 from punchline.core import engine as engines
 from punchline.engines.openai.batch import State
@@ -268,7 +268,7 @@ def older_files() -> Pins:
         read = {
             "batches": msgspec.json.decode((FILES / "batches.json").read_bytes(), type=State).batches,
             "adapter": trained("old"),
-            "run": made_with("default"),
+            "run": selection_of("default"),
             "locks": read_manifest(FILES / "images.lock.csv", Lock),
             "fetch log": list(read_log(FILES / "fetch.jsonl").values()),
             "raters": votes.raters(),

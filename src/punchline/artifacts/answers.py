@@ -8,7 +8,7 @@ from typing import Any
 
 from punchline import paths
 from punchline.artifacts.contents import answers_in, counted, printed
-from punchline.artifacts.data import Prepared, artifact
+from punchline.artifacts.data import DataArtifacts, artifact
 from punchline.artifacts.passes import ALL, CHAINED, DATA, EXTRACTOR, Round
 from punchline.artifacts.respondents import key_so_far, role_of
 from punchline.config import adapters, recipes
@@ -18,7 +18,7 @@ from punchline.schema import ModelCard, digest_of
 from punchline.workflow.provenance import Artifact, Input
 
 
-class Answered(Prepared):
+class AnswerArtifacts(DataArtifacts):
     """The artifacts of questions and answers."""
 
     @artifact
@@ -50,7 +50,7 @@ class Answered(Prepared):
         """An adapter. Of which items it was trained is in its manifest: another selection trains nothing anew."""
         recipe = recipes.read_recipe(adapter)
         base = read_card(recipe.base)
-        before = [need._replace(decides=False) for need in self._labelled(recipe.benchmark)]
+        before = [need._replace(decides=False) for need in self._items_and_gold(recipe.benchmark)]
         return Artifact(
             (paths.adapter(adapter),),
             [*before, *self._weights(base)],
@@ -70,7 +70,7 @@ class Answered(Prepared):
         journals = sorted({paths.shard_journal(self.journal(respondent, one), shard) for one in rounds})
         return Artifact(
             (self.paths.responded(respondent, shard),),
-            [need for step in artifacts for need in step.needs if need.path not in outputs],
+            [need for step in artifacts for need in step.inputs if need.path not in outputs],
             "punchline.respond:write_shard",
             {"asked": digest_of([[step.name, step.parameters] for step in artifacts])},
             tuple(dict.fromkeys(module for step in artifacts for module in step.modules)),
@@ -90,9 +90,9 @@ class Answered(Prepared):
         respondent = self.respondent(benchmark, pass_, model)
         card, engine = self.card_of(respondent), self.engine_of(respondent)
         journal = self.journal(respondent, Round(benchmark, pass_, (model,)))
-        index = self.paths.snapshot(benchmark, model, pass_)
+        index = self.paths.responses(benchmark, model, pass_)
         items = self.items(benchmark).output()._replace(decides=False)
-        inputs = self._asked_after(benchmark, pass_, model) if pass_ else [self.requests(benchmark).output(), items]
+        inputs = self._inputs_of_pass(benchmark, pass_, model) if pass_ else [self.requests(benchmark).output(), items]
         module = "compared" if model == DATA else {CHAINED: "ask", EXTRACTOR: "scoring"}.get(pass_, "judge")
         stage = "score" if pass_ == EXTRACTOR else module
         code = (*self._code(benchmark, module), *(["punchline.extraction"] if pass_ == EXTRACTOR else []))
@@ -115,29 +115,29 @@ class Answered(Prepared):
             job=self.paths.responded(respondent, ALL),
         )
 
-    def _asked_after(self, benchmark: str, pass_: str, model: str) -> list[Input]:
+    def _inputs_of_pass(self, benchmark: str, pass_: str, model: str) -> list[Input]:
         """Inputs of the requests of a pass."""
         loaded = self.benchmark(benchmark)
         if model != DATA:
-            answers = self._own(benchmark, model, chained=pass_ != CHAINED)
-            return [*self._labelled(benchmark), *answers]
+            answers = self._own_answers(benchmark, model, chained=pass_ != CHAINED)
+            return [*self._items_and_gold(benchmark), *answers]
 
         def values(file: str) -> list[Any]:
             return [printed(file, name) for name in loaded.COMPARED[pass_]]
 
         return [*self._raw(benchmark, loaded.GOLD_FILES), *self._published(benchmark, values)]
 
-    def _own(self, benchmark: str, model: str, *, chained: bool = True) -> list[Input]:
+    def _own_answers(self, benchmark: str, model: str, *, chained: bool = True) -> list[Input]:
         """A model's requests and responses about items and, if `chained`, about its own answers."""
-        inputs = [self.requests(benchmark).output(), self._snapshot(benchmark, "", model)]
+        inputs = [self.requests(benchmark).output(), self._responses(benchmark, "", model)]
         chained = chained and CHAINED in self.passes(benchmark, model)
         return inputs + (self._pass(benchmark, CHAINED, model) if chained else [])
 
     def _pass(self, benchmark: str, pass_: str, model: str) -> list[Input]:
         requests = self.answers(benchmark, pass_, model).output(f"{role_of(pass_)} requests", 1)
-        return [requests, self._snapshot(benchmark, pass_, model)]
+        return [requests, self._responses(benchmark, pass_, model)]
 
-    def _snapshot(self, benchmark: str, pass_: str, model: str) -> Input:
+    def _responses(self, benchmark: str, pass_: str, model: str) -> Input:
         """The index of responses of a pass, or about items ("": no pass)."""
         return self.answers(benchmark, pass_, model).output(f"{role_of(pass_)} snapshot" if pass_ else "snapshot")
 

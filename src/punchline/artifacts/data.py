@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from punchline import paths
-from punchline.artifacts.respondents import Asking
+from punchline.artifacts.respondents import Respondents
 from punchline.config.selection import Selection
 from punchline.core import benchmark as benchmarks
 from punchline.core.engine import Engine
@@ -24,7 +24,7 @@ def artifact(method: Callable[..., Artifact]) -> Callable[..., Artifact]:
     """A method that describes an artifact of its name: one object for the same wildcards, whoever asks for it."""
 
     @functools.wraps(method)
-    def get(self: Prepared, *wildcards: str) -> Artifact:
+    def get(self: DataArtifacts, *wildcards: str) -> Artifact:
         key = (method.__name__, *wildcards)
         if key not in self.artifacts:
             described = method(self, *wildcards)
@@ -34,7 +34,7 @@ def artifact(method: Callable[..., Artifact]) -> Callable[..., Artifact]:
     return get
 
 
-class Prepared(Asking):
+class DataArtifacts(Respondents):
     """The artifacts that no model has a part in."""
 
     def __init__(self, selection: Selection, shards: int | None = None) -> None:
@@ -116,9 +116,9 @@ class Prepared(Asking):
 
     @artifact
     def images(self, benchmark: str) -> Artifact:
-        """The published images, by their ledger: of the demo, fetched, or missing with a reason."""
+        """The published images, by their fetch log: of the demo, fetched, or missing with a reason."""
         demo = self.selection.corpus.drawn
-        log = self.paths.ledger(benchmark)
+        log = self.paths.fetch_log(benchmark)
         return Artifact(
             (log,),
             [self._selected(benchmark), *(self.demo_images(benchmark) if demo else self._pins(benchmark))],
@@ -135,9 +135,9 @@ class Prepared(Asking):
         inputs = [Input("manifest", pinned)]
         return inputs + ([Input("manifest", lock, decides=False)] if Path(lock).is_file() else [])
 
-    def _ledger(self, benchmark: str) -> Input:
-        file = self.paths.ledger(benchmark)
-        content = functools.partial(_ledger_content, file)
+    def _fetch_log(self, benchmark: str) -> Input:
+        file = self.paths.fetch_log(benchmark)
+        content = functools.partial(_fetch_log_content, file)
         return self.images(benchmark).output("ledger")._replace(content=content)
 
     # What models see, and gold
@@ -148,7 +148,7 @@ class Prepared(Asking):
         loaded, index = self.benchmark(benchmark), self.paths.index(benchmark)
         return Artifact(
             (index,),
-            [*self._raw(benchmark, loaded.ITEM_FILES), self._selected(benchmark), self._ledger(benchmark)],
+            [*self._raw(benchmark, loaded.ITEM_FILES), self._selected(benchmark), self._fetch_log(benchmark)],
             "punchline.pictures:write_pictures",
             {"pinned": not self.selection.corpus.drawn},
             (*self._code(benchmark, "pictures"), benchmarks.PICTURES),
@@ -159,10 +159,10 @@ class Prepared(Asking):
         )
 
     def _pictures(self, benchmark: str) -> list[Input]:
-        """The index of pictures and the ledger; nothing where no image is shown."""
+        """The index of pictures and the fetch log; nothing where no image is shown."""
         if not self.illustrated(benchmark):
             return []
-        return [self._ledger(benchmark), self.pictures(benchmark).output("picture index")]
+        return [self._fetch_log(benchmark), self.pictures(benchmark).output("picture index")]
 
     @artifact
     def items(self, benchmark: str) -> Artifact:
@@ -185,11 +185,11 @@ class Prepared(Asking):
             job=self.paths.requests(benchmark),
         )
 
-    def _labelled(self, benchmark: str) -> list[Input]:
+    def _items_and_gold(self, benchmark: str) -> list[Input]:
         """Items and their gold."""
         return [self.items(benchmark).output(), self.gold(benchmark).output()]
 
 
-def _ledger_content(file: str) -> Any:
-    """A ledger without when and from where: those differ from machine to machine."""
+def _fetch_log_content(file: str) -> Any:
+    """A fetch log without when and from where: those differ from machine to machine."""
     return [(e.item_id, e.state, e.reason, e.path, e.sha256) for e in read_records(file, FetchEntry)]

@@ -23,7 +23,7 @@ from punchline.workflow.lineage import File
 FORMAT = 2
 
 
-class Asked(Record, frozen=True, kw_only=True):
+class Respondent(Record, frozen=True, kw_only=True):
     """Who answered one pass of a model's answers."""
 
     pass_: str = msgspec.field(name="hop")  # in lineages of all versions
@@ -40,7 +40,7 @@ class Model(Record, frozen=True, kw_only=True):
     key: str
     kind: str
     versions: list[str]  # engine versions of its responses
-    passes: tuple[Asked, ...] = msgspec.field(name="hops", default=())  # what its answers led to
+    passes: tuple[Respondent, ...] = msgspec.field(name="hops", default=())  # what its answers led to
 
 
 class Lineage(Record, frozen=True, kw_only=True):
@@ -51,7 +51,7 @@ class Lineage(Record, frozen=True, kw_only=True):
     table: str
     selection: Selection
     models: list[Model]
-    compared: tuple[Asked, ...] = ()  # who was asked about texts of the data itself
+    compared: tuple[Respondent, ...] = ()  # who was asked about texts of the data itself
     cells: list[Cell]
     files: list[File]
     # Digest of what each rule on the way ran. Not in the root, which holds what came out.
@@ -99,7 +99,7 @@ def root_of(
     models: Iterable[Model],
     cells: Iterable[Cell],
     files: Iterable[File],
-    compared: Iterable[Asked] = (),
+    compared: Iterable[Respondent] = (),
 ) -> str:
     """One digest of everything that must be equal wherever this table is made from the same bytes."""
     of_data = [(DATA, "", passes)] if (passes := tuple(compared)) else []

@@ -80,7 +80,7 @@ def passes_of(
     and no other judge is asked for, or just the one that gave them.
     """
     judged = JUDGE in benchmark.JUDGES and engine.format == benchmark.NAME  # else its file need not be read
-    if judged and engine.givers() and judge in (None, *_who(engine)):
+    if judged and engine.givers() and judge in (None, *_judges_of(engine)):
         judge = RELEASED
     chosen = {JUDGE: judge, **scorers}
     respondents = {
@@ -91,7 +91,7 @@ def passes_of(
     return {pass_: name for pass_ in PASSES if (name := respondents.get(pass_))}
 
 
-def _who(engine: Engine) -> set[str]:
+def _judges_of(engine: Engine) -> set[str]:
     """The one judge of all an engine's answers; nobody where there are several, or none."""
     judges = engine.givers()
     return judges if len(judges) == 1 else set()
@@ -99,5 +99,5 @@ def _who(engine: Engine) -> set[str]:
 
 def card_of_released(engine: Engine) -> ModelCard | None:
     """The card of the one judge who gave released verdicts, for its price; None where there is none."""
-    name = next(iter(_who(engine)), "")
+    name = next(iter(_judges_of(engine)), "")
     return read_card(name, "config/judge") if name in stems("config/judge") else None

@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from punchline import paths
-from punchline.artifacts.answers import Answered
+from punchline.artifacts.answers import AnswerArtifacts
 from punchline.artifacts.contents import behind_shortcuts, files_beside, listed_files, printed
 from punchline.artifacts.data import artifact
 from punchline.artifacts.lineage import digests_of_cells, lineage_path
@@ -50,7 +50,7 @@ KINDS = {
 }
 
 
-class Project(Answered):
+class Project(AnswerArtifacts):
     """The artifacts of one selection."""
 
     def built_by(self, rule: str, *wildcards: str) -> list[Artifact]:
@@ -108,7 +108,11 @@ class Project(Answered):
         judges = {pass_: who for pass_, who in self.passes(benchmark, model).items() if pass_ != CHAINED}
         return Artifact(
             (self.paths.scores(benchmark, model),),
-            [*self._labelled(benchmark), *self._own(benchmark, model), *self._in_passes(benchmark, model)],
+            [
+                *self._items_and_gold(benchmark),
+                *self._own_answers(benchmark, model),
+                *self._in_passes(benchmark, model),
+            ],
             "punchline.score:write_model",
             {"judges": judges},
             self._code(benchmark, "scoring"),
@@ -117,7 +121,7 @@ class Project(Answered):
 
     def _scored(self, benchmark: str, model: str) -> list[Input]:
         """A model's scores, indexes of its responses in all passes, and released files that it replays."""
-        snapshots = [self._snapshot(benchmark, pass_, model) for pass_ in ("", *self.passes(benchmark, model))]
+        snapshots = [self._responses(benchmark, pass_, model) for pass_ in ("", *self.passes(benchmark, model))]
         return [self._scores(benchmark, model), *snapshots, *self._released(self.engines[model])]
 
     def _scores(self, benchmark: str, model: str) -> Input:
@@ -135,7 +139,7 @@ class Project(Answered):
         cards = []
         if spec.of_models:
             inputs += [*self._raw(benchmark, loaded.ITEM_FILES), *self._labels(benchmark)]
-            inputs += [*self._labelled(benchmark), self._selected(benchmark)]
+            inputs += [*self._items_and_gold(benchmark), self._selected(benchmark)]
             file = self.paths.csv("shortcuts", benchmark)
             content = functools.partial(behind_shortcuts, file, spec)
             inputs.append(Input("shortcuts", file, self.shortcuts(benchmark), content))
@@ -144,7 +148,7 @@ class Project(Answered):
                 cards.append((self.cards[model], "model card"))
                 passes += [(*of, model) for of in self.passes(benchmark, model).items() if of[0] != CHAINED]
         for pass_, respondent, model in passes:  # no keys: a judge's weights may be absent
-            if (card := self.shown_for(pass_, respondent, model)) is not None:
+            if (card := self.card_for(pass_, respondent, model)) is not None:
                 cards.append((card, f"{role_of(pass_)} card"))
         for card, role in cards:
             inputs.append(Input(role, card.file, content=functools.partial(shown, card, benchmark, spec.prices)))
@@ -178,7 +182,7 @@ class Project(Answered):
         specs = loaded.TABLES
         tables = [self.table(benchmark, name) for name in specs]
         priced_last = sorted(tables, key=lambda table: specs[table.wildcards[1]].prices)  # cards with their prices
-        inputs = [need for table in priced_last for need in table.needs]
+        inputs = [need for table in priced_last for need in table.inputs]
         inputs += self._published(benchmark, lambda file: [printed(file, name) for name in specs])
         inputs += [need for model in self.selection.models for need in self._scored(benchmark, model)]
         job = Artifact(
@@ -199,7 +203,7 @@ class Project(Answered):
         inputs, loaded = [*self._all_scores(benchmark), *self._labels(benchmark)], self.benchmark(benchmark)
         repeated = self.judged_repeatedly(benchmark)
         for model in repeated:
-            inputs += [*self._own(benchmark, model), *self._pass(benchmark, JUDGE, model)]
+            inputs += [*self._own_answers(benchmark, model), *self._pass(benchmark, JUDGE, model)]
         stages = ("tables", "score") if repeated else ("tables",)
         return Artifact(
             tuple(self.paths.csv(name, benchmark) for name in VALIDITY),
@@ -229,7 +233,7 @@ class Project(Answered):
         printed_values = self._published(benchmark, lambda file: Path(file).read_text(encoding="utf-8"))
         votes_module = benchmarks.facet(benchmark, "people")
         votes = self._raw(benchmark, votes_module.FILES if votes_module else ())
-        return [*scores, *self._labelled(benchmark), *votes, *printed_values]
+        return [*scores, *self._items_and_gold(benchmark), *votes, *printed_values]
 
     @artifact
     def shared(self) -> Artifact:
@@ -260,17 +264,17 @@ class Project(Answered):
     def overview(self) -> Artifact:
         """The cost of all answers, main values, values that differ between the rules, images that are available."""
         requests, where = self.asked(), self.paths
-        inputs = [self._snapshot(b, pass_.removeprefix("answer"), model) for b, model, pass_, *_ in requests]
+        inputs = [self._responses(b, pass_.removeprefix("answer"), model) for b, model, pass_, *_ in requests]
         for table in self._csv(of_models=True):
             path = str(lineage_path(table.path))
-            inputs += [table, Input("lineage", path, table.step, functools.partial(digests_of_cells, path))]
+            inputs += [table, Input("lineage", path, table.artifact, functools.partial(digests_of_cells, path))]
         illustrated = [name for name in self.selection.benchmarks if self.illustrated(name)]
         return Artifact(
             (
                 *(where.csv("cost"), where.csv("discrepancies"), where.metrics, where.csv("metrics")),
                 *(where.csv("availability", name) for name in illustrated),
             ),
-            [*inputs, *map(self._ledger, illustrated)],
+            [*inputs, *map(self._fetch_log, illustrated)],
             "punchline.overview.build:write_overview",
             {"asked": [[*names, card.name, msgspec.to_builtins(card.price)] for *names, card, _ in requests]},
             tuple(module for name in self.selection.benchmarks for module in self._code(name, "tables")),
@@ -298,15 +302,15 @@ class Project(Answered):
         output = self.paths.report_items(benchmark)
         return Artifact(
             (output,),
-            [*self._labelled(benchmark), self.requests(benchmark).output(), *self._pictures(benchmark), *pins],
+            [*self._items_and_gold(benchmark), self.requests(benchmark).output(), *self._pictures(benchmark), *pins],
             "punchline.report.items:write_items",
             {"public": is_public()},
-            code=tuple(self._shown(benchmark)),
+            code=tuple(self._page_modules(benchmark)),
             extra=lambda: files_beside(output),
             job=self._report,
         )
 
-    def _shown(self, benchmark: str) -> list[str]:
+    def _page_modules(self, benchmark: str) -> list[str]:
         module = benchmarks.facet(benchmark, "shown")
         return [] if module is None else [module.__name__]
 
@@ -314,13 +318,13 @@ class Project(Answered):
     def report_answers(self, benchmark: str, model: str) -> Artifact:
         """A model's answers and their grades, for pages."""
         output = self.paths.report_answers(benchmark, model)
-        responses = [*self._own(benchmark, model), *self._in_passes(benchmark, model)]
+        responses = [*self._own_answers(benchmark, model), *self._in_passes(benchmark, model)]
         return Artifact(
             (output,),
-            [*self._labelled(benchmark), *responses, self._scores(benchmark, model)],
+            [*self._items_and_gold(benchmark), *responses, self._scores(benchmark, model)],
             "punchline.report.answers:write_answers",
             {"public": is_public()},
-            code=(*self._code(benchmark, "scoring"), *self._shown(benchmark)),
+            code=(*self._code(benchmark, "scoring"), *self._page_modules(benchmark)),
             extra=lambda: files_beside(output),
             job=self._report,
         )

@@ -50,7 +50,7 @@ def key_so_far(engine: Engine, card: ModelCard, benchmark: str) -> str:
         return ""
 
 
-class Asking:
+class Respondents:
     """The models, judges and scorers of one selection."""
 
     def __init__(self, selection: Selection, shards: int | None = None) -> None:
@@ -187,7 +187,7 @@ class Asking:
             )
         return self._passes[benchmark, model]
 
-    def shown_for(self, pass_: str, name: str, model: str) -> ModelCard | None:
+    def card_for(self, pass_: str, name: str, model: str) -> ModelCard | None:
         """The card of who answers a pass of a model's answers; None: somebody without one gave released verdicts."""
         if name == RELEASED:
             return card_of_released(self.engines[model])
@@ -199,7 +199,7 @@ class Asking:
         for name, answerer in self.passes(benchmark, model).items():
             respondent = self.respondent(benchmark, name, model)
             key = key_of(self.engine_of(respondent), self.card_of(respondent), benchmark)
-            passes.append(Pass(name, answerer, self.shown_for(name, answerer, model), key))
+            passes.append(Pass(name, answerer, self.card_for(name, answerer, model), key))
         return passes
 
     @functools.cached_property
@@ -243,12 +243,12 @@ class Asking:
         rows, nobody = [], ModelCard(name=RELEASED, engine="replay")
         for benchmark in self.selection.benchmarks:
             for model, card in self.cards.items():
-                rows.append((benchmark, model, "answer", card, self.paths.snapshot(benchmark, model)))
+                rows.append((benchmark, model, "answer", card, self.paths.responses(benchmark, model)))
                 for pass_, judge in self.passes(benchmark, model).items():
-                    shown_card = self.shown_for(pass_, judge, model) or nobody
-                    rows.append((benchmark, model, pass_, shown_card, self.paths.snapshot(benchmark, model, pass_)))
+                    shown_card = self.card_for(pass_, judge, model) or nobody
+                    rows.append((benchmark, model, pass_, shown_card, self.paths.responses(benchmark, model, pass_)))
             for pass_, judge in self.passes(benchmark, DATA).items():
-                rows.append((benchmark, DATA, pass_, self.judges[judge], self.paths.snapshot(benchmark, DATA, pass_)))
+                rows.append((benchmark, DATA, pass_, self.judges[judge], self.paths.responses(benchmark, DATA, pass_)))
         return rows
 
     def part(self, benchmark: str, table: str) -> Selection:

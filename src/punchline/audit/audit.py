@@ -103,7 +103,7 @@ def audit(table_path: str, *, expect: str | None = None) -> Audit:
     report.libraries = [f"{name} {then}, here {here.get(name)}" for name, then in changed]
     _compare_files(report, lineage.files, files_behind(artifact, required=False))
     _rebuild(report, project, artifact)
-    with contextlib.suppress(PunchlineError, OSError):  # a damaged manifest or ledger has been reported above
+    with contextlib.suppress(PunchlineError, OSError):  # a damaged manifest or fetch log has been reported above
         report.sources = sources.sources(project, lineage)
     return report
 

@@ -20,7 +20,7 @@ from punchline.artifacts.lineage import kind_of
 from punchline.artifacts.project import Project
 from punchline.audit.versions import differences, not_current
 from punchline.config.cards import read_card, stems
-from punchline.config.runs import made_with
+from punchline.config.runs import selection_of
 from punchline.core import benchmark as benchmarks
 from punchline.core.benchmark import Benchmark
 from punchline.core.benchmark import names as benchmark_names
@@ -242,7 +242,7 @@ def compare_models(
     A model is a name, or RUN:NAME for its answers in another run. Gives comparisons, and why others were
     refused. Raises PunchlineError when there is none at all.
     """
-    project = Project(made_with(run))
+    project = Project(selection_of(run))
     a, b = models
     if a == b:
         raise PunchlineError(f"{a} is one model; name two")
@@ -287,7 +287,7 @@ def main_table(benchmark: Benchmark) -> Table:
 def in_run(model: str, project: Project) -> tuple[Project, str]:
     """(the run that its answers are of, the model's name) of NAME or RUN:NAME. Raises PunchlineError."""
     run, _, name = model.rpartition(":")
-    project = Project(made_with(run)) if run else project
+    project = Project(selection_of(run)) if run else project
     chosen = project.selection
     if name in chosen.models or name not in stems("config/model"):
         return project, name

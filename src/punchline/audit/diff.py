@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 from punchline.artifacts.lineage import Lineage, shown_cells
 from punchline.artifacts.project import Project
-from punchline.audit.state import check_shown
-from punchline.audit.versions import asked_otherwise
-from punchline.config.runs import changes, made_with
+from punchline.audit.state import check_table
+from punchline.audit.versions import changed_prompts
+from punchline.config.runs import changes, selection_of
 from punchline.errors import PunchlineError
 from punchline.paths import Paths
 from punchline.workflow.provenance import Artifact, read_provenance, with_dependencies
@@ -29,14 +29,14 @@ class TableDiff(NamedTuple):
 
 def diff(a: str, b: str) -> list[TableDiff]:
     """Tables that both runs have. Raises PunchlineError where there is none."""
-    pair = Project(made_with(a)), Project(made_with(b))
+    pair = Project(selection_of(a)), Project(selection_of(b))
     tables = []
     shared = [name for name in pair[0].selection.benchmarks if name in pair[1].selection.benchmarks]
     for benchmark, spec in ((name, spec) for name in shared for spec in pair[0].benchmark(name).TABLES.values()):
         files = [project.paths.table(spec.file) for project in pair]
         if all(Path(file).is_file() for file in files):
             artifacts = [project.table(benchmark, spec.name) for project in pair]
-            lineages = [check_shown(file) for file in files]
+            lineages = [check_table(file) for file in files]
             tables.append(_table(spec.file, [project.paths for project in pair], artifacts, lineages))
     if not tables:
         hint = "`punchline runs` lists runs; snakemake --config run=NAME makes one"
@@ -67,7 +67,7 @@ def _why(places: Sequence[Paths], artifacts: Sequence[Artifact], lineages: Seque
     before, after = ({f.path: f.content or f.sha256 for f in one.files if f.role in SOURCES} for one in lineages)
     for path in sorted(path for path in before.keys() | after.keys() if before.get(path) != after.get(path)):
         yield f"data: {path} " + ("differs" if path in before and path in after else "counts in one of them only")
-    yield from (f"prompt: {words}" for words in asked_otherwise(*(where.requests(a.benchmark) for where in places)))
+    yield from (f"prompt: {words}" for words in changed_prompts(*(where.requests(a.benchmark) for where in places)))
     codes = [_codes(step) for step in artifacts]
     for rule in sorted(codes[0].keys() & codes[1].keys()):
         if codes[0][rule] != codes[1][rule]:

@@ -11,13 +11,13 @@ import numpy as np
 import pandas as pd
 
 from punchline.artifacts.project import Project
-from punchline.config.runs import made_with
+from punchline.config.runs import selection_of
 from punchline.errors import PunchlineError
 from punchline.scores import scores_frame
 from punchline.stats.estimate import ALPHA, Array, Estimate, ratio
 from punchline.stats.intervals import interval
 from punchline.stats.verdicts import MEASURES, cells_of
-from punchline.tabulate.labels import COLUMNS, PASSED, PEOPLE, labelled, verdicts_in
+from punchline.tabulate.labels import COLUMNS, PASSED, PEOPLE, read_labels, verdicts_in
 from punchline.tabulate.ranks import items_of
 
 RESAMPLES = 1_000
@@ -87,7 +87,7 @@ def _tau(a: Array, b: Array) -> float:
 def verdicts_of(benchmark: str, runs: Iterable[str]) -> pd.DataFrame:
     """All verdicts of people and judges on a benchmark's answers in some runs, and released ones, by COLUMNS."""
     frames = [pd.DataFrame(columns=COLUMNS)]
-    for project in map(Project, map(made_with, runs)):
+    for project in map(Project, map(selection_of, runs)):
         where = project.paths
         if not all(Path(path).is_file() for path in (where.items(benchmark), where.gold(benchmark))):
             raise PunchlineError("no such file", file=where.items(benchmark), hint=SCORE)
@@ -95,7 +95,7 @@ def verdicts_of(benchmark: str, runs: Iterable[str]) -> pd.DataFrame:
         for model in project.selection.models:
             if Path(scores := where.scores(benchmark, model)).is_file():
                 frames.append(verdicts_in(model, scores_frame(scores, items, "released")[0]))
-        frames.append(labelled(project, benchmark, items)[COLUMNS])
+        frames.append(read_labels(project, benchmark, items)[COLUMNS])
     return pd.concat(frames)
 
 
@@ -104,7 +104,7 @@ def judges(runs: Sequence[str], benchmark: str | None = None) -> tuple[list[dict
 
     Raises PunchlineError where no two of people and judges say PASS or FAIL of the same answer.
     """
-    of = {run: made_with(run).benchmarks for run in runs}  # one run may have another benchmark than the next
+    of = {run: selection_of(run).benchmarks for run in runs}  # one run may have another benchmark than the next
     chosen = [benchmark] if benchmark else list(dict.fromkeys(itertools.chain.from_iterable(of.values())))
     agreements, orders = [], []
     for name in chosen:
@@ -112,7 +112,7 @@ def judges(runs: Sequence[str], benchmark: str | None = None) -> tuple[list[dict
         judging = sorted({*verdicts["judge"]} - {PEOPLE})
         pairs = list(itertools.combinations(judging, 2))
         agreements += [agreement(*pair, verdicts) for pair in [*((judge, PEOPLE) for judge in judging), *pairs]]
-        orders += [order(pair, verdicts, made_with(runs[0]).seed) for pair in pairs]
+        orders += [order(pair, verdicts, selection_of(runs[0]).seed) for pair in pairs]
     if not any(agreements):
         raise PunchlineError(
             f"no two of people and judges say PASS or FAIL of the same answer ({', '.join(chosen)})",
@@ -132,7 +132,7 @@ def corrected(runs: Iterable[str], benchmark: str | None) -> list[dict[Hashable,
     """What of the runs' corrected.csv has a corrected accuracy, under rule `released`."""
     paths = [
         project.paths.csv("corrected", name)
-        for project in map(Project, map(made_with, runs))
+        for project in map(Project, map(selection_of, runs))
         for name in ([benchmark] if benchmark else project.selection.benchmarks)
     ]
     frames = [pd.read_csv(path) for path in paths if Path(path).is_file()]

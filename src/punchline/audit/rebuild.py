@@ -60,7 +60,7 @@ class Finding:
 def scratch(project: Project, artifacts: Sequence[Artifact]) -> Iterator[Path]:
     """Work in an empty folder that has the project's sources, raw files and journals as links; gives the project's."""
     origin, corpus = Path.cwd(), project.selection.corpus
-    names = {need.path for step in artifacts for need in step.needs if need.step is None}
+    names = {need.path for step in artifacts for need in step.inputs if need.artifact is None}
     for path in (path for place in (origin, origin / "data", origin / paths.RAW) for path in place.glob("*")):
         name = path.relative_to(origin).as_posix()
         if name not in BUILT and not (corpus.drawn and f"{corpus.raw}/".startswith(f"{name}/")):
@@ -143,7 +143,7 @@ def _differences(project: Project, artifact: Artifact, origin: Path, only: str) 
             texts = same(rebuilt, stored) if rebuilt is not None and stored is not None else [REBUILT]
             yield from (Finding("overview" if only else kind_of(artifact, path), path, what) for what in texts)
     if artifact.rule == "respond":
-        yield from (Finding(*one) for one in sources.answered_again(project, *artifact.wildcards))
+        yield from (Finding(*one) for one in sources.recomputed_answers(project, *artifact.wildcards))
 
 
 def kind_of(artifact: Artifact, path: str) -> str:

@@ -12,7 +12,7 @@ import msgspec
 
 from punchline.artifacts.passes import CHAINED, DATA, PASSES
 from punchline.artifacts.project import Project
-from punchline.config.runs import made_with
+from punchline.config.runs import selection_of
 from punchline.core.benchmark import load
 from punchline.core.benchmark import names as benchmark_names
 from punchline.core.storage import read_table
@@ -20,7 +20,7 @@ from punchline.errors import PunchlineError, nearest
 from punchline.files import Keyed, read_records
 from punchline.paths import DEFAULT_RUN, Paths
 from punchline.read.result import Reads, located, notes
-from punchline.responses import Asked, read_verdicts
+from punchline.responses import Exchange, read_verdicts
 from punchline.schema import Gold, Item, Pictures, Record, Request, Response
 from punchline.score import score
 from punchline.scores import read_scores
@@ -73,7 +73,7 @@ def find(name: str, run: str = DEFAULT_RUN) -> dict[str, Any]:
     Raises PunchlineError for an id that no benchmark of the current selection has.
     """
     known: list[str] = []
-    where = Project(made_with(run)).paths
+    where = Project(selection_of(run)).paths
     for benchmark in benchmark_names():
         if not all(Path(file).is_file() for file in (where.items(benchmark), where.requests(benchmark))):
             continue
@@ -103,12 +103,12 @@ def _about(where: Paths, benchmark: str, item: Item, chosen: list[Request], of_i
     wanted = {request.request_id: request.task for request in chosen}
     whole = len(chosen) > 1  # an item is wanted: all that its answers led to; else the one request
     responses, passes, scores = dict[str, Any](), dict[str, dict[str, Any]](), dict[str, Any]()
-    snapshots = sorted(Path(where.snapshot(benchmark, "any")).parent.glob("*.parquet"))
+    snapshots = sorted(Path(where.responses(benchmark, "any")).parent.glob("*.parquet"))
     for model in (*(path.stem for path in snapshots), DATA):
         later = {pass_: _asked(where, benchmark, pass_, model, name) for pass_ in PASSES}
         reads: list[Any] = []
         if model != DATA:
-            answers = {r.request_id: r for r in read_table(where.snapshot(benchmark, model), Response)}
+            answers = {r.request_id: r for r in read_table(where.responses(benchmark, model), Response)}
             given = [(request, answers[request.request_id]) for request in of_item if request.request_id in answers]
             judging = (read_verdicts(pass_, later[pass_]) for pass_ in PASSES if pass_ != CHAINED)
             verdicts = dict(chain.from_iterable(of.items() for of in judging))
@@ -142,10 +142,10 @@ def _pair(request: Request, answer: Response, reads: Reads) -> dict[str, Any]:
     return {"request_id": request.request_id, **_with_digest(request), "response": _response(answer, reads)}
 
 
-def _asked(where: Paths, benchmark: str, pass_: str, model: str, name: str) -> list[Asked]:
+def _asked(where: Paths, benchmark: str, pass_: str, model: str, name: str) -> list[Exchange]:
     """Requests of a pass about an item's answers, or to the model, each with its answer. `name`: of the item, or how a
     request's id begins."""
-    file, snapshot = where.requests(benchmark, model, pass_), where.snapshot(benchmark, model, pass_)
+    file, snapshot = where.requests(benchmark, model, pass_), where.responses(benchmark, model, pass_)
     if not Path(file).is_file() or not Path(snapshot).is_file():
         return []
     pairs = zip(read_table(file, Request), read_table(snapshot, Response), strict=False)

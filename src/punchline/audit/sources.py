@@ -17,7 +17,7 @@ from punchline.config.selection import Corpus, read_corpus
 from punchline.errors import PunchlineError
 from punchline.fetch.manifests import Annotation, Lock, Pin, read_manifest
 from punchline.files import sha256_file
-from punchline.requests import asked, asked_in_pass
+from punchline.requests import exchanges, exchanges_in_pass
 from punchline.respond import images_of
 
 
@@ -37,14 +37,14 @@ def _selecting(project: Project, benchmark: str, corpus: Corpus) -> Corpus:
 
 
 def published(project: Project, benchmark: str) -> Iterator[str]:
-    """Raw files against the manifests; images against the ledger and the pins."""
+    """Raw files against the manifests; images against the fetch log and the pins."""
     for path, row in _released(project):
         if Path(path).is_file() and sha256_file(path) != row.sha256:
             yield f"{path} is not what {row.url} had when its sha256 was pinned"
     pinned = _pinned(benchmark)
-    for entry in prepare.ledger(project, benchmark) if project.illustrated(benchmark) else ():
+    for entry in prepare.fetch_log(project, benchmark) if project.illustrated(benchmark) else ():
         if entry.state == "ok" and entry.sha256 not in pinned.get(entry.item_id, {entry.sha256}):
-            yield f"{entry.path}: the ledger's sha256 is neither pinned nor locked for {entry.item_id}"
+            yield f"{entry.path}: the fetch log's sha256 is neither pinned nor locked for {entry.item_id}"
 
 
 def _released(project: Project) -> Iterator[tuple[str, Annotation]]:
@@ -65,7 +65,7 @@ def _pinned(benchmark: str) -> dict[str, set[str]]:
     return pinned
 
 
-def answered_again(project: Project, benchmark: str, pass_: str, model: str) -> Iterator[tuple[str, str, str]]:
+def recomputed_answers(project: Project, benchmark: str, pass_: str, model: str) -> Iterator[tuple[str, str, str]]:
     """(kind, journal, difference) of journalled answers that released files, or a baseline now, give otherwise."""
     if pass_ and project.passes(benchmark, model)[pass_] != RELEASED:
         return
@@ -78,7 +78,9 @@ def answered_again(project: Project, benchmark: str, pass_: str, model: str) -> 
         if absent := sorted(path.as_posix() for path in images.values() if not path.is_file()):
             raise PunchlineError("no picture to look at", file=absent[0])
     about = (
-        asked_in_pass(project, benchmark, pass_, model) if pass_ else asked(project, benchmark, model, chained=False)
+        exchanges_in_pass(project, benchmark, pass_, model)
+        if pass_
+        else exchanges(project, benchmark, model, chained=False)
     )
     pairs = list(about)
     now = {answer.request_id: answer for answer in engine.answer([request for request, _ in pairs], images, "")}
@@ -100,8 +102,8 @@ def sources(project: Project, lineage: Lineage) -> list[str]:
     used = {file.path for file in lineage.files}
     lines = [f"{row.url} sha256 {row.sha256[:16]}…" for path, row in _released(project) if path in used]
     if any(file.role == "ledger" for file in lineage.files):
-        entries = [entry for entry in prepare.ledger(project, name) if entry.state == "ok"]
-        lines.append(f"{len(entries):,} images: one by one in {project.paths.ledger(name)}")
+        entries = [entry for entry in prepare.fetch_log(project, name) if entry.state == "ok"]
+        lines.append(f"{len(entries):,} images: one by one in {project.paths.fetch_log(name)}")
         if unpinned := sorted({entry.item_id for entry in entries} - _pinned(name).keys()):
             some = ", ".join(unpinned[:3]) + (", …" if len(unpinned) > 3 else "")
             lines.append(f"{len(unpinned):,} images that no manifest or lock pins: their bytes are as fetched ({some})")

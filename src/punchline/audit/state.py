@@ -46,7 +46,7 @@ def again(table_path: str) -> str:
     return f"Rebuild it: {making(run or DEFAULT_RUN, table_path)}{besides}"
 
 
-def check_shown(table_path: str) -> Lineage:
+def check_table(table_path: str) -> Lineage:
     """The lineage of a table. Raises PunchlineError where one of the table's files is not what it says."""
     path, hint = lineage_path(table_path), again(table_path)
     if not path.is_file():

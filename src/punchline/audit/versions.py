@@ -24,7 +24,7 @@ def differences(benchmark: str, model: tuple[str, str], a: Paths, b: Paths) -> I
     """Differences between two score files besides the answers, one line each; `model`: the model of each file."""
     if a == b:
         return
-    yield from asked_otherwise(*(where.requests(benchmark) for where in (a, b)))
+    yield from changed_prompts(*(where.requests(benchmark) for where in (a, b)))
     files = [where.scores(benchmark, name) for where, name in zip((a, b), model, strict=True)]
     provenance_a, provenance_b = (read_provenance(record_of(file)) for file in files)
     if provenance_a is None or provenance_b is None:
@@ -37,7 +37,7 @@ def differences(benchmark: str, model: tuple[str, str], a: Paths, b: Paths) -> I
         yield "scored by different versions of the code"
 
 
-def asked_otherwise(*files: str) -> Iterator[str]:
+def changed_prompts(*files: str) -> Iterator[str]:
     """Tasks asked in other words about the same items in two files, with the first words that changed."""
     if not all(Path(file).is_file() for file in files):
         return

@@ -12,7 +12,7 @@ from punchline.core.benchmark import DEFAULT, Verdict, load
 from punchline.schema import Gold, Item, Request, Response, Rule, Score, State
 
 
-class Mark(msgspec.Struct):
+class ScoreBuilder(msgspec.Struct):
     """One answer on the way to its score; fields as in Score."""
 
     task: str
@@ -32,7 +32,7 @@ class Mark(msgspec.Struct):
         response = self.responses[0]
         return None if response is None or self.state != "ok" else response.text or ""
 
-    def read(self, parsed: tuple[str, ...] | None) -> Self:
+    def set_parsed(self, parsed: tuple[str, ...] | None) -> Self:
         """Say what was read of the answer. None: nothing, and one that is there is unparsable."""
         self.parsed = parsed
         if parsed is None and self.state == "ok":
@@ -41,13 +41,13 @@ class Mark(msgspec.Struct):
 
     def correct(self, label: str | None, right: str) -> Self:
         """One label was read, or none. A refusal and what cannot be read are wrong; no answer is not scored."""
-        self.read(None if label is None else (label,))
+        self.set_parsed(None if label is None else (label,))
         self.scored = self.state in ("ok", "refused", "unparsable")
         if self.scored:
             self.metrics = {"correct": float(label == right)}
         return self
 
-    def hear(self, verdict: Verdict | None) -> Self:
+    def add_verdict(self, verdict: Verdict | None) -> Self:
         """A verdict on the answer was read; its judge gives the score its name."""
         if verdict is not None:
             self.responses.append(verdict.response)
@@ -55,7 +55,7 @@ class Mark(msgspec.Struct):
         return self
 
 
-class Answered(NamedTuple):
+class ItemAnswers(NamedTuple):
     """One model's answers on one item in one condition, and what they are scored by."""
 
     responses: Mapping[str, Response]  # by task
@@ -66,12 +66,12 @@ class Answered(NamedTuple):
     condition: str
     model: str = ""
 
-    def mark(self, task: str, signature: str, source_task: str | None = None) -> Mark:
+    def new_score(self, task: str, signature: str, source_task: str | None = None) -> ScoreBuilder:
         """The answer to a task, or to the one that was asked in its place: not scored, nothing read."""
         response = self.responses.get(source_task or task)
         if response is None:
-            return Mark(task, signature, "missing", [None])
-        return Mark(task, signature, response.state, [response], truncated=response.truncated)
+            return ScoreBuilder(task, signature, "missing", [None])
+        return ScoreBuilder(task, signature, response.state, [response], truncated=response.truncated)
 
     def verdict(self, request: Request) -> Verdict | None:
         """The verdict on a request; None: no judge was asked."""
@@ -89,8 +89,8 @@ def measured(verdict: Verdict | None, names: Mapping[str, str], least: float, mo
     return {names[verdict.judge]: value} if least <= value <= most else {}  # not NaN
 
 
-def scores(marks: Callable[[Answered], Iterable[Mark]]) -> Callable[..., list[Score]]:
-    """The `score_item` of a benchmark (punchline.core.benchmark) whose answers are marked by `marks`."""
+def scores(build_scores: Callable[[ItemAnswers], Iterable[ScoreBuilder]]) -> Callable[..., list[Score]]:
+    """The `score_item` of a benchmark (punchline.core.benchmark) whose scores `build_scores` makes."""
 
     def score_item(
         responses: Mapping[str, Response],
@@ -115,11 +115,11 @@ def scores(marks: Callable[[Answered], Iterable[Mark]]) -> Callable[..., list[Sc
             item, gold, tasks = variants.scored_as(load(item.benchmark), item, gold, condition)
             condition = DEFAULT
         result = []
-        for mark in marks(Answered(responses, item, gold, rule, verdicts, condition, model)):
-            if tasks is not None and mark.task not in tasks:
+        for builder in build_scores(ItemAnswers(responses, item, gold, rule, verdicts, condition, model)):
+            if tasks is not None and builder.task not in tasks:
                 continue
-            read = dict.fromkeys(digest(response) for response in mark.responses if response is not None)
-            fields = msgspec.structs.asdict(mark) | {"responses": tuple(read)}
+            read = dict.fromkeys(digest(response) for response in builder.responses if response is not None)
+            fields = msgspec.structs.asdict(builder) | {"responses": tuple(read)}
             result.append(Score(**about, **fields))
         return result
 

@@ -78,14 +78,14 @@ def table_names(incomplete: str) -> list[str]:
     return sorted(name for name in names if name.startswith(incomplete))
 
 
-def made_last(run: str) -> str:
+def latest_run(run: str) -> str:
     """The run of a command without --run."""
     if not run and (run := last_run()) != DEFAULT_RUN:
         typer.echo(f"of the run {run}, which was made last; --run names another", err=True)
     return run
 
 
-RUN = Annotated[str, typer.Option(callback=made_last, help="Name of the run; default: the one made last")]
+RUN = Annotated[str, typer.Option(callback=latest_run, help="Name of the run; default: the one made last")]
 TABLE = "Name or path of a table: table8, yesbut/table2, results/table8.csv"
 SELECTION = Annotated[
     list[str] | None,

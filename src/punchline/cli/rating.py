@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from punchline.cli.base import JSON, RUN, app, given, print_rows
-from punchline.config.runs import made_with
+from punchline.config.runs import selection_of
 from punchline.errors import PunchlineError, nearest
 from punchline.files import write_text
 from punchline.paths import VOTES, Paths
@@ -106,7 +106,7 @@ def new(
     benchmark, kind, declaration = declared(study)
     if declaration.reviews != bool(drafts):
         raise PunchlineError("--drafts names the models that draft texts, for stripcipher only")
-    models = drafts or model or made_with(run).models
+    models = drafts or model or selection_of(run).models
     if sheet is not None:
         return _write_sheet(Paths(run=run), study, models, sheet, seed)
     content = (str(texts), texts.read_bytes()) if texts is not None else None
@@ -122,10 +122,10 @@ def new(
 
 def _write_sheet(where: Paths, study: str, models: list[str], folder: Path, seed: int) -> None:
     from punchline.rating.draw import declared, prepared_items
-    from punchline.rating.texts import answered, blinded
+    from punchline.rating.texts import answer_texts, blinded
 
     benchmark, _, declaration = declared(study)
-    texts = answered(where, benchmark, declaration, models)
+    texts = answer_texts(where, benchmark, declaration, models)
     sheet, key = blinded(declaration, texts, prepared_items(where, benchmark), seed)
     write_text(folder / "sheet.csv", sheet)
     write_text(folder / "key.csv", key)

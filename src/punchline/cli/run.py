@@ -15,7 +15,7 @@ import typer
 from punchline.artifacts.project import Project
 from punchline.cli.base import app, given, model_names, override_text, overrides, snakemake
 from punchline.config.cards import MODELS, read_card
-from punchline.config.runs import made_with, nothing_scored
+from punchline.config.runs import nothing_scored, selection_of
 from punchline.core import benchmark as benchmarks
 from punchline.errors import PunchlineError
 from punchline.paths import DEFAULT_RUN
@@ -62,7 +62,7 @@ def run_command(
     print(f"snakemake --cores all all report --config {shlex.join(words)}", flush=True)
     if status := snakemake("all", "report", config=chosen):
         raise typer.Exit(status)
-    empty = [path for path in _tables(Project(made_with(run))) if nothing_scored(path)]
+    empty = [path for path in _tables(Project(selection_of(run))) if nothing_scored(path)]
     raise typer.Exit(1 if empty and strict else 0)
 
 

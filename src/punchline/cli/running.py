@@ -107,7 +107,7 @@ def retry(
     chosen = overrides(selection, run) or (chosen.overrides if (chosen := read_chosen(run)) else {})
     project = Project(read_selection(chosen)[0])
     if images:
-        missing = {project.paths.ledger(name): project.raw(name).job for name in project.selection.benchmarks}
+        missing = {project.paths.fetch_log(name): project.raw(name).job for name in project.selection.benchmarks}
         missing = {log: job for log, job in missing.items() if _count_missing(log)}
         again, targets, more = list(missing), list(missing.values()), {RETRY: "1"}
     else:

@@ -15,7 +15,7 @@ import punchline
 from punchline.artifacts.project import Project
 from punchline.cli.base import RUN, app, given
 from punchline.config.cards import PLAIN_NAME, check_without_secrets
-from punchline.config.runs import made_with
+from punchline.config.runs import selection_of
 from punchline.errors import PunchlineError
 from punchline.export import FORMATS, export
 from punchline.files import new_folder
@@ -37,7 +37,7 @@ def view(
     """
     from punchline.report import serve
 
-    project = Project(made_with(run))
+    project = Project(selection_of(run))
     served = serve.application(project)
     listening = serve.listen(serve.HOST, port)
     address = f"http://{serve.HOST}:{listening.getsockname()[1]}{serve.path_of(project)}/index.html"
@@ -69,7 +69,7 @@ def export_command(
     """
     if pictures not in MODES:
         raise typer.BadParameter(f"one of {', '.join(MODES)}", param_hint="--pictures")
-    for line in export(Project(made_with(run)), name, given(output), pictures):
+    for line in export(Project(selection_of(run)), name, given(output), pictures):
         print(line)
     print(f"{output}: {FORMATS[name]}")
 

@@ -24,7 +24,7 @@ from punchline.cli.base import (
     app,
     find_table,
     given,
-    made_last,
+    latest_run,
     overrides,
     overview_path,
     print_json,
@@ -33,7 +33,16 @@ from punchline.cli.base import (
     table_names,
     without_empty,
 )
-from punchline.config.runs import last_run, made_with, making, nothing_scored, run_of, runs, selection_text, table_named
+from punchline.config.runs import (
+    last_run,
+    making,
+    nothing_scored,
+    run_of,
+    runs,
+    selection_of,
+    selection_text,
+    table_named,
+)
 from punchline.config.selection import read_selection
 from punchline.core import benchmark as benchmarks
 from punchline.errors import PunchlineError
@@ -61,7 +70,7 @@ def audit_command(
 
     chosen = row is not None or column is not None
     if not chosen and (overview := overview_path(table, run)) is not None:
-        report = audit_overview(overview, Project(made_with(run_of(overview) or run)), expect)
+        report = audit_overview(overview, Project(selection_of(run_of(overview) or run)), expect)
     else:
         report = audit(find_table(table, run)[-1], expect=expect)
     cells = []
@@ -84,14 +93,14 @@ def print_command(table: TableName, run: RUN = "", strict: STRICT = False) -> No
 
     Example: punchline print table8
     """
-    from punchline.audit.state import again, check_shown, table_states
+    from punchline.audit.state import again, check_table, table_states
     from punchline.cli.printing import printed
 
     run, benchmark, spec, path = find_table(table, run)
     if not Path(path).is_file() or not Path(path).with_suffix(".md").is_file():
         raise PunchlineError("no such table", file=path, hint=f"Make it first: {_building(run, benchmark, path)}")
-    check_shown(path)
-    for state in table_states(Project(made_with(run))):
+    check_table(path)
+    for state in table_states(Project(selection_of(run))):
         if state.path == path and state.reason:
             print(f"{path}: stale: {state.reason}. {again(path)}", file=sys.stderr)
     empty = _warn_of_empty([path])
@@ -101,7 +110,7 @@ def print_command(table: TableName, run: RUN = "", strict: STRICT = False) -> No
 
 def _building(run: str, benchmark: str, path: str) -> str:
     """The command that builds a table, also where its benchmark is not selected or has no demo data."""
-    selected = made_with(run)
+    selected = selection_of(run)
     more = {} if benchmark in selected.benchmarks else {"benchmarks": f"[{benchmark}]"}
     if selected.corpus.drawn and not Path(demo(benchmark)).is_dir():
         more |= {"corpus": "full"}
@@ -134,7 +143,7 @@ def compare_command(
     """
     from punchline.audit import compare, compare_text
 
-    run = run or (DEFAULT_RUN if ":" in f"{a}{b}" else made_last(""))
+    run = run or (DEFAULT_RUN if ":" in f"{a}{b}" else latest_run(""))
     named = table_named(table, run_for(table, run), given(table)) if table else None
     compared, refused = compare.compare_models((a, b), named, run)
     if as_json is not None:
@@ -162,7 +171,7 @@ def ranks_command(
     from punchline.audit.ranks import ranks
 
     run, benchmark, spec, _ = find_table(table, run)
-    by, ranked = ranks(Project(made_with(run)), benchmark, spec, column)
+    by, ranked = ranks(Project(selection_of(run)), benchmark, spec, column)
     data = {"column": by, "level": 1 - ALPHA, "ranks": ranked}
     print_rows(({"column": by, **asdict(one)} for one in ranked), as_json=as_json, data=data)
 
@@ -212,7 +221,7 @@ def tables_command(selection: SELECTION = None, run: RUN = "", strict: STRICT = 
     from punchline.audit.state import table_states
 
     chosen = overrides(selection)
-    selected = read_selection({**chosen, "run": run})[0] if chosen else made_with(run)
+    selected = read_selection({**chosen, "run": run})[0] if chosen else selection_of(run)
     states = {(one.benchmark, one.table): one for one in table_states(Project(selected))}
     rows = []
     for name, tables in benchmarks.every(lambda name: benchmarks.load(name).TABLES).items():

@@ -47,7 +47,7 @@ def changes_in_place(selection: Selection) -> list[str]:
     return [f"the {selection.run} run changes in place: {'; '.join(changed)} (to keep it, {keep})"]
 
 
-def made_with(run: str) -> Selection:
+def selection_of(run: str) -> Selection:
     """The selection of a run's last call; for the default run without one, that of config/run.yaml.
 
     Raises PunchlineError for an unknown run.
@@ -116,7 +116,7 @@ def table_named(name: str, run: str = DEFAULT_RUN, *others: Path) -> tuple[str, 
     Of several tables with one name, that of the run's benchmarks. Raises PunchlineError.
     """
     run = run_of(name) or run
-    where, chosen = Paths(run=run), made_with(run).benchmarks
+    where, chosen = Paths(run=run), selection_of(run).benchmarks
     tables = benchmarks.every(lambda benchmark: benchmarks.load(benchmark).TABLES)
     paths = {where.table(t.file): (benchmark, t.name) for benchmark, of in tables.items() for t in of.values()}
     for path in (Path(name), *others):

@@ -169,7 +169,7 @@ FACETS = {  # what a benchmark defines: which of its modules defines it
     "score_item": "scoring",
 }
 DEFAULTS = {name: value for name, value in vars(Benchmark).items() if name.isupper()}
-LOADED: set[str] = set()  # modules of benchmarks that this process has asked for something
+USED_MODULES: set[str] = set()  # modules of benchmarks that this process has asked for something
 
 
 def facets(package: str) -> Callable[[str], Any]:
@@ -184,7 +184,7 @@ def facets(package: str) -> Callable[[str], Any]:
         if name not in FACETS:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         module = _imported(f"{package}.{FACETS[name]}")
-        LOADED.add(module.__name__)
+        USED_MODULES.add(module.__name__)
         return getattr(module, name, {}) if name == "ITEMS" else getattr(module, name)
 
     return get

@@ -17,7 +17,7 @@ from punchline.artifacts.lineage import Lineage, lineage_path
 from punchline.artifacts.project import Project
 from punchline.config.runs import selection_text
 from punchline.errors import PunchlineError
-from punchline.export.samples import lineages, made_at, shown
+from punchline.export.samples import export_items, lineages, made_at
 from punchline.files import sha256_file
 from punchline.paths import DEFAULT_RUN, MANIFESTS
 from punchline.workflow import digests
@@ -79,7 +79,7 @@ def write(project: Project, folder: Path, pictures: str) -> list[str]:
     tables = lineages(project, project.selection.benchmarks)
     roles = _roles(project, tables)
     illustrated = filter(project.illustrated, project.selection.benchmarks)
-    withheld = sum(one.withheld for name in illustrated for one in shown(project, name, pictures).values())
+    withheld = sum(one.withheld for name in illustrated for one in export_items(project, name, pictures).values())
     if withheld:  # an audit needs every picture: a crate holds all or is none
         what = f"the tables depend on pictures of {withheld:,} items that may not be passed on, and an audit needs them"
         raise PunchlineError(what, hint="For yourself: --pictures all")

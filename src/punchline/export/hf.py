@@ -18,7 +18,7 @@ import yaml
 from punchline.artifacts.project import Project
 from punchline.config.runs import selection_text
 from punchline.core.benchmark import load
-from punchline.export.samples import Sample, Shown, samples, shown
+from punchline.export.samples import ExportItem, Sample, export_items, samples
 from punchline.files import replacing, write_text
 from punchline.report.items import pick_fields, prompt
 from punchline.report.pictures import content
@@ -55,7 +55,7 @@ ANSWERS = {
 }
 
 
-def item_row(shown_item: Shown) -> dict[str, Any]:
+def item_row(shown_item: ExportItem) -> dict[str, Any]:
     """An item as a row of `ITEMS`."""
     item = shown_item.item
     return {
@@ -105,7 +105,7 @@ def write(project: Project, folder: Path, pictures: str) -> list[str]:
     """The data set: of each benchmark its items, and all models' answers to it."""
     configs, left_out = [], 0
     for benchmark in project.selection.benchmarks:
-        items = shown(project, benchmark, pictures)
+        items = export_items(project, benchmark, pictures)
         left_out += sum(one.withheld for one in items.values())
         answers = (_answer(m, one) for m in project.selection.models for one in samples(project, benchmark, m, items))
         kinds = {"items": (ITEMS, map(item_row, items.values())), "answers": (ANSWERS, answers)}

@@ -15,7 +15,7 @@ from punchline import __version__
 from punchline.artifacts.lineage import Lineage, shown_cells
 from punchline.artifacts.project import Project
 from punchline.core import benchmark as benchmarks
-from punchline.export.samples import Sample, Shown, lineages, made_at, samples, shown
+from punchline.export.samples import ExportItem, Sample, export_items, lineages, made_at, samples
 from punchline.files import replacing
 from punchline.report.items import PICTURE, pick_fields
 from punchline.report.pictures import content
@@ -26,7 +26,7 @@ LONGEST = 500  # characters of a question in the list of samples
 _STOPPED = {"stop": "stop", LENGTH: "max_tokens", FILTERED: "content_filter"}
 
 
-def _content(part: Text | Image, entry: Shown, attachments: dict[str, str]) -> dict[str, str]:
+def _content(part: Text | Image, entry: ExportItem, attachments: dict[str, str]) -> dict[str, str]:
     """A part of a question; a picture's bytes go to `attachments`, once, as Inspect keeps attachments."""
     if isinstance(part, Text):
         return {"type": "text", "text": part.text}
@@ -112,7 +112,7 @@ def _results(tables: Iterable[Lineage], model: str) -> list[dict[str, Any]]:
     return list(rows.values())
 
 
-def _log(project: Project, benchmark: str, model: str, items: Mapping[str, Shown], path: Path) -> None:
+def _log(project: Project, benchmark: str, model: str, items: Mapping[str, ExportItem], path: Path) -> None:
     tables = lineages(project, [benchmark])
     at, summaries = made_at(tables), []
     key = sha256(f"{benchmark} {model} {at}".encode())[:22]
@@ -151,7 +151,7 @@ def _log(project: Project, benchmark: str, model: str, items: Mapping[str, Shown
 def write(project: Project, folder: Path, pictures: str) -> list[str]:
     """A log of each model and benchmark."""
     for benchmark in project.selection.benchmarks:
-        items = shown(project, benchmark, pictures)
+        items = export_items(project, benchmark, pictures)
         for model in project.selection.models:
             _log(project, benchmark, model, items, folder / f"{benchmark}_{model}.eval")
     return []

@@ -9,18 +9,18 @@ from pathlib import Path
 from punchline.artifacts.lineage import Lineage
 from punchline.artifacts.passes import CHAINED
 from punchline.artifacts.project import Project
-from punchline.audit.state import check_shown
+from punchline.audit.state import check_table
 from punchline.config.runs import making
 from punchline.errors import PunchlineError
 from punchline.files import Keyed
 from punchline.report.pictures import Right, holds, items_with_rights
-from punchline.requests import asked, asked_in_pass
+from punchline.requests import exchanges, exchanges_in_pass
 from punchline.schema import Gold, Item, Request, Response, Score
 from punchline.scores import read_scores
 
 
 @dataclass(frozen=True)
-class Shown:
+class ExportItem:
     """An item as an export may pass it on."""
 
     item: Item
@@ -48,24 +48,24 @@ class Verdict:
 class Sample:
     """One answer."""
 
-    of: Shown
+    of: ExportItem
     request: Request
     response: Response
     scores: list[Score]  # those that read this answer
     verdicts: dict[str, Verdict]  # by digest of the response: verdicts that those scores depend on
 
 
-def shown(project: Project, benchmark: str, pictures: str) -> dict[str, Shown]:
+def export_items(project: Project, benchmark: str, pictures: str) -> dict[str, ExportItem]:
     """A benchmark's items by id, in their order."""
-    _check_made(project, project.paths.items(benchmark), "the run has no items yet")
+    _check_built(project, project.paths.items(benchmark), "the run has no items yet")
     golds = Keyed(project.paths.gold(benchmark), Gold)
     pairs = items_with_rights(project, benchmark)
-    return {i.item_id: Shown(i, golds[i.item_id], right, holds(pictures, right)) for i, right in pairs}
+    return {i.item_id: ExportItem(i, golds[i.item_id], right, holds(pictures, right)) for i, right in pairs}
 
 
-def samples(project: Project, benchmark: str, model: str, items: Mapping[str, Shown]) -> Iterator[Sample]:
+def samples(project: Project, benchmark: str, model: str, items: Mapping[str, ExportItem]) -> Iterator[Sample]:
     """A model's answers to a benchmark, in the order of the requests. `items`: by id, of `shown`."""
-    _check_made(project, project.paths.scores(benchmark, model), "the model has no scores")
+    _check_built(project, project.paths.scores(benchmark, model), "the model has no scores")
     read: dict[str, list[Score]] = {}
     for score in read_scores(project.paths.scores(benchmark, model)):
         for digest in score.responses:
@@ -74,16 +74,16 @@ def samples(project: Project, benchmark: str, model: str, items: Mapping[str, Sh
         response.digest: Verdict(pass_, judge, request, response)
         for pass_, judge in project.passes(benchmark, model).items()
         if pass_ != CHAINED
-        for request, response in asked_in_pass(project, benchmark, pass_, model)
+        for request, response in exchanges_in_pass(project, benchmark, pass_, model)
         if response.digest in read
     }
-    for request, response in asked(project, benchmark, model):
+    for request, response in exchanges(project, benchmark, model):
         scores = read.get(response.digest, [])
         about = {digest: verdicts[digest] for score in scores for digest in score.responses if digest in verdicts}
         yield Sample(items[request.item_id], request, response, scores, about)
 
 
-def _check_made(project: Project, file: str, what: str) -> None:
+def _check_built(project: Project, file: str, what: str) -> None:
     if not Path(file).is_file():
         raise PunchlineError(what, file=file, hint=f"Make it: {making(project.selection.run)}")
 
@@ -92,7 +92,7 @@ def lineages(project: Project, benchmarks: Sequence[str]) -> list[Lineage]:
     """The lineages of all tables of some benchmarks that were made. Raises PunchlineError for none or a changed one."""
     tables = [table for name in benchmarks for table in project.benchmark(name).TABLES.values()]
     paths = [project.paths.table(table.file) for table in tables]
-    result = [check_shown(path) for path in paths if Path(path).is_file()]
+    result = [check_table(path) for path in paths if Path(path).is_file()]
     if not result:
         what = f"the run has no table of {', '.join(benchmarks)}"
         raise PunchlineError(what, hint=f"Make them: {making(project.selection.run, 'all_tables')}")

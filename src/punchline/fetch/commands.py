@@ -47,7 +47,7 @@ def write_images(project: Project, benchmark: str) -> None:
     """Fetch the images of the selected items; write the index of them, or of the demo images."""
     where = project.paths
     if project.selection.corpus.drawn:
-        write_records(where.ledger(benchmark), index_demo(project, benchmark))
+        write_records(where.fetch_log(benchmark), index_demo(project, benchmark))
         return
     out, log = Path(where.raw(benchmark, "images")), Path(where.fetch_journal(benchmark))
     pinned, lock = (Path(paths.manifest(benchmark, name)) for name in ("images_pinned.csv", "images.lock.csv"))
@@ -57,5 +57,5 @@ def write_images(project: Project, benchmark: str) -> None:
         entries = online(lambda web: fetch_images(web, selected, pinned, out, log, lock, mirror, retry))
     except KeyboardInterrupt:
         sys.exit("stopped; fetched images are kept, and the next run continues from there")
-    write_records(where.ledger(benchmark), entries)
+    write_records(where.fetch_log(benchmark), entries)
     summarize(entries, out, log)

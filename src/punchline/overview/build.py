@@ -24,6 +24,6 @@ def write_overview(project: Project) -> None:
         where.csv("metrics"): plots,
     }
     for name in filter(project.illustrated, project.selection.benchmarks):
-        texts[where.csv("availability", name)] = availability_text(read_records(where.ledger(name), FetchEntry))
+        texts[where.csv("availability", name)] = availability_text(read_records(where.fetch_log(name), FetchEntry))
     for path, text in texts.items():
         write_text(Path(path), text)

@@ -26,7 +26,7 @@ from punchline.errors import PunchlineError
 from punchline.fetch.manifests import ANNOTATION_COLUMNS
 from punchline.files import csv_text, parse_csv, write_text
 from punchline.paths import journal
-from punchline.rating.votes import Given, Shown, Unit, Votes
+from punchline.rating.votes import Given, ShownText, Unit, Votes
 from punchline.respond import answered, image_files
 from punchline.schema import Item, sha256
 
@@ -50,13 +50,13 @@ def units(items: Mapping[str, Item], models: Sequence[str], seed: int) -> list[U
 
 def draft_units(items: Mapping[str, Item], pool: Sequence[Draft]) -> list[Unit]:
     """A unit per strip and task, answers before distractors, with empty texts to write in if drafts are too few."""
-    groups = defaultdict[tuple[str, str], list[Shown]](list)
+    groups = defaultdict[tuple[str, str], list[ShownText]](list)
     for draft in sorted(pool, key=lambda draft: draft.kind):
-        groups[draft.item_id, draft.task].append(Shown(source=draft.source, text=draft.text, kind=draft.kind))
+        groups[draft.item_id, draft.task].append(ShownText(source=draft.source, text=draft.text, kind=draft.kind))
     units = []
     for (item_id, task), texts in sorted(groups.items()):
         picture = items[item_id].images[0]
-        texts += [Shown(source="", text="", kind=DISTRACTOR)] * (TEXTS - len(texts))
+        texts += [ShownText(source="", text="", kind=DISTRACTOR)] * (TEXTS - len(texts))
         units.append(Unit(item_id=item_id, task=task, texts=tuple(texts), picture=picture.path, sha256=picture.sha256))
     return units
 
@@ -86,11 +86,11 @@ def winner(votes: Sequence[Given]) -> Given | None:
     return votes[versions.index(leading[0])] if all(version == leading[0] for version in leading) else None
 
 
-def used(votes: Sequence[Given]) -> tuple[Shown, ...]:
+def used(votes: Sequence[Given]) -> tuple[ShownText, ...]:
     """All texts that a unit's raters used, each once, in the words of the first."""
-    texts: dict[str, Shown] = {}
+    texts: dict[str, ShownText] = {}
     for kind, text in chain.from_iterable(texts_of(one.answers) for one in votes):
-        texts.setdefault(plain(text), Shown(source="", text=text, kind=kind))
+        texts.setdefault(plain(text), ShownText(source="", text=text, kind=kind))
     return tuple(sorted(texts.values(), key=attrgetter("kind")))
 
 

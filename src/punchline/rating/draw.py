@@ -20,8 +20,8 @@ from punchline.prepare import read_files
 from punchline.rating import drafts
 from punchline.rating.assignment import assigned, chosen, with_checks
 from punchline.rating.outcome import even, study_of
-from punchline.rating.texts import Texts, answered, written
-from punchline.rating.votes import Seats, Sheet, Shown, Unit, Votes
+from punchline.rating.texts import Texts, answer_texts, written
+from punchline.rating.votes import Seats, Sheet, ShownText, Unit, Votes
 from punchline.schema import Gold, Item
 
 DISPUTED = 1  # questions on which people may differ about an item of high agreement
@@ -55,12 +55,12 @@ def _units(where: Paths, benchmark: str, study: Study, texts: Texts, items: Mapp
     """All units: one per text, or per item if the best of its texts is chosen or a text is written."""
     blurred: Mapping[str, str] = getattr(facet(benchmark, "shown"), "BLURRED", {})  # values of gold
     golds = {gold.item_id: gold for gold in read_records(where.gold(benchmark), Gold)} if study.gold or blurred else {}
-    groups: dict[tuple[str, ...], list[Shown]] = {}
+    groups: dict[tuple[str, ...], list[ShownText]] = {}
     if study.writes:
         groups = {(item_id, task): [] for item_id in sorted(items) for task in study.questions}
     for (item_id, task, source), text in sorted(texts.items()):
         key = (item_id, task) if study.best else (item_id, task, source)
-        groups.setdefault(key, []).append(Shown(source=source, text=text))
+        groups.setdefault(key, []).append(ShownText(source=source, text=text))
     units = []
     for (item_id, task, *_), group in groups.items():
         item, about = items[item_id], dict[str, Any]()
@@ -95,12 +95,12 @@ def _check(unit: Unit, study: Study, draw: random.Random) -> Unit:
     """An attention check that looks like a unit."""
     if study.best:
         place = draw.randrange(len(unit.texts))
-        texts = [Shown(source="", text=shown.text) for shown in unit.texts]
-        texts[place] = Shown(source="", text=CHECK.format("this text"))
+        texts = [ShownText(source="", text=shown.text) for shown in unit.texts]
+        texts[place] = ShownText(source="", text=CHECK.format("this text"))
         right = str(place)
     else:
         right = draw.choice(study.options)[0]
-        texts = [Shown(source="", text=CHECK.format(right))]
+        texts = [ShownText(source="", text=CHECK.format(right))]
     return replace(unit, texts=tuple(texts), kind="check", right=right)
 
 
@@ -134,7 +134,7 @@ def _texts(
     items: Mapping[str, Item],
 ) -> Texts:
     """Texts to rate: answers of models, or what the study offers; with texts of people, those about the same items."""
-    texts = answered(where, benchmark, study, models if study.of_answers else ())
+    texts = answer_texts(where, benchmark, study, models if study.of_answers else ())
     if study.offered is not None:
         texts = {(one.item_id, *key): text for one in items.values() for key, text in study.offered(one).items()}
     if by_people is None:

@@ -15,8 +15,8 @@ from punchline.errors import PunchlineError
 from punchline.files import csv_text, parse_csv, write_text
 from punchline.paths import Paths, manifest, own
 from punchline.rating import drafts
-from punchline.rating.texts import answered
-from punchline.rating.votes import Given, Shown, Unit, Votes
+from punchline.rating.texts import answer_texts
+from punchline.rating.votes import Given, ShownText, Unit, Votes
 from punchline.stats.estimate import COEFFICIENT, Estimate
 from punchline.stats.intervals import interval
 from punchline.stats.ratings import alpha_of, coincidences
@@ -109,7 +109,7 @@ def cast(votes: Votes) -> list[Vote]:
     for unit, given in sorted(_counted(votes), key=lambda pair: (pair[1].unit, pair[1].rater)):
         for aspect, value in given.answers.items():
             if form == "write":
-                entry = Shown(source=HUMAN if writers[given.unit] == 1 else f"{HUMAN}-{given.rater}", text=value)
+                entry = ShownText(source=HUMAN if writers[given.unit] == 1 else f"{HUMAN}-{given.rater}", text=value)
             else:
                 entry = unit.texts[int(value) if form == "choose" else 0]
             about = (unit.item_id, entry.source, unit.task, aspect, value, entry.text)
@@ -125,7 +125,7 @@ def not_judged(votes: Votes) -> Counter[str]:
 def check_unchanged(votes: Votes) -> None:
     """Raises PunchlineError if the run's answers have changed since the study was drawn."""
     sheet = votes.sheet
-    now = answered(Paths(run=sheet.run), sheet.benchmark, study_of(votes), sheet.models)
+    now = answer_texts(Paths(run=sheet.run), sheet.benchmark, study_of(votes), sheet.models)
     rated = {
         (unit.item_id, unit.task, text.source): text.text
         for unit in sheet.units

@@ -27,7 +27,7 @@ KEY = ("row", "item_id", "source", "task", "aspect")
 Texts = dict[tuple[str, str, str], str]  # by item, task and source
 
 
-def answered(where: Paths, benchmark: str, study: Study, models: Sequence[str]) -> Texts:
+def answer_texts(where: Paths, benchmark: str, study: Study, models: Sequence[str]) -> Texts:
     """A run's answers as raters read them, without those that are empty then.
 
     Raises PunchlineError if nothing was asked, and for models without an answer.
@@ -42,7 +42,7 @@ def answered(where: Paths, benchmark: str, study: Study, models: Sequence[str]) 
     texts: Texts = {}
     states = Counter[str]()
     for model in models:
-        index = Path(where.snapshot(benchmark, model))
+        index = Path(where.responses(benchmark, model))
         if not index.is_file():
             there = [other.stem for other in index.parent.glob("*.parquet")]
             raise PunchlineError("the model has no answers", file=index, hint=nearest(model, there))

@@ -39,7 +39,7 @@ CREATE INDEX last_votes ON votes (rater, unit);
 """
 
 
-class Shown(Record, frozen=True, kw_only=True):
+class ShownText(Record, frozen=True, kw_only=True):
     """A text and its source."""
 
     source: str
@@ -52,7 +52,7 @@ class Unit(Record, frozen=True, kw_only=True):
 
     item_id: str
     task: str  # its name in a ratings file
-    texts: tuple[Shown, ...]  # one, or several of which the best is chosen; none if a text is written
+    texts: tuple[ShownText, ...]  # one, or several of which the best is chosen; none if a text is written
     context: tuple[tuple[str, str], ...] = ()  # (name, text) shown above
     picture: str = ""  # path from the root
     sha256: str = ""  # of the picture

@@ -15,7 +15,7 @@ from punchline.read.result import Reads, located, notes
 from punchline.report.items import pick_fields, prompt
 from punchline.report.public import leave_out_private
 from punchline.report.shards import CHUNK, code, packed, write_parts
-from punchline.requests import asked, asked_in_pass
+from punchline.requests import exchanges, exchanges_in_pass
 from punchline.responses import Verdicts, by_item, read_verdicts
 from punchline.schema import RULES, Gold, Item, Request, Response, Rule, Score
 from punchline.scores import read_scores
@@ -64,7 +64,7 @@ def _heard(project: Project, benchmark: str, model: str) -> tuple[Verdicts | Non
     rows = []
     for pass_, judge in project.passes(benchmark, model).items():
         if pass_ != CHAINED:
-            heard = list(asked_in_pass(project, benchmark, pass_, model))
+            heard = list(exchanges_in_pass(project, benchmark, pass_, model))
             verdicts = (verdicts or {}) | read_verdicts(judge, heard)
             for request, response in heard:
                 about = {"hop": pass_, "question": prompt(request)[:MOST], "request": response.request_id}
@@ -102,7 +102,7 @@ def build_parts(project: Project, benchmark: str, model: str) -> dict[str, Any]:
     verdicts, heard = _heard(project, benchmark, model)
     for item_id, row in heard:
         add("heard", item_id, row)
-    for item_id, group in groupby(asked(project, benchmark, model), key=lambda pair: pair[0].item_id):
+    for item_id, group in groupby(exchanges(project, benchmark, model), key=lambda pair: pair[0].item_id):
         item, gold, pairs = items[item_id], golds[item_id], list(group)
         ((_, units),) = by_item(pairs)
         with notes() as reads:

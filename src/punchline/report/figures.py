@@ -174,7 +174,7 @@ def on_paper(spec: Spec) -> Spec:
     return cast(Spec, json.loads(json.dumps(spec).replace('"currentColor"', '"black"')))
 
 
-def said(sheet: Sheet) -> str:
+def values_in_words(sheet: Sheet) -> str:
     """A table's main column in words, for readers who do not see its chart."""
     column = sheet.main
     parts = [f"{row.values['model']} {row.values[column][:6]}" for row in sheet.rows if row.values.get(column)]

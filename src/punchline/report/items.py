@@ -35,7 +35,7 @@ def prompt(request: Request) -> str:
     return "\n\n".join(texts)
 
 
-def facets(item: Item, gold: Gold) -> dict[str, list[str]]:
+def filters_of(item: Item, gold: Gold) -> dict[str, list[str]]:
     """Filters of a wall: short properties of an item and of its gold."""
     filters: dict[str, list[str]] = {"source": [item.source]}
     for name, value in {**item.fields, **gold.values}.items():
@@ -85,7 +85,7 @@ def parts(project: Project, benchmark: str) -> Iterator[tuple[str, Any]]:
     golds = Keyed(where.gold(benchmark), Gold)
     illustrated = project.illustrated(benchmark)
     drawn = Keyed(where.index(benchmark), Pictures) if illustrated else {}
-    fetched = Keyed(where.ledger(benchmark), FetchEntry) if illustrated else {}
+    fetched = Keyed(where.fetch_log(benchmark), FetchEntry) if illustrated else {}
     prompts, questions = _asked(where.requests(benchmark))
     sequence = getattr(module, "SEQUENCE", None)
     blurred = getattr(module, "BLURRED", {}).items()
@@ -95,7 +95,7 @@ def parts(project: Project, benchmark: str) -> Iterator[tuple[str, Any]]:
     for item, right in items_with_rights(project, benchmark):
         name, gold = item.item_id, golds[item.item_id]
         rows[name] = _row(item, gold, right, drawn.get(name), fetched.get(name)) | {"asked": prompts[name]}
-        filters.append(facets(item, gold))
+        filters.append(filters_of(item, gold))
         texts.append("\n".join(_texts([name, item.fields, gold.values])))
         clusters.setdefault(item.cluster, len(clusters))
     ids = list(rows)

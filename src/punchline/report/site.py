@@ -47,7 +47,7 @@ class Site:
         self.mode = pictures_mode()
         self.files: dict[str, str] = {}  # sha256 by path
         self.templates = templates(HERE / "templates")
-        self.templates.filters |= {"head": head, "said": figures.said}
+        self.templates.filters |= {"head": head, "values_in_words": figures.values_in_words}
 
     @cached_property
     def sheets(self) -> dict[str, list[Sheet]]:

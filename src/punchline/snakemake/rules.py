@@ -106,7 +106,7 @@ class Snakefile:
 
     # Jobs
 
-    def needs(self, rule: str, *fixed: str) -> Callable[[Any], list[str]]:
+    def inputs(self, rule: str, *fixed: str) -> Callable[[Any], list[str]]:
         """Input function of a rule; `fixed`: values of its wildcards, if not in the paths of its outputs."""
 
         @in_one_message()
@@ -117,7 +117,7 @@ class Snakefile:
             artifacts = self.project.built_by(rule, *(fixed or wildcards))
             whole = self.workflow.execution_settings is None  # a drawing of the graph, a report
             pending = [step for step in artifacts if whole or self.status.pending(step) is not None]
-            makers = [need.step for step in pending for need in step.needs if need.step is not None]
+            makers = [need.artifact for step in pending for need in step.inputs if need.artifact is not None]
             if rule == "respond" and pending and wildcards.shard == ALL:
                 makers += self.project.shards_of(wildcards.respondent)
             if any(self.status(step) is not None for step in pending) and not whole:
@@ -169,7 +169,7 @@ class Snakefile:
 
         return run
 
-    def says(self, rule: str, *fixed: str) -> Callable[[Any], str]:
+    def reason(self, rule: str, *fixed: str) -> Callable[[Any], str]:
         """Param `why` of a rule: the reason why a job runs, or may run."""
 
         def why(wildcards: Any) -> str:
@@ -181,7 +181,7 @@ class Snakefile:
 
         return why
 
-    def takes(self, card: CardOf, runtime: CardOf | None = None) -> dict[str, Callable[..., Any]]:
+    def resources_of(self, card: CardOf, runtime: CardOf | None = None) -> dict[str, Callable[..., Any]]:
         """Resources of a rule whose job asks by the card that `card` gives for its wildcards (None: nobody is asked).
 
         Minutes: those of the card, or of what `runtime` gives, else of default-resources, which Snakemake does not
@@ -263,10 +263,10 @@ class Snakefile:
         name = str(path) if str(path).startswith(f"{results}/") else re.sub(f"^{default}/", f"{results}/", str(path))
         rules = self.workflow.rules
         if not any(rule.is_producer(name) for rule in rules) and not Path(name).exists():
-            raise PunchlineError(f"no target {path!r}", hint=self.way_to(str(path)))
+            raise PunchlineError(f"no target {path!r}", hint=self.hint_for(str(path)))
         return self.as_stored(name)
 
-    def way_to(self, path: str) -> str:
+    def hint_for(self, path: str) -> str:
         """A hint for a target that no rule builds: a name instead of a path, something unselected, a typing error."""
         chosen, where = self.selection, self.project.paths
         files = {"/".join(names[at:]): f"{stem}.csv" for stem, names in self.project.by_path.items() for at in (0, 1)}

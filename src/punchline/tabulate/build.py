@@ -16,7 +16,7 @@ import pandas as pd
 
 from punchline import __version__, paths
 from punchline.artifacts.contents import behind_shortcuts
-from punchline.artifacts.lineage import FORMAT, Asked, Lineage, Model, document, kind_of, lineage_path, root_of
+from punchline.artifacts.lineage import FORMAT, Lineage, Model, Respondent, document, kind_of, lineage_path, root_of
 from punchline.artifacts.passes import CHAINED, DATA, JUDGE
 from punchline.artifacts.project import Project
 from punchline.artifacts.respondents import shown
@@ -26,7 +26,7 @@ from punchline.errors import PunchlineError, nearest
 from punchline.files import write_bytes, write_text
 from punchline.paths import DEFAULT_RUN
 from punchline.prepare import files_of_table, naming, paths_of_table
-from punchline.requests import asked_in_pass
+from punchline.requests import exchanges_in_pass
 from punchline.responses import read_verdicts
 from punchline.schema import RULES, Rule
 from punchline.tables.declare import Across, PublishedRow, Row, Table
@@ -36,27 +36,27 @@ from punchline.tables.ranks import Rank, main_column, ranks_in
 from punchline.tables.render import as_csv, as_markdown, notes_of, read_published
 from punchline.tables.run import Answers, Measured, measure, rows_of
 from punchline.tables.tabulate import RETRY, TOLD, Tabulated, tabulate
-from punchline.tabulate.labels import checked, labelled, verdicts_in
+from punchline.tabulate.labels import checked, read_labels, verdicts_in
 from punchline.tabulate.notes import chosen, separating, trained_on, unasked, unknown_items, without_pictures
 from punchline.tabulate.ranks import items_of, ranks_text, read_models
-from punchline.tabulate.respondents import who_in
-from punchline.tabulate.unparsed import unread_text
+from punchline.tabulate.respondents import answerers_in
+from punchline.tabulate.unparsed import unparsed_csv
 from punchline.workflow.code import version_of
 from punchline.workflow.lineage import code_of, files_behind, libraries_of
 from punchline.workflow.processes import MIRROR
 
 
-class Made(NamedTuple):
+class TableResult(NamedTuple):
     """A table, the models in it, who was asked about texts of the data, and the ranks of the models."""
 
     table: Tabulated
     models: list[Model]
-    compared: list[Asked]
+    compared: list[Respondent]
     ranks: list[Rank]
 
 
 @dataclass
-class Read:
+class Shared:
     """Shared data of all tables of models."""
 
     items: pd.DataFrame = field(default_factory=pd.DataFrame)
@@ -68,20 +68,20 @@ class Read:
     notes: list[str] = field(default_factory=list)  # on pictures
 
 
-def read(project: Project, benchmark: str) -> Read:
+def read(project: Project, benchmark: str) -> Shared:
     """Items and scores of a selection."""
     items = items_of(project, benchmark)
     models = {rule: read_models(project, benchmark, items, rule) for rule in RULES}
     verdicts = [verdicts_in(one.name, one.scores) for one in models["released"][0]]
-    seen = checked(labelled(project, benchmark, items), verdicts)
+    seen = checked(read_labels(project, benchmark, items), verdicts)
     notes = without_pictures(project.paths.items(benchmark)) if project.illustrated(benchmark) else []
-    return Read(items, models, unknown_items(project, benchmark), seen, notes)
+    return Shared(items, models, unknown_items(project, benchmark), seen, notes)
 
 
-def compute(project: Project, benchmark: str, names: Collection[str]) -> dict[str, Made]:
+def compute(project: Project, benchmark: str, names: Collection[str]) -> dict[str, TableResult]:
     """Tables by name, of published values and files as they lie."""
     tables, tables_made = [project.benchmark(benchmark).TABLES[name] for name in names], {}
-    shared = read(project, benchmark) if any(table.of_models for table in tables) else Read()
+    shared = read(project, benchmark) if any(table.of_models for table in tables) else Shared()
     model = functools.cache(functools.partial(_model, project, benchmark, shared.unknown))
     for table in tables:
         with naming(paths_of_table(project, benchmark, table.name)):
@@ -91,18 +91,18 @@ def compute(project: Project, benchmark: str, names: Collection[str]) -> dict[st
 
 
 def _table(
-    project: Project, benchmark: str, table: Table, shared: Read, described: Sequence[tuple[Model, list[str]]]
-) -> Made:
+    project: Project, benchmark: str, table: Table, shared: Shared, described: Sequence[tuple[Model, list[str]]]
+) -> TableResult:
     """One table. `described`: its models, with notes on each."""
     selection, files = project.part(benchmark, table.name), files_of_table(project, benchmark, table.name)
     rule, models = selection.scoring or table.published_rule, [model for model, _ in described]
     printed = _printed(project.benchmark(benchmark).TABLES, table, paths.published(benchmark))
-    passes, of_passes = list[Asked](), list[str]()
+    passes, of_passes = list[Respondent](), list[str]()
     verdicts: dict[str, Verdict] = {}
     if table.compared is not None:
         passes, of_passes = _passes(project, benchmark, DATA, "texts of the data", False)
         for pass_ in passes:
-            verdicts |= read_verdicts(pass_.who, asked_in_pass(project, benchmark, pass_.pass_, DATA))
+            verdicts |= read_verdicts(pass_.who, exchanges_in_pass(project, benchmark, pass_.pass_, DATA))
     compared = table.compared(files, printed, verdicts) if table.compared is not None and verdicts else []
     of_compared = measure(table, rule, compared, kind=table.kind)
     measured, rows, across_notes = _measured(table, shared, files, models, rule)
@@ -130,11 +130,11 @@ def _table(
         notes += behind_shortcuts(project.paths.csv("shortcuts", benchmark), table)
     tabulated.notes.extend(notes + separating(table, rows))
     column = main_column(table)
-    return Made(tabulated, models, passes, [] if column is None else ranks_in(table, column, rows))
+    return TableResult(tabulated, models, passes, [] if column is None else ranks_in(table, column, rows))
 
 
 def _measured(
-    table: Table, shared: Read, files: Mapping[str, bytes], models: Sequence[Model], rule: Rule
+    table: Table, shared: Shared, files: Mapping[str, bytes], models: Sequence[Model], rule: Rule
 ) -> tuple[dict[Rule, list[Measured]], list[Row], list[str]]:
     """(rows under both rules, those of the data under `rule`, which is shown; the models' rows under it; notes)."""
     measured: dict[Rule, list[Measured]] = {}
@@ -164,11 +164,13 @@ def _printed(tables: Mapping[str, Table], spec: Table, file: str) -> list[Publis
     return [row for row in rows if row["table"] == spec.name]
 
 
-def _passes(project: Project, benchmark: str, model: str, about: str, prices: bool) -> tuple[list[Asked], list[str]]:
+def _passes(
+    project: Project, benchmark: str, model: str, about: str, prices: bool
+) -> tuple[list[Respondent], list[str]]:
     """(respondents of the passes about a model's answers, or about DATA, as a table shows them; notes on them)."""
     respondents, notes = [], []
     for pass_ in project.answerers(benchmark, model):
-        answerer = who_in(project.paths.snapshot(benchmark, model, pass_.name))
+        answerer = answerers_in(project.paths.responses(benchmark, model, pass_.name))
         if len(answerer.versions) > 1:
             notes.append(f"{about}, {pass_.name}: several engine versions answered: {', '.join(answerer.versions)}.")
         if pass_.name != CHAINED:
@@ -179,7 +181,9 @@ def _passes(project: Project, benchmark: str, model: str, about: str, prices: bo
             if answerer.truncated > TOLD:
                 notes.append(f"{about}: {answerer.truncated:.0%} of what {pass_.who} said ({pass_.name}) was cut off.")
         card = None if pass_.card is None else shown(pass_.card, benchmark, prices)
-        respondents.append(Asked(pass_=pass_.name, who=pass_.who, card=card, key=pass_.key, versions=answerer.versions))
+        respondents.append(
+            Respondent(pass_=pass_.name, who=pass_.who, card=card, key=pass_.key, versions=answerer.versions)
+        )
     return respondents, notes
 
 
@@ -187,7 +191,10 @@ def _model(
     project: Project, benchmark: str, unknown: Mapping[str, str], name: str, prices: bool
 ) -> tuple[Model, list[str]]:
     """A model as a table shows it, and notes on who answered."""
-    card, answerer = shown(project.cards[name], benchmark, prices), who_in(project.paths.snapshot(benchmark, name))
+    card, answerer = (
+        shown(project.cards[name], benchmark, prices),
+        answerers_in(project.paths.responses(benchmark, name)),
+    )
     passes, of_passes = _passes(project, benchmark, name, f"answers of {name}", prices)
     notes = (
         [f"{name} was answered by several engine versions: {', '.join(answerer.versions)}."]
@@ -221,12 +228,12 @@ def write_tables(project: Project, benchmark: str) -> None:
     tables, noted = compute(project, benchmark, list(project.benchmark(benchmark).TABLES)), circumstances()
     for table, result in tables.items():
         _write(project, benchmark, table, result, noted)
-    write_text(project.paths.csv("unread", benchmark), unread_text(project, benchmark))
+    write_text(project.paths.csv("unread", benchmark), unparsed_csv(project, benchmark))
     ranks = {table: one.ranks for table, one in tables.items()}
     write_text(project.paths.csv("ranks", benchmark), ranks_text(project, benchmark, ranks))
 
 
-def _write(project: Project, benchmark: str, table: str, result: Made, noted: Mapping[str, Any]) -> None:
+def _write(project: Project, benchmark: str, table: str, result: TableResult, noted: Mapping[str, Any]) -> None:
     part, artifact = Project(project.part(benchmark, table)), project.table(benchmark, table)
     spec = part.benchmark(benchmark).TABLES[table]
     for name, text in rendered(part, benchmark, table, result.table).items():

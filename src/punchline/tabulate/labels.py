@@ -32,7 +32,7 @@ def verdicts_in(model: str, scores: pd.DataFrame) -> pd.DataFrame:
     return plain.assign(model=model, digest=texts, **{PASSED: plain[PASSED].astype(bool)})[COLUMNS]
 
 
-def labelled(project: Project, benchmark: str, items: pd.DataFrame) -> pd.DataFrame:
+def read_labels(project: Project, benchmark: str, items: pd.DataFrame) -> pd.DataFrame:
     """Labels by people, and released verdicts on the same texts, by COLUMNS; `explainer`: the labeled texts' model."""
     columns = [*COLUMNS, "explainer"]
     if (labels := facet(benchmark, "labels")) is None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from punchline.artifacts.lineage import Asked, Model
+from punchline.artifacts.lineage import Model, Respondent
 from punchline.artifacts.passes import CHAINED, JUDGE
 from punchline.artifacts.project import Project
 from punchline.config import adapters
@@ -81,7 +81,7 @@ def unasked(
     benchmark: str,
     table: Table,
     models: Sequence[Model],
-    compared: Sequence[Asked],
+    compared: Sequence[Respondent],
     checked: Collection[str],
 ) -> list[str]:
     """Notes on judges, and on what this selection asks nobody, where a table of models could show it.

@@ -12,7 +12,7 @@ from punchline.schema import LENGTH
 COLUMNS = ("engine", "engine_version", "state", "reason", "finish_reason")  # of a response
 
 
-class Who(NamedTuple):
+class Answerers(NamedTuple):
     """Who answered a model's requests, or those of a pass: engines with their versions, and why any failed."""
 
     versions: tuple[str, ...]
@@ -20,7 +20,7 @@ class Who(NamedTuple):
     truncated: float  # share of the answers that were cut off by their limit of tokens
 
 
-def who_in(path: str | Path) -> Who:
+def answerers_in(path: str | Path) -> Answerers:
     """The respondents of an index."""
     versions, failures, finishes = set(), set(), Counter[str | None]()
     for engine, version, state, reason, finish_reason in rows_in(path, COLUMNS):
@@ -28,4 +28,4 @@ def who_in(path: str | Path) -> Who:
         versions.add(f"{engine} {version}")
         if state == "failed":
             failures.add(reason or "no reason given")
-    return Who(tuple(sorted(versions)), tuple(sorted(failures)), finishes[LENGTH] / (finishes.total() or 1))
+    return Answerers(tuple(sorted(versions)), tuple(sorted(failures)), finishes[LENGTH] / (finishes.total() or 1))

@@ -30,7 +30,7 @@ Key = tuple[str, str, str]  # condition, task, rule
 Row = dict[str, str | int]
 
 
-def why_unread(text: str, finish_reason: str | None) -> str:
+def why_unparsed(text: str, finish_reason: str | None) -> str:
     """Why an answer was not read, one of WHY."""
     if not text.strip():
         return "empty"
@@ -47,7 +47,7 @@ def excerpt(text: str) -> str:
     return escape_controls(short.replace("\\", "\\\\")).replace("\n", "\\n").replace("\t", "\\t")
 
 
-def unread(model: str, scores: str | Path, snapshots: Mapping[str, str | Path]) -> list[Row]:
+def count_unparsed(model: str, scores: str | Path, snapshots: Mapping[str, str | Path]) -> list[Row]:
     """Lines of the CSV: a model's answers to each task in each condition under each rule.
 
     `snapshots` by pass, "" for its own. An answer that a judge has seen is unread where the judge's verdict is: then
@@ -70,7 +70,7 @@ def unread(model: str, scores: str | Path, snapshots: Mapping[str, str | Path]) 
     for path in snapshots.values() if places else ():
         for digest, request_id, finish_reason, text in rows_in(path, RESPONSE):
             if keys := places.get(digest):
-                reason = why_unread(text or "", finish_reason)
+                reason = why_unparsed(text or "", finish_reason)
                 for key in keys:
                     counts[key][reason] += 1
                     if len(examples[key, reason]) < EXAMPLES:
@@ -85,11 +85,11 @@ def unread(model: str, scores: str | Path, snapshots: Mapping[str, str | Path]) 
     return rows
 
 
-def unread_text(project: Project, benchmark: str) -> str:
+def unparsed_csv(project: Project, benchmark: str) -> str:
     """The text of unread.csv, from scores and indexes."""
     rows: list[Row] = []
     for model in project.selection.models:
         passes = ("", *project.passes(benchmark, model))
-        snapshots = {pass_: project.paths.snapshot(benchmark, model, pass_) for pass_ in passes}
-        rows += unread(model, project.paths.scores(benchmark, model), snapshots)
+        snapshots = {pass_: project.paths.responses(benchmark, model, pass_) for pass_ in passes}
+        rows += count_unparsed(model, project.paths.scores(benchmark, model), snapshots)
     return csv_text(COLUMNS, rows)

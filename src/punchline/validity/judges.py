@@ -14,7 +14,7 @@ from punchline.schema import RULES, ModelCard
 from punchline.scores import scores_frame
 from punchline.stats.estimate import Array, Estimate
 from punchline.stats.verdicts import MEASURES, SUMS, cells_of, corrected
-from punchline.tabulate.labels import PASSED, PEOPLE, TEXT, labelled, verdicts_in
+from punchline.tabulate.labels import PASSED, PEOPLE, TEXT, read_labels, verdicts_in
 from punchline.tabulate.ranks import items_of
 from punchline.validity.answers import with_limits
 
@@ -30,7 +30,7 @@ def rows(project: Project, benchmark: str) -> list[dict[str, Any]]:
     if PASSED not in project.benchmark(benchmark).METRICS:
         return []
     items = items_of(project, benchmark)
-    labels = labelled(project, benchmark, items)
+    labels = read_labels(project, benchmark, items)
     lines = []
     for rule in RULES:
         for card in project.cards.values():

@@ -15,7 +15,7 @@ from punchline.artifacts.passes import JUDGE
 from punchline.artifacts.project import Project
 from punchline.core.benchmark import Verdict
 from punchline.files import Keyed
-from punchline.requests import asked, asked_in_pass
+from punchline.requests import exchanges, exchanges_in_pass
 from punchline.schema import Gold, Item
 from punchline.score import score
 from punchline.stats.estimate import REAL, influence
@@ -83,14 +83,14 @@ def _of_judge(project: Project, benchmark: str, model: str) -> pd.DataFrame:
     where, judge = project.paths, project.passes(benchmark, model)[JUDGE]
     items, golds = Keyed(where.items(benchmark), Item), Keyed(where.gold(benchmark), Gold)
     by_sample: dict[int, dict[str, Verdict]] = {}
-    for request, response in asked_in_pass(project, benchmark, JUDGE, model):
+    for request, response in exchanges_in_pass(project, benchmark, JUDGE, model):
         first = replace(request, sample=0).request_id
         by_sample.setdefault(request.sample, {})[first] = Verdict(judge, response)
     loaded = project.benchmark(benchmark)
     scores = (
         made
         for verdicts in by_sample.values()
-        for made in score(loaded, model, items, golds, asked(project, benchmark, model), verdicts)
+        for made in score(loaded, model, items, golds, exchanges(project, benchmark, model), verdicts)
         if made.judge == judge
     )
     return _scored(project, benchmark, frame_of(project, benchmark, scores)).assign(judge=judge)

@@ -63,7 +63,7 @@ def files_behind(artifact: Artifact, *, required: bool = True) -> list[File]:
         add(input_.role, input_.path, functools.partial(_content, input_))
         for path in input_.companions():
             add(input_.role, path)
-        if (producer := input_.step) is not None:
+        if (producer := input_.artifact) is not None:
             for path in attempt(producer.extra, list[str]()) if producer.extra_role else ():
                 add(producer.extra_role, path)
             for role, path, answers in attempt(producer.journals, list[tuple[str, str, str]]()):

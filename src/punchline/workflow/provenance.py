@@ -49,7 +49,7 @@ class Input(NamedTuple):
     companions: Callable[[], list[str]] = list  # further files of the same kind that a lineage lists
 
     @property
-    def step(self) -> Artifact | None:
+    def artifact(self) -> Artifact | None:
         """The artifact that produces it; None: a source file."""
         return self.maker() if callable(self.maker) else self.maker
 
@@ -63,7 +63,7 @@ class Artifact:
     """One artifact, or several that are built together, and its dependencies."""
 
     outputs: tuple[str, ...]  # the provenance file is next to the first
-    needs: Sequence[Input]  # of a file that is named twice, the last counts
+    inputs: Sequence[Input]  # of a file that is named twice, the last counts
     build: str  # "package.module:function", which is called with the project and the wildcards
     parameters: Mapping[str, Any] = field(default_factory=dict)
     code: tuple[str, ...] | None = ()  # further modules that the result depends on; None: it depends on no code
@@ -80,7 +80,7 @@ class Artifact:
     job: str = ""  # the file by which Snakemake knows the job that builds it; by default the first output
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "needs", tuple({need.path: need for need in self.needs}.values()))
+        object.__setattr__(self, "inputs", tuple({need.path: need for need in self.inputs}.values()))
         object.__setattr__(self, "record", self.record or record_of(self.outputs[0]))
         object.__setattr__(self, "job", self.job or self.outputs[0])
 
@@ -108,9 +108,9 @@ class Artifact:
 
     def deciding(self) -> list[Input]:
         """All inputs that decide whether the artifact is current, each once."""
-        return list({need.path: need for need in (*self.names(), *self.needs) if need.decides}.values())
+        return list({need.path: need for need in (*self.names(), *self.inputs) if need.decides}.values())
 
-    def inputs(self) -> dict[str, str]:
+    def input_digests(self) -> dict[str, str]:
         """{path: digest} of all deciding inputs now. Raises OSError, PunchlineError."""
         return {need.path: need.digest() for need in self.deciding()}
 
@@ -128,9 +128,9 @@ def with_dependencies(artifact: Artifact) -> list[Artifact]:
     artifacts: dict[Artifact, None] = {}
 
     def visit(artifact: Artifact) -> None:
-        for input_ in artifact.needs:
-            if input_.step is not None and input_.decides and input_.step not in artifacts:
-                visit(input_.step)
+        for input_ in artifact.inputs:
+            if input_.artifact is not None and input_.decides and input_.artifact not in artifacts:
+                visit(input_.artifact)
         artifacts[artifact] = None
 
     visit(artifact)
@@ -139,7 +139,7 @@ def with_dependencies(artifact: Artifact) -> list[Artifact]:
 
 def dependencies(artifact: Artifact) -> list[Input]:
     """All direct and indirect inputs of an artifact, each path once, as the artifact nearest to it takes it."""
-    taken = [need for made in with_dependencies(artifact) for need in made.needs if need.decides]
+    taken = [need for made in with_dependencies(artifact) for need in made.inputs if need.decides]
     return list({need.path: need for need in taken}.values())
 
 
@@ -173,7 +173,7 @@ class Status:
         """Why an artifact will, or may, be built in a run; None if nothing that it depends on may change."""
         if artifact not in self._pending:
             reason = self(artifact)
-            makers = (need.step for need in artifact.needs if need.step is not None and need.decides)
+            makers = (need.artifact for need in artifact.inputs if need.artifact is not None and need.decides)
             if reason is not None:
                 self._pending[artifact] = f"will run: {reason}"
             else:
@@ -258,7 +258,7 @@ def write_provenance(artifact: Artifact, inputs: Mapping[str, str]) -> None:
 
     `inputs`: digests at the start of the build. Raises PunchlineError if an input has changed since.
     """
-    for path, digest in artifact.inputs().items():
+    for path, digest in artifact.input_digests().items():
         if inputs.get(path) != digest:
             raise PunchlineError(
                 "the file changed while it was being read: what was made of it may be of neither version",

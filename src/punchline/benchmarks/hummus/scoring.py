@@ -9,7 +9,7 @@ from typing import Any
 from punchline.benchmarks.hummus import COUNTS, JOINT, POSITIVE, SCORERS, SIMILAR
 from punchline.benchmarks.hummus.answers import comparisons, graded_tasks, readings
 from punchline.benchmarks.hummus.scope import in_scope
-from punchline.benchmarks.score import Answered, Mark, measured, scores
+from punchline.benchmarks.score import ItemAnswers, ScoreBuilder, measured, scores
 from punchline.core.benchmark import Verdict
 from punchline.metrics import boxes, highlight, ngrams
 from punchline.schema import Gold, Rule
@@ -25,13 +25,13 @@ def signature(task: str, rule: Rule, scorer: str | None = None) -> str:
     return "|".join(filter(None, (task, f"rule:{rule}", method, "v:4")))
 
 
-def _cosine(answered: Answered, task: str, texts: Sequence[str]) -> tuple[dict[str, float], list[Verdict | None]]:
+def _cosine(answers: ItemAnswers, task: str, texts: Sequence[str]) -> tuple[dict[str, float], list[Verdict | None]]:
     """({column: similarity}, verdicts read): the mean over the answer's texts of the best match among gold's.
 
     Nothing where a verdict is absent, cannot be read, or comes from a scorer without a column.
     """
-    requests = comparisons(task, texts, answered.item, answered.gold, answered.condition)
-    verdicts = [[answered.verdict(request) for request in group] for group in requests]
+    requests = comparisons(task, texts, answers.item, answers.gold, answers.condition)
+    verdicts = [[answers.verdict(request) for request in group] for group in requests]
     measures = [[measured(verdict, SCORERS, -1.001, 1.001) for verdict in group] for group in verdicts]
     judges = {verdict.judge for group in verdicts for verdict in group if verdict is not None}
     if len(judges) != 1 or not all(map(all, measures)):
@@ -59,36 +59,36 @@ def _scores(task: str, parsed: tuple[Any, ...], gold: Gold, rule: Rule) -> dict[
     return {}
 
 
-def marks(answered: Answered) -> Iterator[Mark]:
-    """Marks of the answers on one pair, one for each task of the condition that is scored on it (in_scope).
+def build_scores(answers: ItemAnswers) -> Iterator[ScoreBuilder]:
+    """Scores of the answers on one pair, one for each task of the condition that is scored on it (in_scope).
 
     `success` is there for every answer that is in the denominator of the success rate: 1 where something can be read, 0
     for a refusal and where nothing can. Scores are there in the first case only. A task that a joint answer does not
     come to is `ok`, not scored and without metrics.
     """
-    gold, rule = answered.gold, answered.rule
+    gold, rule = answers.gold, answers.rule
     parsed: dict[str, dict[str, tuple[Any, ...] | None]] = {}  # by the task that was asked
-    for task, source_task in graded_tasks(answered.condition).items():
+    for task, source_task in graded_tasks(answers.condition).items():
         if not in_scope(task, gold, rule):
             continue
-        mark = answered.mark(task, signature(task, rule), source_task)
-        if mark.text is not None and source_task not in parsed:
-            parsed[source_task] = readings(source_task, mark.text, gold, answered.item, answered.model)
+        builder = answers.new_score(task, signature(task, rule), source_task)
+        if builder.text is not None and source_task not in parsed:
+            parsed[source_task] = readings(source_task, builder.text, gold, answers.item, answers.model)
         by_task = parsed.get(source_task, {})
         if (values := by_task.get(task)) is not None:
-            mark.scored, mark.metrics = True, {"success": 1.0, **_scores(task, values, gold, rule)}
-            mark.parsed = tuple(json.dumps(list(v)) if isinstance(v, tuple) else str(v) for v in values)
+            builder.scored, builder.metrics = True, {"success": 1.0, **_scores(task, values, gold, rule)}
+            builder.parsed = tuple(json.dumps(list(v)) if isinstance(v, tuple) else str(v) for v in values)
             if task in SIMILAR:
-                similarity, verdicts = _cosine(answered, task, values)
-                mark.metrics |= similarity
+                similarity, verdicts = _cosine(answers, task, values)
+                builder.metrics |= similarity
                 for verdict in verdicts:
-                    mark.hear(verdict)
-                mark.signature = signature(task, rule, mark.judge)
+                    builder.add_verdict(verdict)
+                builder.signature = signature(task, rule, builder.judge)
         elif task in by_task:
-            mark.state, mark.metrics = "unparsable", {"success": 0.0}
-        elif mark.state == "refused" and (source_task != JOINT or task == "classification"):
-            mark.metrics = {"success": 0.0}
-        yield mark
+            builder.state, builder.metrics = "unparsable", {"success": 0.0}
+        elif builder.state == "refused" and (source_task != JOINT or task == "classification"):
+            builder.metrics = {"success": 0.0}
+        yield builder
 
 
-score_item = scores(marks)
+score_item = scores(build_scores)

@@ -8,7 +8,7 @@ from punchline.benchmarks.humorbench import EXPLAIN
 from punchline.benchmarks.humorbench.answers import LAST_TOKENS, explained, parse_verdict
 from punchline.benchmarks.humorbench.data import normal
 from punchline.benchmarks.humorbench.judge import judge_request
-from punchline.benchmarks.score import Answered, Mark, scores
+from punchline.benchmarks.score import ItemAnswers, ScoreBuilder, scores
 from punchline.metrics.length import tokenizer
 from punchline.schema import Response, Rule, sha256
 
@@ -27,37 +27,37 @@ def _tokens(response: Response | None, prefix: str) -> dict[str, float]:
     return {f"{prefix}tokens_{name}": float(count) for name, count in usage.items() if count is not None}
 
 
-def marks(answered: Answered) -> Iterator[Mark]:
+def build_scores(answers: ItemAnswers) -> Iterator[ScoreBuilder]:
     """True if one model's explanation covers the element, as its judge has it.
 
     A verdict that is neither PASS nor FAIL leaves the denominator (released code), as does one that is missing or
     failed. A refusal to explain is judged by nobody and is wrong, and so is, under rule `paper`, an answer without an
     explanation: thoughts, or the prompt's own words. Where no judge was asked nothing is scored.
     """
-    rule, response = answered.rule, answered.responses.get(EXPLAIN.name)
-    mark = answered.mark(EXPLAIN.name, "")
-    mark.metrics = _tokens(response, "")
-    text = None if mark.text is None else explained(mark.text, rule)
+    rule, response = answers.rule, answers.responses.get(EXPLAIN.name)
+    builder = answers.new_score(EXPLAIN.name, "")
+    builder.metrics = _tokens(response, "")
+    text = None if builder.text is None else explained(builder.text, rule)
     if response is not None and text is not None:
-        verdict = answered.verdict(judge_request(answered.item, answered.gold, response, rule))
+        verdict = answers.verdict(judge_request(answers.item, answers.gold, response, rule))
         text_digest = sha256(normal(text).encode())[:16]
-        mark.hear(verdict).parsed = (text_digest,)
-        mark.state = "missing" if verdict is None else verdict.response.state
+        builder.add_verdict(verdict).parsed = (text_digest,)
+        builder.state = "missing" if verdict is None else verdict.response.state
         if verdict is not None:
-            mark.metrics |= _tokens(verdict.response, "judge_")
-        if verdict is not None and mark.state == "ok":
+            builder.metrics |= _tokens(verdict.response, "judge_")
+        if verdict is not None and builder.state == "ok":
             word = parse_verdict(verdict.response.text or "", rule)
             if word is None:
-                mark.state = "unparsable"
+                builder.state = "unparsable"
             else:
-                mark.scored, mark.parsed = True, (text_digest, word)
-                mark.metrics["passed"] = float(word == "PASS")
-    elif mark.state in ("refused", "ok"):
-        mark.read(None)
-        if answered.verdicts is not None:
-            mark.scored, mark.metrics["passed"] = True, 0.0
-    mark.signature = signature(rule, mark.judge)
-    yield mark
+                builder.scored, builder.parsed = True, (text_digest, word)
+                builder.metrics["passed"] = float(word == "PASS")
+    elif builder.state in ("refused", "ok"):
+        builder.set_parsed(None)
+        if answers.verdicts is not None:
+            builder.scored, builder.metrics["passed"] = True, 0.0
+    builder.signature = signature(rule, builder.judge)
+    yield builder
 
 
-score_item = scores(marks)
+score_item = scores(build_scores)

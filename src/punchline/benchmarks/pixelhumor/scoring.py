@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from punchline.benchmarks.pixelhumor.answers import panel_texts, parse_labels, plain_number
-from punchline.benchmarks.score import Answered, Mark, scores
+from punchline.benchmarks.score import ItemAnswers, ScoreBuilder, scores
 from punchline.metrics.text import LIBRARY, error_rates
 from punchline.read import reasoning
 from punchline.schema import Gold, Response, Rule
@@ -103,14 +103,14 @@ def _text(response: Response | None) -> str:
     return (response.text or "") if response is not None else ""
 
 
-def marks(answered: Answered) -> Iterator[Mark]:
+def build_scores(answers: ItemAnswers) -> Iterator[ScoreBuilder]:
     """One model's answers (by task) on one comic: Q1 … Q5, Q7 and Q8. Q6 is not graded automatically.
 
     An answer that is missing or failed is not scored; a refusal and an answer from which nothing can be read are, as
     wrong. `released`: Q1 … Q5 are scored only where the answer to Q1 holds "yes". `paper`: Q1 = No turns Q3, Q4 and Q5
     into NA. Q8 needs the model's own order of panels: without an answer to Q7 it is in that one's state.
     """
-    responses, gold, rule = answered.responses, answered.gold, answered.rule
+    responses, gold, rule = answers.responses, answers.gold, answers.rule
     first, sequence = responses.get("Q1"), responses.get("Q7")
     gated = rule == "released" and "yes" not in _text(first).lower()
     answers_no = rule == "paper" and first is not None and first.state == "ok"
@@ -118,29 +118,29 @@ def marks(answered: Answered) -> Iterator[Mark]:
     for task in GRADED:
         response, context = responses.get(task), CONTEXT[rule].get(task)
         before = responses.get(context or task)
-        mark = answered.mark(task, signature(task, rule))
-        mark.gold = tuple(gold.values[task]) if task in gold.values else None
-        mark.responses = [responses.get(context or ""), response]
+        builder = answers.new_score(task, signature(task, rule))
+        builder.gold = tuple(gold.values[task]) if task in gold.values else None
+        builder.responses = [responses.get(context or ""), response]
         needed = task == "Q8" or rule == "released"  # under `paper` an answer to Q1 may be absent
-        if mark.state in ABSENT:
+        if builder.state in ABSENT:
             pass
         elif needed and (before is None or before.state in ABSENT):
-            mark.state = before.state if before is not None else "missing"
+            builder.state = before.state if before is not None else "missing"
         elif gated and task not in ("Q7", "Q8"):
-            mark.parsed = _read(task, _text(response), rule, gold)
+            builder.parsed = _read(task, _text(response), rule, gold)
         elif answers_no and task in ("Q3", "Q4", "Q5"):
-            mark.scored, mark.parsed = True, ("NA",)
+            builder.scored, builder.parsed = True, ("NA",)
         else:
-            mark.scored = True
-            readable = rule == "released" or mark.state != "refused"  # under `paper` a refusal says nothing
+            builder.scored = True
+            readable = rule == "released" or builder.state != "refused"  # under `paper` a refusal says nothing
             if task == "Q8":
-                parsed, mark.metrics = _grade_text(_text(response) if readable else "", sequence, gold, rule)
+                parsed, builder.metrics = _grade_text(_text(response) if readable else "", sequence, gold, rule)
             else:
                 parsed = _read(task, _text(response), rule, gold) if readable else None
             if task == "Q7":
-                mark.metrics = {"panel_acc": float(parsed == _gold_order(gold))}
-            mark.read(parsed)
-        yield mark
+                builder.metrics = {"panel_acc": float(parsed == _gold_order(gold))}
+            builder.set_parsed(parsed)
+        yield builder
 
 
 def _grade_text(
@@ -162,4 +162,4 @@ def _grade_text(
     return (candidate if texts else None), text_scores(_ordered(gold_texts, gold_order), candidate, rule)
 
 
-score_item = scores(marks)
+score_item = scores(build_scores)

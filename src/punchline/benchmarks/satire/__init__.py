@@ -21,7 +21,7 @@ from punchline.benchmarks.annotations import Filled, csv_rows
 from punchline.benchmarks.annotations import items as items_of
 from punchline.benchmarks.prompts import prompts
 from punchline.benchmarks.request import question
-from punchline.benchmarks.score import Answered, Mark, scores
+from punchline.benchmarks.score import ItemAnswers, ScoreBuilder, scores
 from punchline.benchmarks.task import Task
 from punchline.core.benchmark import Files, facets
 from punchline.read.yes_no import yes_no
@@ -105,22 +105,22 @@ def parse(task: str, text: str, rule: Rule, **_: Any) -> str | None:
     return yes_no(text, stems=("satir",), against=("literal", "nonsatir", "unsatir")).value
 
 
-def marks(answered: Answered) -> Iterator[Mark]:
+def build_scores(answers: ItemAnswers) -> Iterator[ScoreBuilder]:
     """The score of an answer; an unparsable one counts as No for precision, recall and F1."""
-    mark = answered.mark(SATIRICAL.name, f"label|rule:{answered.rule}|v:1")
-    label = None if mark.text is None else parse(SATIRICAL.name, mark.text, answered.rule)
-    gold = str(answered.gold.values[SATIRICAL.name])
-    mark.correct(label, gold)
-    mark.gold = (gold,)
-    if mark.scored:
-        predicted, satirical, right = label == "Yes", gold == "Yes", mark.metrics["correct"]
-        mark.metrics |= {"precision": right} if predicted else {}
-        mark.metrics |= {"recall": right} if satirical else {}
-        mark.metrics |= {"f1_hits": 2.0 * (predicted and satirical), "f1_size": float(predicted) + float(satirical)}
-    yield mark
+    builder = answers.new_score(SATIRICAL.name, f"label|rule:{answers.rule}|v:1")
+    label = None if builder.text is None else parse(SATIRICAL.name, builder.text, answers.rule)
+    gold = str(answers.gold.values[SATIRICAL.name])
+    builder.correct(label, gold)
+    builder.gold = (gold,)
+    if builder.scored:
+        predicted, satirical, right = label == "Yes", gold == "Yes", builder.metrics["correct"]
+        builder.metrics |= {"precision": right} if predicted else {}
+        builder.metrics |= {"recall": right} if satirical else {}
+        builder.metrics |= {"f1_hits": 2.0 * (predicted and satirical), "f1_size": float(predicted) + float(satirical)}
+    yield builder
 
 
-score_item = scores(marks)
+score_item = scores(build_scores)
 
 
 def _f1(part: pd.DataFrame) -> Estimate:

@@ -6,7 +6,7 @@ from punchline.benchmarks.prompts import prompts
 from punchline.benchmarks.request import question
 from punchline.benchmarks.stripcipher import CONDITIONS, MEANING, REVIEWED
 from punchline.benchmarks.stripcipher.options import options
-from punchline.benchmarks.stripcipher.questions import asked
+from punchline.benchmarks.stripcipher.questions import pictures_by_task
 from punchline.core.benchmark import filled
 from punchline.schema import Item, Request
 
@@ -25,7 +25,7 @@ def requests(item: Item) -> list[Request]:
     The reordering instruction speaks of strips "provided below", and so stands above them.
     """
     requests = []
-    for task, pictures in (pair for condition in CONDITIONS for pair in asked(item, condition).items()):
+    for task, pictures in (pair for condition in CONDITIONS for pair in pictures_by_task(item, condition).items()):
         instruction = PROMPTS[task.file]
         if task.condition == MEANING:
             instruction = filled(instruction, item.fields)

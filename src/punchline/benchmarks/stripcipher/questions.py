@@ -8,7 +8,7 @@ from punchline.comics import frames
 from punchline.schema import Item
 
 
-def asked(item: Item, condition: str) -> dict[Task, tuple[str, ...]]:
+def pictures_by_task(item: Item, condition: str) -> dict[Task, tuple[str, ...]]:
     """By task, the names of the pictures that an item is asked with in a condition."""
     n = int(str(item.fields["frames"]))
     in_sequence = tuple(f"frame{number}" for number in range(1, n + 1))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from punchline.benchmarks.score import Answered, Mark, measured, scores
+from punchline.benchmarks.score import ItemAnswers, ScoreBuilder, measured, scores
 from punchline.benchmarks.yesbut import ASKED, CHOSEN
 from punchline.benchmarks.yesbut.answers import drawn_option, parse, read_score
 from punchline.benchmarks.yesbut.judge import TEXTS, bertscore_request, judge_prompt, judge_request, scored_text
@@ -30,54 +30,54 @@ def signature(kind: str, rule: Rule, judge: str | None = None, scorer: str | Non
     return f"{kind}|rule:{rule}|{measured}|v:{version}"
 
 
-def marks(answered: Answered) -> Iterator[Mark]:
-    """Marks of one model's answers on one comic in one condition, one for each task that is asked in it.
+def build_scores(answers: ItemAnswers) -> Iterator[ScoreBuilder]:
+    """Scores of one model's answers on one comic in one condition, one for each task that is asked in it.
 
     Values: `correct` (0 or 1) of a choice; `r2` (ROUGE-2 recall, 0..1), `bert` or `bert_minilm` (BERTScore recall) and
     `gpt` (the judge's score) of a text, each only where it could be had. A judge without a score gives -1 under
     `released`, none under `paper`; either way the grade's state is unparsable.
     """
     for task in ASKED:
-        if task.condition == answered.condition:
+        if task.condition == answers.condition:
             kind = task.name.rpartition("_")[0]
-            yield (_choice if kind in CHOSEN else _text)(answered, task.name, kind)
+            yield (_choice if kind in CHOSEN else _text)(answers, task.name, kind)
 
 
-def _choice(answered: Answered, task: str, kind: str) -> Mark:
-    mark = answered.mark(task, signature(kind, answered.rule))
-    right, choices = answered.gold.values[kind], options(str(answered.item.fields[kind]))
-    letter = None if mark.text is None else parse(task, mark.text, answered.rule, options=choices)
-    mark.correct(letter, right)
-    if letter is None and mark.scored and answered.rule == "paper":
-        mark.metrics = {"correct": float(drawn_option(answered.item.item_id, task, "".join(choices)) == right)}
-    return mark
+def _choice(answers: ItemAnswers, task: str, kind: str) -> ScoreBuilder:
+    builder = answers.new_score(task, signature(kind, answers.rule))
+    right, choices = answers.gold.values[kind], options(str(answers.item.fields[kind]))
+    letter = None if builder.text is None else parse(task, builder.text, answers.rule, options=choices)
+    builder.correct(letter, right)
+    if letter is None and builder.scored and answers.rule == "paper":
+        builder.metrics = {"correct": float(drawn_option(answers.item.item_id, task, "".join(choices)) == right)}
+    return builder
 
 
-def _text(answered: Answered, task: str, kind: str) -> Mark:
-    item, gold, rule, condition = answered.item, answered.gold, answered.rule, answered.condition
-    mark = answered.mark(task, "")
-    candidate = scored_text(answered.responses.get(task), rule)
+def _text(answers: ItemAnswers, task: str, kind: str) -> ScoreBuilder:
+    item, gold, rule, condition = answers.item, answers.gold, answers.rule, answers.condition
+    builder = answers.new_score(task, "")
+    candidate = scored_text(answers.responses.get(task), rule)
     scorer = None
-    if mark.text and not candidate:
-        mark.state = "unparsable"  # thoughts, and nothing else
+    if builder.text and not candidate:
+        builder.state = "unparsable"  # thoughts, and nothing else
     if candidate is not None:
-        mark.scored = True
+        builder.scored = True
         overlap = ngrams.rouge(candidate, str(gold.values[kind]), ROUGE, characters=CHARACTERS[rule])
-        mark.metrics["r2"] = overlap["rouge2"].recall
-        compared = answered.verdict(bertscore_request(item, gold, kind, candidate, condition))
-        mark.metrics |= measured(compared, SCORERS, -1, 2)
-        judged = answered.verdict(judge_request(item, gold, kind, candidate, condition, rule))
-        mark.hear(judged)
+        builder.metrics["r2"] = overlap["rouge2"].recall
+        compared = answers.verdict(bertscore_request(item, gold, kind, candidate, condition))
+        builder.metrics |= measured(compared, SCORERS, -1, 2)
+        judged = answers.verdict(judge_request(item, gold, kind, candidate, condition, rule))
+        builder.add_verdict(judged)
         if judged is not None and judged.response.state == "ok":
             score = read_score(judged.response.text or "", rule)
-            mark.read(None if score is None else (f"{score:g}",))
+            builder.set_parsed(None if score is None else (f"{score:g}",))
             if score is not None or rule == "released":
-                mark.metrics["gpt"] = -1.0 if score is None else score
+                builder.metrics["gpt"] = -1.0 if score is None else score
         if compared is not None:
-            mark.responses.append(compared.response)
+            builder.responses.append(compared.response)
             scorer = compared.judge
-    mark.signature = signature(kind, rule, mark.judge, scorer)
-    return mark
+    builder.signature = signature(kind, rule, builder.judge, scorer)
+    return builder
 
 
-score_item = scores(marks)
+score_item = scores(build_scores)
