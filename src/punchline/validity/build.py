@@ -7,7 +7,7 @@ from typing import Any
 
 from punchline.artifacts.project import Project
 from punchline.files import csv_text, write_text
-from punchline.validity import items, judges, option_order, people, pictures, repeats
+from punchline.validity import items, judges, links, option_order, people, pictures, repeats, shortcuts
 
 Rows = Sequence[dict[str, Any]]
 # Columns and rows by file name: artifacts/project.py lists the names (VALIDITY).
@@ -25,8 +25,6 @@ OF_BENCHMARK: dict[str, tuple[Sequence[str], Callable[[Project, str], Rows]]] = 
 
 def write_shortcuts(project: Project, benchmark: str) -> None:
     """Write the values of shortcuts through one benchmark's closed questions."""
-    from punchline.validity import shortcuts  # scikit-learn takes half a second to import
-
     text = csv_text(shortcuts.COLUMNS, shortcuts.rows(project, benchmark))
     write_text(project.paths.csv("shortcuts", benchmark), text)
 
@@ -39,7 +37,5 @@ def write_validity(project: Project, benchmark: str) -> None:
 
 def write_shared(project: Project) -> None:
     """Write the files over all benchmarks of a run."""
-    from punchline.validity import links, shortcuts
-
     write_text(project.paths.csv("shortcuts"), csv_text(shortcuts.COLUMNS, shortcuts.of_all(project)))
     write_text(project.paths.csv("links"), csv_text(links.COLUMNS, links.rows(project)))

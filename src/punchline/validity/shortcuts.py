@@ -14,10 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from sklearn.feature_extraction.text import CountVectorizer
-from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GroupKFold, cross_val_predict
-from sklearn.pipeline import make_pipeline
 
 from punchline import paths
 from punchline.artifacts.project import Project
@@ -46,6 +42,12 @@ Cells = dict[tuple[str, str, str], tuple[str, Estimate]]  # by table, keys, colu
 
 def _cross_validated(texts: pd.Series, right: pd.Series, clusters: pd.Series, method: str) -> Any:
     """Predictions for each text by a bag-of-words logistic regression on texts of other clusters."""
+    # Slow to import, and most benchmarks have no such shortcut.
+    from sklearn.feature_extraction.text import CountVectorizer
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.model_selection import GroupKFold, cross_val_predict
+    from sklearn.pipeline import make_pipeline
+
     words = make_pipeline(CountVectorizer(token_pattern=r"\w+"), LogisticRegression(max_iter=1000))
     folds = GroupKFold(min(FOLDS, clusters.nunique()))
     return cross_val_predict(words, texts, right, groups=clusters, cv=folds, method=method)
