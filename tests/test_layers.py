@@ -12,7 +12,8 @@ from punchline.workflow import code
 
 # From the bottom up; packages on one line do not import each other.
 ORDER = (
-    *(("schema", "text", "paths"), ("errors",), ("files",), ("journal",), ("core",), ("workflow",), ("config",)),
+    *(("schema", "text", "paths", "grouping"), ("errors",), ("files",), ("journal",)),
+    *(("core",), ("workflow",), ("config",)),
     *(("read", "metrics", "comics", "stats", "scores"), ("tables",)),
     ("shared",),  # the modules of benchmarks/ that are no benchmark
     *(

@@ -27,6 +27,7 @@ from punchline.core.benchmark import NoAnswer, facet
 from punchline.core.engine import Engine, has_all_images, image_file, images_in, read_options, response
 from punchline.core.threads import threads
 from punchline.errors import PunchlineError, nearest
+from punchline.grouping import grouped
 from punchline.schema import ModelCard, Request, Response, Text, sha256
 from punchline.workflow import code
 
@@ -104,9 +105,8 @@ class Baseline(Engine):
 
         `failed` where nothing can be read off an image that the answer would need.
         """
-        by_image: dict[tuple[str | None, ...], list[Request]] = {}  # each image is read once
-        for request in requests:
-            by_image.setdefault(tuple(image.sha256 for image in images_in(request)), []).append(request)
+        # Each image is read once.
+        by_image = grouped(requests, lambda request: tuple(image.sha256 for image in images_in(request)))
 
         def about_one(same: Sequence[Request]) -> list[Response]:
             looked = functools.cache(lambda look, path: look(path))

@@ -24,6 +24,7 @@ from punchline.config import revisions
 from punchline.core.engine import Count, Engine, read_options, response
 from punchline.engines.transformers.loaded import free, is_out_of_memory
 from punchline.errors import PunchlineError, one_line
+from punchline.grouping import grouped
 from punchline.schema import ModelCard, Request, Response, Text
 from punchline.text import quiet
 from punchline.workflow.code import version_of
@@ -190,9 +191,7 @@ class BertScore:
 
         tokenizer = self._scorer._tokenizer
         tokens = {pair.candidate: len(sent_encode(tokenizer, pair.candidate)) for pair in pairs}
-        groups: dict[int, list[Pair]] = {}
-        for pair in pairs:
-            groups.setdefault(tokens[pair.candidate], []).append(pair)
+        groups = grouped(pairs, lambda pair: tokens[pair.candidate])
 
         def called(size: int) -> list[float]:
             rows = [row for alike in groups.values() for row in (*alike, *[alike[-1]] * (-len(alike) % size))]

@@ -24,6 +24,7 @@ from punchline.fetch.manifests import Lock, Pin, Selected, read_manifest
 from punchline.fetch.resolvers import SITES, NoImage, is_image
 from punchline.fetch.web import Fetched, Request, Web
 from punchline.files import exclusive_lock, sha256_file, write_bytes
+from punchline.grouping import grouped
 from punchline.schema import FetchEntry, canonical, sha256
 from punchline.text import track
 
@@ -127,10 +128,7 @@ def _reject_placeholders(
 
     `fixed`: (comic id, sha256) of the manifest and the lock file, which are accepted: someone has checked them.
     """
-    groups: dict[str, list[FetchEntry]] = defaultdict(list)
-    for entry in known.values():
-        if entry.sha256:
-            groups[entry.sha256].append(entry)
+    groups = grouped((entry for entry in known.values() if entry.sha256), lambda entry: str(entry.sha256))
     for digest, group in groups.items():
         if len({pages.get(entry.item_id, entry.item_id) for entry in group}) == 1:
             continue

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
@@ -14,6 +14,7 @@ import msgspec
 from punchline.errors import PunchlineError
 from punchline.fetch.manifests import LOCK_COLUMNS, Lock, Pin, check_place
 from punchline.files import csv_text, write_bytes
+from punchline.grouping import grouped
 from punchline.schema import FetchEntry
 from punchline.text import without_secret
 
@@ -85,11 +86,8 @@ def availability_text(entries: Iterable[FetchEntry]) -> str:
     n, ok and missing count the source's comics and are repeated in each of its rows; n_reason counts the row's reason.
     first and last are the UTC times of the source's first and last fetch.
     """
-    sources: dict[str, list[FetchEntry]] = defaultdict(list)
-    for entry in entries:
-        sources[entry.source].append(entry)
     rows = []
-    for source, members in sorted(sources.items()):
+    for source, members in sorted(grouped(entries, lambda entry: entry.source).items()):
         reasons = Counter(sorted(entry.reason for entry in members if entry.reason))
         times = [entry.fetched_at for entry in members if entry.fetched_at]
         counts = (len(members), len(members) - reasons.total(), reasons.total())

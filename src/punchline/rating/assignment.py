@@ -6,14 +6,14 @@ import random
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
+from punchline.grouping import grouped
+
 T = TypeVar("T")
 
 
 def chosen(sources: Mapping[str, str], count: int, seed: int) -> list[str]:
     """`count` item ids drawn from {item id: source}, from all sources equally as far as possible."""
-    by_source: dict[str, list[str]] = {}
-    for item_id in sorted(sources):
-        by_source.setdefault(sources[item_id], []).append(item_id)
+    by_source = grouped(sorted(sources), sources.__getitem__)
     draw = random.Random(f"items/{seed}")
     queues = [draw.sample(items, len(items)) for _, items in sorted(by_source.items())]
     drawn: list[str] = []

@@ -12,6 +12,7 @@ from punchline import paths
 from punchline.artifacts.lineage import lineage_path, read_lineage
 from punchline.artifacts.project import Project
 from punchline.files import parse_csv
+from punchline.grouping import grouped
 from punchline.overview.discrepancies import DISCREPANCIES
 from punchline.tables.declare import Table
 from punchline.tables.latex import WORDS
@@ -140,7 +141,5 @@ def read_sheet(project: Project, benchmark: str, table: Table) -> Sheet:
 
 def differences(path: str) -> dict[tuple[str, str], list[dict[str, str]]]:
     """Cells in which the two rules differ, by (benchmark, table)."""
-    cells: dict[tuple[str, str], list[dict[str, str]]] = {}
-    for _, line in parse_csv(Path(path).read_bytes(), DISCREPANCIES, file=path):
-        cells.setdefault((line["benchmark"], line["table"]), []).append(line)
-    return cells
+    lines = (line for _, line in parse_csv(Path(path).read_bytes(), DISCREPANCIES, file=path))
+    return grouped(lines, lambda line: (line["benchmark"], line["table"]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from punchline.grouping import grouped
 from punchline.tables.declare import Table
 from punchline.tables.render import Line, for_people, on_one_line
 from punchline.tables.tabulate import Tabulated
@@ -75,9 +76,7 @@ def _best(lines: Sequence[Line], table: Table, columns: Sequence[str]) -> set[tu
     """(identity of a line, column) of each best value, as far as it is shown."""
     compared = [line for line in lines if line.row.get("comparable") == "yes"]
     compared = compared or [line for line in lines if line.row["kind"] in ("measured", "baseline")]
-    groups: dict[tuple[object, ...], list[Line]] = {}
-    for line in compared:
-        groups.setdefault(tuple(line.row.get(key) for key in ("subset", *table.keys)), []).append(line)
+    groups = grouped(compared, lambda line: tuple(line.row.get(key) for key in ("subset", *table.keys)))
     best = set()
     for name in columns:
         if (better := table.better(name)) == "neither":

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import TypeVar
 
 import numpy as np
 
+from punchline.grouping import grouped
 from punchline.schema import sha256
 from punchline.stats.estimate import COEFFICIENT, POSITIVE, SHARE, Array, Estimate, Kind, Median, Value, mean
 from punchline.stats.ratings import alpha_of, coincidences, counts, deviation_of, mean_of
 from punchline.tables.declare import Row
 from punchline.tables.ratings import RATINGS, Rating, read_ratings
 
-K = TypeVar("K")
 OVERALL = "Overall"
 Columns = dict[str, Estimate | None]
 
@@ -29,14 +28,6 @@ def ratings_of(
 def digest(rating: Rating) -> str:
     """Digest of a rating, as in a cell's lineage."""
     return sha256(repr((*rating[:4], sorted(rating.about.items()))).encode())
-
-
-def grouped(ratings: Iterable[Rating], key: Callable[[Rating], K]) -> dict[K, list[Rating]]:
-    """Ratings by a key, in the file's order."""
-    groups: dict[K, list[Rating]] = {}
-    for rating in ratings:
-        groups.setdefault(key(rating), []).append(rating)
-    return groups
 
 
 def _units(ratings: Iterable[Rating]) -> dict[tuple[str, str], list[Rating]]:

@@ -10,14 +10,13 @@ from punchline.benchmarks.humorbench import NAME
 from punchline.benchmarks.humorbench.answers import explained
 from punchline.benchmarks.humorbench.labels import LABELS
 from punchline.benchmarks.study import Vote, read_studies
+from punchline.grouping import grouped
 from punchline.tables.ratings import leading
 
 
 def label_rows(votes: Sequence[Vote]) -> list[dict[str, Any]]:
     """Rows of the file of human labels: one an explanation, what most of its raters said; none where they are even."""
-    votes_on: dict[tuple[str, str], list[Vote]] = {}
-    for vote in votes:
-        votes_on.setdefault((vote.item_id, vote.source), []).append(vote)
+    votes_on = grouped(votes, lambda vote: (vote.item_id, vote.source))
     rows = []
     for (item_id, source), group in votes_on.items():
         if label := leading(Counter(vote.value for vote in group)):

@@ -15,10 +15,11 @@ import pandas as pd
 from punchline.benchmarks.pixelhumor import OBJECTIVE
 from punchline.benchmarks.pixelhumor.data import Objective, by_comic
 from punchline.core.benchmark import Files
+from punchline.grouping import grouped
 from punchline.schema import sha256
 from punchline.stats.functions import average, count
 from punchline.tables.declare import Row, table
-from punchline.tables.rating_tables import grouped, ratings_of, reliability_columns, rows, score_columns
+from punchline.tables.rating_tables import ratings_of, reliability_columns, rows, score_columns
 from punchline.tables.ratings import RATINGS, Rating, preferred, read_ratings
 
 SCALE = (1.0, 7.0)  # section 5.3: a 7-point Likert scale

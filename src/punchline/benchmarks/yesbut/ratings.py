@@ -9,9 +9,10 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 
 from punchline.benchmarks.yesbut import ANNOTATIONS
+from punchline.grouping import grouped
 from punchline.stats.estimate import Estimate
 from punchline.tables.declare import Row, table
-from punchline.tables.rating_tables import grouped, ratings_of, reliability_columns, rows, score_columns
+from punchline.tables.rating_tables import ratings_of, reliability_columns, rows, score_columns
 from punchline.tables.ratings import RATINGS, Rating
 
 SCALE = (1.0, 5.0)  # section 4.2: 1 (worst) to 5 (best)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from punchline.grouping import grouped
 from punchline.schema import Request, Scalar
 
 
@@ -40,12 +41,13 @@ def batches(prompts: Sequence[Prompt], size: int, tokens: int) -> list[list[Prom
 
     At most `size` prompts a batch; its rows times its longest prompt and answer are at most `tokens`.
     """
-    alike: dict[tuple[Any, ...], list[Prompt]] = {}
-    for prompt in prompts:
-        key = tuple((name, value) for name, value in sorted(prompt.sampling.items()) if name != "seed")
-        alike.setdefault((prompt.part, key, bool(prompt.images)), []).append(prompt)
+
+    def alike(prompt: Prompt) -> tuple[Any, ...]:
+        sampling = tuple((name, value) for name, value in sorted(prompt.sampling.items()) if name != "seed")
+        return prompt.part, sampling, bool(prompt.images)
+
     result: list[list[Prompt]] = []
-    for group in alike.values():
+    for group in grouped(prompts, alike).values():
         batch: list[Prompt] = []
         for prompt in sorted(group, key=lambda prompt: -prompt.size):
             if not batch or len(batch) >= size or cost([batch[0]]) * (len(batch) + 1) > tokens:
