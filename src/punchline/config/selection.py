@@ -26,7 +26,7 @@ from punchline.config.cards import (
 )
 from punchline.config.yaml_files import read_yaml
 from punchline.core import variants
-from punchline.core.benchmark import DEFAULT, load
+from punchline.core.benchmark import DEFAULT, folders, load
 from punchline.core.benchmark import names as benchmark_names
 from punchline.errors import PunchlineError, nearest
 from punchline.files import as_record, parse_csv, sha256_file, write_bytes
@@ -218,7 +218,7 @@ def _corpus(content: Any, name: str) -> Corpus:
         hint = "Write a relative path, as data/raw; to store the files elsewhere, make it a symbolic link"
         raise PunchlineError(f"{corpus.raw!r} is no folder inside the project", file=file, field="raw", hint=hint)
     for benchmark in corpus.sources or {}:
-        check_name(benchmark, benchmark_names(), file=file, key="sources")
+        check_name(benchmark, folders(), file=file, key="sources")
     return corpus
 
 
@@ -229,7 +229,7 @@ def _check_names(merged: dict[str, Any], where: Callable[[str], str]) -> None:
         merged["benchmarks"] = [n for n in benchmark_names() if not drawn or Path(paths.demo(n)).is_dir()]
     for key, folder in {"scorers": JUDGES, "benchmarks": None, "models": MODELS}.items():
         names = _names(merged[key], key, where(key)) if merged[key] or key != "scorers" else []
-        valid, place = (stems(folder), f" (no such file in {folder}/)") if folder else (benchmark_names(), "")
+        valid, place = (stems(folder), f" (no such file in {folder}/)") if folder else (folders(), "")
         merged[key] = [check_name(name, valid, file=where(key), key=key, where=place) for name in names]
     for name in merged["models"]:
         check_plain(name, f"{MODELS}/{name}.yaml")
