@@ -16,7 +16,9 @@ retry --images {config}|plan {config}|retry|restore --no-pull
 export hf -o hf|export crate -o crate|export inspect -o inspect
 audit results/cost.csv|init new"""
 # What one says to whom another is in the way of. All else that ends badly alone may end badly beside another.
-AT_WORK = re.compile("another run|at work|writ\\w+ to this journal|is there already|it is there", re.I)
+AT_WORK = re.compile(
+    "another run|at work|writ\\w+ to this journal|is there already|it is there|not an empty folder", re.IGNORECASE
+)
 
 
 def run(ground: Ground, n: int, seed: int) -> Row:

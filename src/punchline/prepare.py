@@ -87,7 +87,7 @@ def make_gold(benchmark: Benchmark, files: Mapping[str, bytes], selected: Sequen
     """Gold of the selection, in its order. Raises PunchlineError for an item without a label."""
     wanted, file = set(selected), benchmark.GOLD_FILES[0]
     golds = [gold for gold in benchmark.golds(files) if gold.item_id in wanted]
-    _once((gold.item_id for gold in golds), file, "label")
+    _check_unique((gold.item_id for gold in golds), file, "label")
     by_item = {gold.item_id: gold for gold in golds}
     for item_id in selected:
         if item_id not in by_item:
@@ -95,7 +95,7 @@ def make_gold(benchmark: Benchmark, files: Mapping[str, bytes], selected: Sequen
         yield by_item[item_id]
 
 
-def _once(item_ids: Iterable[str], file: str, what: str) -> None:
+def _check_unique(item_ids: Iterable[str], file: str, what: str) -> None:
     """Raises PunchlineError for an item that is there twice."""
     known = set[str]()
     for item_id in item_ids:
@@ -149,7 +149,7 @@ def write_selected(project: Project, benchmark: str) -> None:
         if project.illustrated(benchmark) and not loaded.IMAGES:
             addresses = loaded.pages(files)
             listed = [(item_id, source, addresses[item_id]) for item_id, source, _ in listed]
-        _once((item_id for item_id, *_ in listed), loaded.ITEM_FILES[0], "item")
+        _check_unique((item_id for item_id, *_ in listed), loaded.ITEM_FILES[0], "item")
     sources, pinned = (chosen.corpus.sources or {}).get(benchmark), project.pinned(benchmark)
     selected = select(listed, sources=sources, subset=chosen.subset, limit=chosen.limit, pinned=pinned)
     text = csv_text(SELECTED, (dict(zip(SELECTED, row, strict=True)) for row in selected))

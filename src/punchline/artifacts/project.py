@@ -17,7 +17,7 @@ from punchline.artifacts.contents import behind_shortcuts, files_beside, listed_
 from punchline.artifacts.data import artifact
 from punchline.artifacts.lineage import digests_of_cells, lineage_path
 from punchline.artifacts.passes import ALL, CHAINED, DATA, JUDGE
-from punchline.artifacts.respondents import role_of, shown
+from punchline.artifacts.respondents import card_in_tables, role_of
 from punchline.core import benchmark as benchmarks
 from punchline.workflow.processes import is_public, pictures_mode
 from punchline.workflow.provenance import Artifact, Input, dependencies
@@ -151,7 +151,9 @@ class Project(AnswerArtifacts):
             if (card := self.card_for(pass_, respondent, model)) is not None:
                 cards.append((card, f"{role_of(pass_)} card"))
         for card, role in cards:
-            inputs.append(Input(role, card.file, content=functools.partial(shown, card, benchmark, spec.prices)))
+            inputs.append(
+                Input(role, card.file, content=functools.partial(card_in_tables, card, benchmark, spec.prices))
+            )
         csv = self.paths.table(spec.file)
         stem = csv.removesuffix(".csv")
         return Artifact(
@@ -263,7 +265,7 @@ class Project(AnswerArtifacts):
     @artifact
     def overview(self) -> Artifact:
         """The cost of all answers, main values, values that differ between the rules, images that are available."""
-        requests, where = self.asked(), self.paths
+        requests, where = self.asked_passes(), self.paths
         inputs = [self._responses(b, pass_.removeprefix("answer"), model) for b, model, pass_, *_ in requests]
         for table in self._csv(of_models=True):
             path = str(lineage_path(table.path))

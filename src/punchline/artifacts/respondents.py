@@ -238,7 +238,7 @@ class Respondents:
             return []
         return [cells["comic_id"] for _, cells in parse_csv(Path(file).read_bytes(), ("comic_id",), file=file)]
 
-    def asked(self) -> list[tuple[str, str, str, ModelCard, str]]:
+    def asked_passes(self) -> list[tuple[str, str, str, ModelCard, str]]:
         """(benchmark, model, pass, card of who is asked, snapshot) of everything that is asked of anybody."""
         rows, nobody = [], ModelCard(name=RELEASED, engine="replay")
         for benchmark in self.selection.benchmarks:
@@ -275,7 +275,7 @@ class Respondents:
         return msgspec.structs.replace(part, models=[], seed=0, samples=1, **nothing)
 
 
-def shown(card: ModelCard, benchmark: str, prices: bool) -> ModelCard:
+def card_in_tables(card: ModelCard, benchmark: str, prices: bool) -> ModelCard:
     """What a benchmark's tables can show of a card: what is asked, its row in the paper, its caveat, any prices."""
     paper = card.papers.get(benchmark)
     return msgspec.structs.replace(

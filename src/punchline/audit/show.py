@@ -19,7 +19,7 @@ from punchline.core.storage import read_table
 from punchline.errors import PunchlineError, nearest
 from punchline.files import Keyed, read_records
 from punchline.paths import DEFAULT_RUN, Paths
-from punchline.read.result import Reads, located, notes
+from punchline.read.result import Reads, collect_readings, located
 from punchline.responses import Exchange, read_verdicts
 from punchline.schema import Gold, Item, Pictures, Record, Request, Response
 from punchline.score import score
@@ -87,7 +87,7 @@ def find(name: str, run: str = DEFAULT_RUN) -> dict[str, Any]:
             chosen = [r for r in every if r.request_id.startswith(name)]
         if chosen:
             if (item := items.get(chosen[0].item_id)) is None:  # texts of no item, which the paper prints
-                pairs = (pair for pass_ in PASSES for pair in _asked(where, benchmark, pass_, DATA, name))
+                pairs = (pair for pass_ in PASSES for pair in _exchanges(where, benchmark, pass_, DATA, name))
                 return {"requests": [_pair(*pair, []) for pair in pairs]}
             return _about(where, benchmark, item, chosen, [r for r in requests if r.item_id == item.item_id])
     if not known:
@@ -105,7 +105,7 @@ def _about(where: Paths, benchmark: str, item: Item, chosen: list[Request], of_i
     responses, passes, scores = dict[str, Any](), dict[str, dict[str, Any]](), dict[str, Any]()
     snapshots = sorted(Path(where.responses(benchmark, "any")).parent.glob("*.parquet"))
     for model in (*(path.stem for path in snapshots), DATA):
-        later = {pass_: _asked(where, benchmark, pass_, model, name) for pass_ in PASSES}
+        later = {pass_: _exchanges(where, benchmark, pass_, model, name) for pass_ in PASSES}
         reads: list[Any] = []
         if model != DATA:
             answers = {r.request_id: r for r in read_table(where.responses(benchmark, model), Response)}
@@ -113,7 +113,7 @@ def _about(where: Paths, benchmark: str, item: Item, chosen: list[Request], of_i
             judging = (read_verdicts(pass_, later[pass_]) for pass_ in PASSES if pass_ != CHAINED)
             verdicts = dict(chain.from_iterable(of.items() for of in judging))
             golds = {one.item_id: one for one in gold}
-            with notes() as reads:  # spans that readers parse: it is scored again
+            with collect_readings() as reads:  # spans that readers parse: it is scored again
                 list(score(load(benchmark), "", {name: item}, golds, given + later[CHAINED] if gold else [], verdicts))
             responses[model] = [
                 {"task": request.task, **_response(answer, reads)}
@@ -142,7 +142,7 @@ def _pair(request: Request, answer: Response, reads: Reads) -> dict[str, Any]:
     return {"request_id": request.request_id, **_with_digest(request), "response": _response(answer, reads)}
 
 
-def _asked(where: Paths, benchmark: str, pass_: str, model: str, name: str) -> list[Exchange]:
+def _exchanges(where: Paths, benchmark: str, pass_: str, model: str, name: str) -> list[Exchange]:
     """Requests of a pass about an item's answers, or to the model, each with its answer. `name`: of the item, or how a
     request's id begins."""
     file, snapshot = where.requests(benchmark, model, pass_), where.responses(benchmark, model, pass_)

@@ -136,7 +136,7 @@ def _count_missing(log: str) -> int:
 def _failed(project: Project) -> Counter[str]:
     """{file by which Snakemake knows a respondent's job: its failed answers}."""
     failed = Counter[str]()
-    for benchmark, model, pass_, _, index in project.asked():
+    for benchmark, model, pass_, _, index in project.asked_passes():
         if Path(index).is_file() and (n := list(values_in(index, "state")).count("failed")):
             respondent = project.respondent(benchmark, "" if pass_ == "answer" else pass_, model)
             failed[project.paths.responded(respondent, ALL)] += n

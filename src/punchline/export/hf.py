@@ -68,7 +68,7 @@ def item_row(shown_item: ExportItem) -> dict[str, Any]:
     }
 
 
-def _asked(request: Request, response: Response) -> dict[str, Any]:
+def _columns_of(request: Request, response: Response) -> dict[str, Any]:
     """The columns that answers and judge verdicts share."""
     columns = {"question": prompt(request), "answer": response.text, "response_digest": response.digest}
     return columns | pick_fields(response, "state", "request_id")
@@ -81,13 +81,13 @@ def _answer(model: str, sample: Sample) -> dict[str, Any]:
     return {
         "model": model,
         **pick_fields(sample.request, "item_id", "task", "condition", "sample"),
-        **_asked(sample.request, response),
+        **_columns_of(sample.request, response),
         "finish_reason": response.finish_reason,
         "prompt_tokens": response.usage.prompt,
         "completion_tokens": response.usage.completion,
         "engine": f"{response.engine} {response.engine_version}",
         "grades": [pick_fields(s, *scored) | {"values": canonical(s.metrics).decode()} for s in sample.scores],
-        "heard": [{"hop": one.pass_, "who": one.who} | _asked(one.request, one.response) for one in verdicts],
+        "heard": [{"hop": one.pass_, "who": one.who} | _columns_of(one.request, one.response) for one in verdicts],
     }
 
 

@@ -59,5 +59,5 @@ def cost_row(benchmark: str, model: str, pass_: str, card: ModelCard, answers: I
 
 def cost_text(project: Project) -> str:
     """The text of cost.csv: a row for each model and pass."""
-    rows = project.asked()
+    rows = project.asked_passes()
     return csv_text(COST, [cost_row(b, m, pass_, card, rows_in(index, ANSWERED)) for b, m, pass_, card, index in rows])

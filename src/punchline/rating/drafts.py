@@ -26,7 +26,7 @@ from punchline.errors import PunchlineError
 from punchline.fetch.manifests import ANNOTATION_COLUMNS
 from punchline.files import csv_text, parse_csv, write_text
 from punchline.paths import journal
-from punchline.rating.votes import Given, ShownText, Unit, Votes
+from punchline.rating.votes import CastVote, ShownText, Unit, Votes
 from punchline.respond import answered, image_files
 from punchline.schema import Item, sha256
 
@@ -76,7 +76,7 @@ def wrong(answers: Mapping[str, str]) -> str:
     return "a question needs one answer and three distractors, all different, or none at all."
 
 
-def winner(votes: Sequence[Given]) -> Given | None:
+def winner(votes: Sequence[CastVote]) -> CastVote | None:
     """The vote that most raters of a unit agree with; None if several lead."""
     versions = [
         ({(kind, plain(text)) for kind, text in texts_of(one.answers)}, one.answers.get(CATEGORY, "")) for one in votes
@@ -86,7 +86,7 @@ def winner(votes: Sequence[Given]) -> Given | None:
     return votes[versions.index(leading[0])] if all(version == leading[0] for version in leading) else None
 
 
-def used(votes: Sequence[Given]) -> tuple[ShownText, ...]:
+def used(votes: Sequence[CastVote]) -> tuple[ShownText, ...]:
     """All texts that a unit's raters used, each once, in the words of the first."""
     texts: dict[str, ShownText] = {}
     for kind, text in chain.from_iterable(texts_of(one.answers) for one in votes):

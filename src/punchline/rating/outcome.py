@@ -16,7 +16,7 @@ from punchline.files import csv_text, parse_csv, write_text
 from punchline.paths import Paths, manifest, own
 from punchline.rating import drafts
 from punchline.rating.texts import answer_texts
-from punchline.rating.votes import Given, ShownText, Unit, Votes
+from punchline.rating.votes import CastVote, ShownText, Unit, Votes
 from punchline.stats.estimate import COEFFICIENT, Estimate
 from punchline.stats.intervals import interval
 from punchline.stats.ratings import alpha_of, coincidences
@@ -32,7 +32,7 @@ def study_of(votes: Votes) -> Study:
     return study
 
 
-def _counted(votes: Votes) -> list[tuple[Unit, Given]]:
+def _counted(votes: Votes) -> list[tuple[Unit, CastVote]]:
     """The last votes on pages that count."""
     given = ((votes.sheet.units[one.unit], one) for one in votes.given().values())
     return [(unit, one) for unit, one in given if unit.kind == "counts"]

@@ -28,7 +28,7 @@ from punchline.core.pages import templates
 from punchline.errors import PunchlineError
 from punchline.rating import drafts
 from punchline.rating.assignment import shown_order
-from punchline.rating.votes import Given, Votes
+from punchline.rating.votes import CastVote, Votes
 
 HERE = Path(__file__).parent
 MOST = 64 * 1024  # bytes of a post
@@ -74,7 +74,7 @@ class Pages:
             raise HTTPException(404)
         return rater, place, self.seats(rater)[place - 1]
 
-    def first_open(self, rater: str, given: Mapping[tuple[str, int], Given], after: int = 0) -> int | None:
+    def first_open(self, rater: str, given: Mapping[tuple[str, int], CastVote], after: int = 0) -> int | None:
         """The next place without a vote, after `after` and then from the start."""
         places = [place for place, unit in enumerate(self.seats(rater), 1) if (rater, unit) not in given]
         return next((place for place in places if place > after), places[0] if places else None)

@@ -95,7 +95,7 @@ class Sheet(Record, frozen=True, kw_only=True):
 Seats = Mapping[str, Sequence[int]]  # by rater, the units of their pages in order
 
 
-class Given(NamedTuple):
+class CastVote(NamedTuple):
     """A rater's last vote on a unit."""
 
     rater: str
@@ -215,10 +215,10 @@ class Votes:
         insert = "INSERT INTO votes (rater, unit, answers, note, time) VALUES (?, ?, ?, ?, ?)"
         self._write(insert, rater, unit, json.dumps(answers, sort_keys=True), note, now)
 
-    def given(self, rater: str | None = None) -> dict[tuple[str, int], Given]:
+    def given(self, rater: str | None = None) -> dict[tuple[str, int], CastVote]:
         """The last vote on every unit by (rater, unit), of one rater or of all, in the order of first votes."""
         query = "SELECT rater, unit, answers, note, time FROM votes WHERE ?1 IS NULL OR rater = ?1 ORDER BY id"
-        rows = (Given(*row) for row in self._rows(query, rater))
+        rows = (CastVote(*row) for row in self._rows(query, rater))
         votes = {}
         for row in rows:
             answers = json.loads(row.answers)  # type: ignore[arg-type]
@@ -226,9 +226,9 @@ class Votes:
             votes[row.rater, row.unit] = row._replace(answers=answers, pointers=pointers)
         return votes
 
-    def rated(self) -> dict[int, list[Given]]:
+    def rated(self) -> dict[int, list[CastVote]]:
         """The last votes by unit, of all units without a rater who is yet to vote."""
-        given, seated = self.given(), defaultdict[int, list[Given | None]](list)
+        given, seated = self.given(), defaultdict[int, list[CastVote | None]](list)
         for rater, unit in self._rows("SELECT rater, unit FROM seats ORDER BY unit, rater"):
             seated[unit].append(given.get((rater, unit)))
         return {unit: [one for one in own if one] for unit, own in seated.items() if all(own)}

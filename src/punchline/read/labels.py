@@ -9,7 +9,7 @@ from functools import lru_cache
 from punchline.read import choice, final, normalize, sentences, words
 from punchline.read.number import NOT_APPLICABLE
 from punchline.read.refusal import refuses
-from punchline.read.resolve import NOTHING, Verdict, answered, by_sentence, decider, highest, resolve
+from punchline.read.resolve import NOTHING, Verdict, by_sentence, decider, highest, resolve, without_questions
 from punchline.read.result import Read, reader
 from punchline.read.sentences import Mention
 
@@ -113,7 +113,7 @@ _LIST_REST = re.compile(
 
 def _several(low: str, forms: Forms) -> list[Mention]:
     """The labels that a plain text affirms: those that make up a sentence or head its lines, else all that it uses."""
-    low = _PAIR_ENDS.sub("\n", answered(low))
+    low = _PAIR_ENDS.sub("\n", without_questions(low))
     listed, heads, other = list[Mention](), list[Mention](), list[Mention]()
     every = frozenset(name for name, _ in forms)
     for start, end, mentions, positive in by_sentence(low, _mentions(low, forms)):
@@ -235,10 +235,10 @@ def presence(answer: str, labels: tuple[str, str, str], letters: str = "ABC") ->
     if chosen.value is not None:
         return Read(labels[letters.index(chosen.value)], chosen.start, chosen.end)
 
-    def settle(part: normalize.Plain, _: bool) -> Verdict:
+    def read_text(part: normalize.Plain, _: bool) -> Verdict:
         reading = _presence(part.low)
         return Verdict(labels[reading[0]], *part.span(*reading[1:])) if reading else NOTHING
 
-    if (said_so := resolve(answer, settle)).value is not None:
+    if (said_so := resolve(answer, read_text)).value is not None:
         return said_so
     return Read(alone, *text.span(start, end)) if alone else Read(None)

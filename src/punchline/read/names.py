@@ -71,7 +71,7 @@ def object_name(answer: str, context: Sequence[str] = ()) -> Read[str]:
     """
     prompts = frozenset(" ".join(text.lower().split()) for text in context)
 
-    def settle(text: normalize.Plain, marked: bool) -> Verdict:
+    def read_text(text: normalize.Plain, marked: bool) -> Verdict:
         for line in normalize.LINE.finditer(text.text):
             repeated = " ".join(line[0].lower().split()).strip(" .,;:!?")
             if _REMARK.match(line[0]):
@@ -89,4 +89,4 @@ def object_name(answer: str, context: Sequence[str] = ()) -> Read[str]:
         name = text.text[slice(*sentence.span(kind))].strip(" '\"")
         return Verdict(name or None, *text.span(*sentence.span(kind)), marked)
 
-    return resolve(answer, settle)
+    return resolve(answer, read_text)

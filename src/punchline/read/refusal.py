@@ -40,10 +40,10 @@ _BEGINNING = 1_500  # characters in which a refusal is looked for
 
 def refuses(low: str) -> bool:
     """True if a plain text in lower case says that it does not answer."""
-    return _found(low) is not None
+    return _first_match(low) is not None
 
 
-def _found(low: str) -> re.Match[str] | None:
+def _first_match(low: str) -> re.Match[str] | None:
     """The first words of a refusal that somebody in the picture, or a sign, does not say."""
     for match in _REFUSAL.finditer(low[:_BEGINNING]):
         before = low[: match.start()]
@@ -70,5 +70,5 @@ def refusal(answer: str) -> Read[bool]:
     It looks at the beginning only, and does not ask whether an answer follows all the same: readers of answers do.
     """
     text = normalize.plain(answer, head=_BEGINNING, tail=0)
-    match = _found(text.low)
+    match = _first_match(text.low)
     return Read(True, *text.span(match.start(), match.end())) if match else Read(None)

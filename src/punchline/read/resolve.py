@@ -113,7 +113,7 @@ def _listed(low: str, claims: Sequence[Claim]) -> list[Claim]:
 _ASKED = re.compile(r"(?:(?<=^.)|(?<=\W.)|(?<=[\w\"')]))\? (?=(?:- )?(?:yes|no|correct|right|wrong)\b)")  # "A? Yes."
 
 
-def answered(low: str) -> str:
+def without_questions(low: str) -> str:
     """A text in which questions that are answered at once are statements: "A: Yes"."""
     return _ASKED.sub(": ", low)
 
@@ -162,10 +162,10 @@ def highest(answer: str, before: str, value: str, given: Iterable[str]) -> Read[
     return Read(best, *text.span(*scores[best].span())) if ahead else Read(None)
 
 
-Settle = Callable[[normalize.Plain, bool], Verdict]  # of one text; the flag says that it is a marked answer
+ReadText = Callable[[normalize.Plain, bool], Verdict]  # of one text; the flag says that it is a marked answer
 
 
-def decider(lex: Lexer, given: Iterable[str], judged: bool = True, eliminates: bool = True) -> Settle:
+def decider(lex: Lexer, given: Iterable[str], judged: bool = True, eliminates: bool = True) -> ReadText:
     """Returns what finds the value that a text commits itself to by what it says of its mentions.
 
     `eliminates`: what is left when all others are denied is meant.
@@ -173,7 +173,7 @@ def decider(lex: Lexer, given: Iterable[str], judged: bool = True, eliminates: b
     values = frozenset(given)
 
     def decide(text: normalize.Plain, marked: bool) -> Verdict:
-        low = answered(text.low) if judged else text.low
+        low = without_questions(text.low) if judged else text.low
         stated = _listed(low, claims(low, _first_ranked(text.low, lex(text, marked)), values, judged))
         verdict = weigh(corrected(text.low, stated), values, eliminates)
         value = verdict.value if verdict.value in values else None
@@ -182,7 +182,7 @@ def decider(lex: Lexer, given: Iterable[str], judged: bool = True, eliminates: b
     return decide
 
 
-def _of_zones(answer: str, zones: Iterable[final.Zone], read_text: Settle) -> Verdict:
+def _of_zones(answer: str, zones: Iterable[final.Zone], read_text: ReadText) -> Verdict:
     """The verdict of marked answers of one rank, as a span of the answer."""
     verdicts = [read_text(normalize.part(answer, zone.start, zone.end), True) for zone in zones]
     verdicts = [one for one in verdicts if one.decided or one.value is not None]
@@ -193,7 +193,7 @@ def _of_zones(answer: str, zones: Iterable[final.Zone], read_text: Settle) -> Ve
     return verdicts[-1] if verdicts[-1].value is not None and turned else Verdict(None, decided=True)
 
 
-def resolve(answer: str, read_text: Settle) -> Read[Any]:
+def resolve(answer: str, read_text: ReadText) -> Read[Any]:
     """The one value that an answer commits itself to, marked or in its words; nothing for none and for several."""
     text = normalize.plain(answer)
     if asks_back(text.low):
@@ -210,7 +210,7 @@ def resolve(answer: str, read_text: Settle) -> Read[Any]:
 _BACK = re.compile(rf"{words.CORRECTION.pattern}|(?<![\w\"'])wait\b")  # "<answer>A</answer> wait, B"
 
 
-def _taken_back(answer: str, marked_verdict: Verdict, read_text: Settle) -> Verdict:
+def _taken_back(answer: str, marked_verdict: Verdict, read_text: ReadText) -> Verdict:
     """The value after an answer's correction of what it had marked; without a correction, the marked value."""
     turns = list(_BACK.finditer(normalize.lower(answer[marked_verdict.end : marked_verdict.end + 4000])))
     turned = read_text(normalize.part(answer, marked_verdict.end + turns[-1].start()), False) if turns else NOTHING

@@ -38,7 +38,7 @@ _notes: ContextVar[list[tuple[str, Read[Any]]] | None] = ContextVar("notes", def
 
 
 @contextmanager
-def notes() -> Iterator[list[tuple[str, Read[Any]]]]:
+def collect_readings() -> Iterator[list[tuple[str, Read[Any]]]]:
     """What readers are given in the meantime and what they read of it, in order: where `punchline show` marks it."""
     readings: list[tuple[str, Read[Any]]] = []
     token = _notes.set(readings)
@@ -48,7 +48,7 @@ def notes() -> Iterator[list[tuple[str, Read[Any]]]]:
         _notes.reset(token)
 
 
-def noted(read: Callable[Concatenate[str, P], Read[V]]) -> Callable[Concatenate[str, P], Read[V]]:
+def recorded(read: Callable[Concatenate[str, P], Read[V]]) -> Callable[Concatenate[str, P], Read[V]]:
     """A reader that tells `notes` what it read."""
 
     @wraps(read)
@@ -106,7 +106,7 @@ def reader(
     remembered: dict[str, Read[V]] = {}
 
     @wraps(read)
-    def once(answer: str, *args: P.args, **kwargs: P.kwargs) -> Read[V]:
+    def read_once(answer: str, *args: P.args, **kwargs: P.kwargs) -> Read[V]:
         """Many answers are the same few words: those are read once. Nobody changes a value that was read."""
         if len(answer) > SHORT:
             return of_answer(answer, *args, **kwargs)
@@ -117,7 +117,7 @@ def reader(
             remembered[key] = of_answer(answer, *args, **kwargs)
         return remembered[key]
 
-    return noted(cast(Callable[Concatenate[str, P], Read[V]], once))
+    return recorded(cast(Callable[Concatenate[str, P], Read[V]], read_once))
 
 
 Reads = Sequence[tuple[str, Read[Any]]]  # what `notes` gathers

@@ -162,7 +162,7 @@ def _runs(low: str, labels: frozenset[str], across_lines: bool) -> Iterator[Orde
         yield from _complete(run[0].start(), run[-1].end(), order, labels)
 
 
-def _told(low: str, labels: frozenset[str]) -> Iterator[Order]:
+def _from_story(low: str, labels: frozenset[str]) -> Iterator[Order]:
     """A story told with each frame once, in order, with words that say so."""
     for offset, paragraph in [*((line.start(), line[0]) for line in normalize.LINE.finditer(low)), (0, low)]:
         mentions = list(_MENTION.finditer(paragraph))
@@ -205,7 +205,7 @@ def _orders(low: str, labels: frozenset[str]) -> list[Order]:
     if orders := _first((_ranks(low, labels), _numbered(low, labels), _by_line(low, labels))):
         return sorted({*orders, *_runs(low, labels, False)}, key=lambda one: (one.start, one.end, one.value))
     digits = (_complete(*match.span(1), match[1], labels) for match in _DIGITS.finditer(low))
-    ways = _runs(low, labels, False), _runs(low, labels, True), _told(low, labels)
+    ways = _runs(low, labels, False), _runs(low, labels, True), _from_story(low, labels)
     return _first(itertools.chain(ways, digits))
 
 
@@ -223,7 +223,7 @@ def _denied(low: str, order: Order) -> bool:
     return _GIVEN.search(before[cut + 1 :]) is not None
 
 
-def _settled(text: normalize.Plain, labels: frozenset[str]) -> Verdict:
+def _single_order(text: normalize.Plain, labels: frozenset[str]) -> Verdict:
     """The one order that a plain text commits itself to."""
     low = text.low
     orders = [one for one in _orders(low, labels) if not _denied(low, one)]
@@ -251,4 +251,4 @@ def sequence(answer: str, labels: Collection[str]) -> Read[tuple[str, ...]]:
     has another, for two orders, for the order given.
     """
     known = frozenset(str(int(label)) if label.isdecimal() and len(label) < 9 else label for label in labels)
-    return resolve(answer, lambda text, _: _settled(text, known)) if known else Read(None)
+    return resolve(answer, lambda text, _: _single_order(text, known)) if known else Read(None)

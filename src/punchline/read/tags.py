@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from punchline.read import highlight, reasoning
-from punchline.read.result import Read, noted, verbatim
+from punchline.read.result import Read, recorded, verbatim
 
 _MOST = 40_000  # characters in which marks are looked for
 _REVISED = re.compile(
@@ -43,7 +43,7 @@ def marked_words(answer: str) -> Read[tuple[str, ...]]:
     return Read(words, passages[0][0], passages[-1][1]) if passages else Read(None)
 
 
-@noted
+@recorded
 def explanation(
     answer: str, tag: str = "explanation", notes: Sequence[str] = ("reasoning",), placeholders: Sequence[str] = ()
 ) -> Read[str]:
@@ -55,7 +55,7 @@ def explanation(
     part = reasoning.remove(answer, tuple(one for one in reasoning.TAGS if one not in notes))
     text, cut = _without(part.text, notes)
 
-    def kept(start: int, end: int) -> Read[str]:
+    def span_of(start: int, end: int) -> Read[str]:
         """A span without white space at its ends."""
         content = text[start:end]  # with blanks in place of notes
         start, end = end - len(content.lstrip()), start + len(content.rstrip())
@@ -72,12 +72,12 @@ def explanation(
     while (span := inside(text, tag, at)) is not None:
         content = text[span[0] : span[1]]
         if not _is_placeholder(content) and " ".join(content.lower().split()) not in placeholder_texts:
-            return kept(*span)
+            return span_of(*span)
         at = span[1]
     if at:
         return Read(None)
     opening = re.compile(rf"<{re.escape(tag)}>", re.IGNORECASE).search(text)
-    return kept(opening.end() if opening else 0, len(text)) if not _is_placeholder(text) else Read(None)
+    return span_of(opening.end() if opening else 0, len(text)) if not _is_placeholder(text) else Read(None)
 
 
 def _without(text: str, notes: Sequence[str]) -> tuple[str, list[tuple[int, int]]]:

@@ -6,7 +6,7 @@ import re
 
 from punchline.read import normalize, reasoning, tags
 from punchline.read.resolve import decider, resolve
-from punchline.read.result import Read, noted
+from punchline.read.result import Read, recorded
 from punchline.read.sentences import Mention
 
 _TAGS = ("judgement", "judgment", "verdict")
@@ -22,7 +22,7 @@ def _mentions(text: normalize.Plain, marked: bool) -> list[Mention]:
     ]
 
 
-@noted
+@recorded
 def verdict(answer: str) -> Read[str]:
     """ "PASS" or "FAIL": the content of the first <judgement>…</judgement>; without such a tag the word alone, else
     what the answer commits itself to, in capitals. Nothing where the tag holds anything else, as "PASS or FAIL" of the

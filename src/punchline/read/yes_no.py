@@ -67,17 +67,19 @@ _SPEAKS = re.compile(  # somebody in the picture does
 )
 
 
-def _said(match: re.Match[str]) -> str:
+def _value_of(match: re.Match[str]) -> str:
     return "Yes" if match["yes"] else "No"
 
 
 def _mentions(text: normalize.Plain, marked: bool) -> list[Mention]:
     mentions = [
-        Mention(*match.span(), _said(match))
+        Mention(*match.span(), _value_of(match))
         for match in _WORD.finditer(text.low)
         if not _SPEAKS.search(text.low, max(0, match.start() - 40), match.start())
     ]
-    return mentions or [Mention(*match.span(_said(match).lower()), _said(match)) for match in _TRUTH.finditer(text.low)]
+    return mentions or [
+        Mention(*match.span(_value_of(match).lower()), _value_of(match)) for match in _TRUTH.finditer(text.low)
+    ]
 
 
 def _stated(low: str, stems: Sequence[str], against: Sequence[str]) -> tuple[str | None, int, int]:
@@ -91,7 +93,7 @@ def _stated(low: str, stems: Sequence[str], against: Sequence[str]) -> tuple[str
     for start, end in sentences.sentences(low):
         sentence = words.blanked(words.FREE, low[start:end])
         if after_question and (short := _SHORT.fullmatch(sentence)):
-            concluded.append((_said(short), start, end))
+            concluded.append((_value_of(short), start, end))
         after_question = sentence.rstrip(" \"')").endswith("?")
         if after_question or words.CONDITION.search(sentence) or _QUESTION.search(sentence):
             continue
@@ -158,12 +160,12 @@ def yes_no(
         return reading
     last = text.low.rstrip().rfind("\n") + 1
     if short := _SHORT.fullmatch(text.low, last):
-        return Read(_said(short), *text.span(*short.span(_said(short).lower())))
+        return Read(_value_of(short), *text.span(*short.span(_value_of(short).lower())))
     if refuses(text.low) or _mentions(text, False):
         return Read(None)
     value, start, end = _stated(text.low, stems, against) if stems else (None, 0, 0)
     shorts = [short for first in _FIRST.finditer(text.low) if (short := _SHORT.fullmatch(text.low, *first.span()))]
-    kinds = {_said(short) for short in shorts}
+    kinds = {_value_of(short) for short in shorts}
     if len(kinds) == 1 and value in (None, kind := kinds.pop()):
         return Read(kind, *text.span(*shorts[0].span(kind.lower())))
     return Read(None) if value is None else Read(value, *text.span(start, end))

@@ -11,7 +11,7 @@ from punchline.artifacts.project import Project
 from punchline.core import benchmark as benchmarks
 from punchline.files import Keyed
 from punchline.read import reasoning
-from punchline.read.result import Reads, located, notes
+from punchline.read.result import Reads, collect_readings, located
 from punchline.report.items import pick_fields, prompt
 from punchline.report.public import leave_out_private
 from punchline.report.shards import CHUNK, code, packed, write_parts
@@ -105,7 +105,7 @@ def build_parts(project: Project, benchmark: str, model: str) -> dict[str, Any]:
     for item_id, group in groupby(exchanges(project, benchmark, model), key=lambda pair: pair[0].item_id):
         item, gold, pairs = items[item_id], golds[item_id], list(group)
         ((_, units),) = by_item(pairs)
-        with notes() as reads:
+        with collect_readings() as reads:
             for (_, condition, _), answers in units.items():
                 list(loaded.score_item(answers, item, gold, "", "paper", verdicts, condition))
         for request, response in pairs:  # requests that all models share are named with the items, once

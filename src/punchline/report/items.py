@@ -68,7 +68,7 @@ def _row(item: Item, gold: Gold, right: Right, drawn: Pictures | None, came: Fet
     }
 
 
-def _asked(file: str) -> tuple[Mapping[str, list[Any]], dict[str, str]]:
+def _prompts(file: str) -> tuple[Mapping[str, list[Any]], dict[str, str]]:
     """(what models were asked, by item; the tasks, by question as task@condition) of a file of requests."""
     prompts = defaultdict[str, list[Any]](list)
     questions: dict[str, str] = {}
@@ -86,7 +86,7 @@ def parts(project: Project, benchmark: str) -> Iterator[tuple[str, Any]]:
     illustrated = project.illustrated(benchmark)
     drawn = Keyed(where.index(benchmark), Pictures) if illustrated else {}
     fetched = Keyed(where.fetch_log(benchmark), FetchEntry) if illustrated else {}
-    prompts, questions = _asked(where.requests(benchmark))
+    prompts, questions = _prompts(where.requests(benchmark))
     sequence = getattr(module, "SEQUENCE", None)
     blurred = getattr(module, "BLURRED", {}).items()
     rows: dict[str, Any] = {}

@@ -41,7 +41,7 @@ def check(project: Project, mirror: str | None, jobs: Iterable[Any], *, here: bo
     for name in trained:
         base = read_card(read_recipe(name).base)
         _must_run(base, too_small(base) if here else None)
-    for card, engine, requests in _asked(project, by_rule):
+    for card, engine, requests in _requests_by_respondent(project, by_rule):
         adapter = card.options.get("adapter")
         if here and adapter in trained and engine.unavailable() == adapters.how_to_train(str(adapter)):
             continue  # this run trains it
@@ -49,10 +49,12 @@ def check(project: Project, mirror: str | None, jobs: Iterable[Any], *, here: bo
             _must_run(card, cannot_run(card, engine) if here else engine.unavailable())
 
 
-Asked = list[tuple[str, str, list[str]]]  # (benchmark, path of requests, paths of journals)
+Sought = list[tuple[str, str, list[str]]]  # (benchmark, path of requests, paths of journals)
 
 
-def _asked(project: Project, by_rule: dict[str, list[dict[str, str]]]) -> Iterator[tuple[ModelCard, Engine, Asked]]:
+def _requests_by_respondent(
+    project: Project, by_rule: dict[str, list[dict[str, str]]]
+) -> Iterator[tuple[ModelCard, Engine, Sought]]:
     """Who is asked, and what. A scorer that cannot run leaves its column empty and stops nobody."""
     status = Status()
     unknown = {
@@ -63,7 +65,7 @@ def _asked(project: Project, by_rule: dict[str, list[dict[str, str]]]) -> Iterat
     for respondent in dict.fromkeys(wildcards["respondent"] for wildcards in by_rule.get("respond", ())):
         if respondent.removeprefix(JUDGES) in project.selection.scorers:
             continue
-        requests: Asked = []
+        requests: Sought = []
         for round_ in project.rounds(respondent):
             journals = paths.with_shards(project.journal(respondent, round_))
             for model in round_.models:

@@ -19,7 +19,7 @@ from punchline.artifacts.contents import behind_shortcuts
 from punchline.artifacts.lineage import FORMAT, Lineage, Model, Respondent, document, kind_of, lineage_path, root_of
 from punchline.artifacts.passes import CHAINED, DATA, JUDGE
 from punchline.artifacts.project import Project
-from punchline.artifacts.respondents import shown
+from punchline.artifacts.respondents import card_in_tables
 from punchline.core import engine as engines
 from punchline.core.benchmark import Verdict
 from punchline.errors import PunchlineError, nearest
@@ -180,7 +180,7 @@ def _passes(
             ]
             if answerer.truncated > TOLD:
                 notes.append(f"{about}: {answerer.truncated:.0%} of what {pass_.who} said ({pass_.name}) was cut off.")
-        card = None if pass_.card is None else shown(pass_.card, benchmark, prices)
+        card = None if pass_.card is None else card_in_tables(pass_.card, benchmark, prices)
         respondents.append(
             Respondent(pass_=pass_.name, who=pass_.who, card=card, key=pass_.key, versions=answerer.versions)
         )
@@ -192,7 +192,7 @@ def _model(
 ) -> tuple[Model, list[str]]:
     """A model as a table shows it, and notes on who answered."""
     card, answerer = (
-        shown(project.cards[name], benchmark, prices),
+        card_in_tables(project.cards[name], benchmark, prices),
         answerers_in(project.paths.responses(benchmark, name)),
     )
     passes, of_passes = _passes(project, benchmark, name, f"answers of {name}", prices)
