@@ -219,25 +219,26 @@ def write_records(path: str | Path, records: Iterable[Record]) -> None:
             file.write(canonical(record) + b"\n")
 
 
+def decoded(
+    content: bytes, kind: type[S], called: str, file: str | Path, line: int | None = None, hint: str = REBUILD
+) -> S:
+    """JSON as a record. Raises PunchlineError, `not <called>: <error>`, with file and line."""
+    try:
+        return msgspec.json.decode(content, type=kind)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise PunchlineError(f"not {called}: {error}", file=file, line=line, hint=hint) from error
+
+
 def records_in(path: str | Path, kind: type[R]) -> Iterator[R]:
     """Records of a JSON lines file, one by one. Raises PunchlineError with file and line for an invalid record."""
-    decoder = msgspec.json.Decoder(kind)
     with Path(path).open("rb") as file:
         for number, line in enumerate(file, start=1):
-            yield _record(decoder, line, path, number, kind)
+            yield decoded(line, kind, f"a {kind.__name__} record", path, number)
 
 
 def read_records(path: str | Path, kind: type[R]) -> list[R]:
     """All records of a JSON lines file, as `records_in`."""
     return list(records_in(path, kind))
-
-
-def _record(decoder: msgspec.json.Decoder[R], line: bytes, path: str | Path, number: int, kind: type[R]) -> R:
-    try:
-        return decoder.decode(line)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        what = f"not a {kind.__name__} record: {error}"
-        raise PunchlineError(what, file=path, line=number, hint=REBUILD) from error
 
 
 class Keyed(Mapping[str, R]):
@@ -252,7 +253,8 @@ class Keyed(Mapping[str, R]):
         self._file = open_while_alive(path, self)
         offset = 0
         for number, line in enumerate(self._file, start=1):
-            self._offsets[getattr(_record(self._decoder, line, path, number, kind), field)] = offset
+            record = decoded(line, kind, f"a {kind.__name__} record", path, number)
+            self._offsets[getattr(record, field)] = offset
             offset += len(line)
 
     def __getitem__(self, key: str) -> R:

@@ -15,8 +15,7 @@ import msgspec
 
 from punchline.artifacts.passes import DATA
 from punchline.config.selection import Selection
-from punchline.errors import PunchlineError
-from punchline.files import REBUILD
+from punchline.files import decoded
 from punchline.schema import Cell, ModelCard, Record, canonical, digest_of
 from punchline.workflow.lineage import File
 
@@ -76,10 +75,7 @@ def shown_cells(lineage: Lineage) -> list[Cell]:
 
 def read_lineage(path: str | Path) -> Lineage:
     """A lineage file. Raises PunchlineError for one that cannot be read."""
-    try:
-        return msgspec.json.decode(Path(path).read_bytes(), type=Lineage)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise PunchlineError(f"not a lineage: {error}", file=path, hint=REBUILD) from error
+    return decoded(Path(path).read_bytes(), Lineage, "a lineage", path)
 
 
 def digests_of_cells(path: str) -> list[str]:

@@ -11,10 +11,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from punchline.errors import PunchlineError
-from punchline.files import sha256_file
+from punchline.files import decoded, sha256_file
 from punchline.paths import ADAPTERS, adapter
 from punchline.schema import Record, digest_of
 
@@ -75,11 +73,8 @@ def trained(name: str) -> Trained | None:
     path = manifest_of(name)
     if not path.is_file():
         return None
-    try:
-        return msgspec.json.decode(path.read_bytes(), type=Trained)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        hint = f"Delete {path.parent} and train again"
-        raise PunchlineError(f"not an adapter's manifest: {error}", file=path, hint=hint) from error
+    hint = f"Delete {path.parent} and train again"
+    return decoded(path.read_bytes(), Trained, "an adapter's manifest", path, hint=hint)
 
 
 def files_beside(name: str) -> list[str]:

@@ -18,7 +18,7 @@ from pathlib import Path
 import msgspec
 
 from punchline.errors import PunchlineError
-from punchline.files import MANIFEST, csv_text, files_of, parse_csv
+from punchline.files import MANIFEST, csv_text, decoded, files_of, parse_csv
 from punchline.paths import DATA, MODELS_LOCK
 from punchline.schema import digest_of
 
@@ -91,11 +91,9 @@ class _Manifest(msgspec.Struct):
 
 
 def _files(manifest: Path) -> dict[str, str]:
-    try:
-        return msgspec.json.decode(manifest.read_bytes(), type=_Manifest).files
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        hint = "Delete the folder and build it again"
-        raise PunchlineError("not a list of files", file=manifest, hint=hint) from error
+    return decoded(
+        manifest.read_bytes(), _Manifest, "a list of files", manifest, hint="Delete the folder and build it again"
+    ).files
 
 
 @functools.cache

@@ -13,7 +13,7 @@ import msgspec
 
 from punchline.errors import PunchlineError
 from punchline.fetch.manifests import LOCK_COLUMNS, Lock, Pin, check_place
-from punchline.files import csv_text, write_bytes
+from punchline.files import csv_text, decoded, write_bytes
 from punchline.grouping import grouped
 from punchline.schema import FetchEntry
 from punchline.text import without_secret
@@ -55,15 +55,12 @@ def read_log(path: Path) -> dict[str, FetchEntry]:
     Raises PunchlineError with file and line for any other line that is no entry.
     """
     content = path.read_bytes() if path.exists() else b""
-    decoder = msgspec.json.Decoder(FetchEntry)
     entries: dict[str, FetchEntry] = {}
     for number, line in enumerate(content[: content.rfind(b"\n") + 1].splitlines(), start=1):
-        try:
-            entry = decoder.decode(line)
-            if entry.reason is not None and not valid_reason(entry.reason):
-                raise msgspec.ValidationError(f"reason {entry.reason!r} is not in the vocabulary")
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            raise PunchlineError(f"not a fetch log entry: {error}", file=path, line=number, hint=HINT) from error
+        entry = decoded(line, FetchEntry, "a fetch log entry", path, number, HINT)
+        if entry.reason is not None and not valid_reason(entry.reason):
+            what = f"not a fetch log entry: reason {entry.reason!r} is not in the vocabulary"
+            raise PunchlineError(what, file=path, line=number, hint=HINT)
         if entry.path is not None:
             check_place(entry.path, file=path, line=number, record=entry.item_id, field="path")
         entries[entry.item_id] = entry

@@ -24,7 +24,7 @@ from punchline.engines import openai as openai_engine
 from punchline.engines.openai import chat
 from punchline.engines.openai.calls import Fault, call_once
 from punchline.errors import PunchlineError
-from punchline.files import write_bytes
+from punchline.files import decoded, write_bytes
 from punchline.journal import locked
 from punchline.paths import BATCHES
 from punchline.schema import Record, Request, Response
@@ -105,13 +105,10 @@ class _Run:
 
     def under_way(self) -> tuple[Batch, ...]:
         """The batches of the state file."""
-        try:
-            return msgspec.json.decode(self.state.read_bytes(), type=State).batches
-        except FileNotFoundError:
+        if not self.state.exists():
             return ()
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            hint = "Delete it; batches under way are then asked, and paid, again"
-            raise PunchlineError(f"not a list of batches: {error}", file=self.state, hint=hint) from error
+        hint = "Delete it; batches under way are then asked, and paid, again"
+        return decoded(self.state.read_bytes(), State, "a list of batches", self.state, hint=hint).batches
 
     def _write(self, batch: Batch, *, keep: bool = True) -> None:
         """Put a batch into the state file, which shards share, or take it out."""
