@@ -133,6 +133,12 @@ def write_text(path: str | Path, content: str) -> None:
     write_bytes(path, content.encode())
 
 
+def write_changed(path: str | Path, content: bytes) -> None:
+    """Write a file, unless it has these bytes."""
+    if not Path(path).is_file() or Path(path).read_bytes() != content:
+        write_bytes(path, content)
+
+
 @contextmanager
 def new_folder(path: Path, hint: str) -> Iterator[Path]:
     """Yield a temporary folder that becomes `path` when the block succeeds.
@@ -168,12 +174,9 @@ def sha256_file(path: str | Path) -> str:
 
 def files_of(folder: str | Path) -> dict[str, str]:
     """{path: sha256} of every file in a model's folder, but the manifest and hidden ones."""
-    digests = {}
-    for path in sorted(Path(folder).rglob("*")):
-        name = path.relative_to(folder).as_posix()
-        if path.is_file() and name != MANIFEST and not any(part.startswith(".") for part in name.split("/")):
-            digests[name] = sha256_file(path)
-    return digests
+    paths = {path.relative_to(folder).as_posix(): path for path in sorted(Path(folder).rglob("*")) if path.is_file()}
+    visible = (name for name in paths if name != MANIFEST and not re.search(r"(^|/)\.", name))
+    return {name: sha256_file(paths[name]) for name in visible}
 
 
 @contextmanager

@@ -42,21 +42,16 @@ def make_pictures(
         pictures, reason = [], str(why) or "no picture can be made of it"
     except PunchlineError as error:
         raise PunchlineError(str(error).replace(PUBLISHED, str(source), 1)) from error
-    named = {
-        f"{folder}/{'/'.join(filter(None, (item, picture.name)))}{picture.suffix}": picture for picture in pictures
-    }
-    record = Pictures(
-        item_id=item,
-        images=tuple(
-            ImageRef(path=path, sha256=sha256(one.content), width=one.width, height=one.height, name=one.name)
-            for path, one in named.items()
-        ),
-        source=str(entry.path),
-        source_sha256=digest,
-        derivations=tuple(picture.derivation for picture in pictures),
-        reason=reason,
+    paths = [f"{folder}/{'/'.join(filter(None, (item, one.name)))}{one.suffix}" for one in pictures]
+    images = tuple(
+        ImageRef(path=path, sha256=sha256(one.content), width=one.width, height=one.height, name=one.name)
+        for path, one in zip(paths, pictures, strict=True)
     )
-    return record, {path: picture.content for path, picture in named.items()}
+    derivations, path = tuple(one.derivation for one in pictures), str(entry.path)
+    record = Pictures(
+        item_id=item, images=images, source=path, source_sha256=digest, derivations=derivations, reason=reason
+    )
+    return record, {path: one.content for path, one in zip(paths, pictures, strict=True)}
 
 
 def write_pictures(project: Project, benchmark: str) -> None:

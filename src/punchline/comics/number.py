@@ -160,10 +160,6 @@ def _count(mask: Image, template: Image) -> NDArray[np.float32]:
 
 def _regions(padded: Image) -> list[tuple[int, int, int, int]]:
     """Boxes (left, top, right, bottom) around clusters of red pixels, with a template's margin on each side."""
-    height, width = padded.shape
-    components = cv2.connectedComponentsWithStats(_dilated(padded, *WINDOW))[2][1:].tolist()
     wide, high = WINDOW
-    return [
-        (max(x - wide, 0), max(y - high, 0), min(x + w + wide, width), min(y + h + high, height))
-        for x, y, w, h, _ in components
-    ]
+    stats = cv2.connectedComponentsWithStats(_dilated(padded, wide, high))[2]
+    return [(max(x - wide, 0), max(y - high, 0), x + w + wide, y + h + high) for x, y, w, h, _ in stats[1:].tolist()]

@@ -29,7 +29,7 @@ from punchline.core import variants
 from punchline.core.benchmark import DEFAULT, folders, load
 from punchline.core.benchmark import names as benchmark_names
 from punchline.errors import PunchlineError, nearest
-from punchline.files import as_record, parse_csv, sha256_file, write_bytes
+from punchline.files import as_record, parse_csv, sha256_file, write_changed
 from punchline.paths import DEFAULT_RUN
 from punchline.schema import RULES, Record, Rule, canonical
 
@@ -105,9 +105,7 @@ def write_chosen(selection: Selection, overrides: Mapping[str, Any]) -> None:
     """Write a run's run.json, unless it is unchanged."""
     changes = {key: value for key, value in overrides.items() if key not in {"run", *EXECUTION_KEYS}}
     content = msgspec.json.format(canonical(Chosen(selection=selection, overrides=changes)), indent=1) + b"\n"
-    path = Path(paths.Paths(run=selection.run).selection)
-    if not path.is_file() or path.read_bytes() != content:
-        write_bytes(path, content)
+    write_changed(paths.Paths(run=selection.run).selection, content)
 
 
 def read_selection(overrides: Mapping[str, Any]) -> tuple[Selection, Execution]:

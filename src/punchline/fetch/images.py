@@ -19,11 +19,11 @@ from PIL import Image
 
 from punchline.errors import PunchlineError
 from punchline.fetch.annotations import check_mirror, from_mirror, read_place
-from punchline.fetch.log import Missing, appending, lock_lines, read_log, write_if_new, write_lock
+from punchline.fetch.log import Missing, appending, lock_lines, read_log, write_lock
 from punchline.fetch.manifests import Lock, Pin, Selected, read_manifest
 from punchline.fetch.resolvers import SITES, NoImage, is_image
 from punchline.fetch.web import Fetched, Request, Web
-from punchline.files import exclusive_lock, sha256_file, write_bytes
+from punchline.files import exclusive_lock, sha256_file, write_bytes, write_changed
 from punchline.grouping import grouped
 from punchline.schema import FetchEntry, canonical, sha256
 from punchline.text import track
@@ -107,7 +107,7 @@ async def fetch_images(
         write_lock(lock, lock_lines(known.values(), pins, lock.parent.name) | locked)
         final = [known[name] for name in pages]
         others = [known[name] for name in sorted(known.keys() - pages)]
-        write_if_new(log, b"".join(canonical(entry) + b"\n" for entry in [*final, *others]))
+        write_changed(log, b"".join(canonical(entry) + b"\n" for entry in [*final, *others]))
     return final
 
 

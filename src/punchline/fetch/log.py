@@ -13,7 +13,7 @@ import msgspec
 
 from punchline.errors import PunchlineError
 from punchline.fetch.manifests import LOCK_COLUMNS, Lock, Pin, check_place
-from punchline.files import csv_text, decoded, write_bytes
+from punchline.files import csv_text, decoded, write_changed
 from punchline.grouping import grouped
 from punchline.schema import FetchEntry
 from punchline.text import without_secret
@@ -110,9 +110,4 @@ def lock_lines(entries: Iterable[FetchEntry], pins: Mapping[str, Pin], folder: s
 def write_lock(path: Path, lines: Mapping[str, Lock]) -> None:
     if lines or path.exists():
         rows = [msgspec.structs.asdict(line) for _, line in sorted(lines.items())]
-        write_if_new(path, csv_text(LOCK_COLUMNS, rows).encode())
-
-
-def write_if_new(path: Path, content: bytes) -> None:
-    if not path.exists() or path.read_bytes() != content:
-        write_bytes(path, content)
+        write_changed(path, csv_text(LOCK_COLUMNS, rows).encode())

@@ -111,6 +111,26 @@ async def _body(response: httpx.Response, limit: int) -> bytes:
     return bytes(content)
 
 
+def _parse(url: str) -> httpx.URL:
+    try:
+        parsed = httpx.URL(url)
+    except httpx.InvalidURL as error:
+        raise Missing("unsafe address", f"{url!r}: {error}") from error
+    if parsed.scheme not in ("http", "https") or not parsed.host or parsed.userinfo:
+        raise Missing("unsafe address", f"{url}: not an http(s) address without user and password")
+    return parsed.copy_with(fragment=None)
+
+
+def _follow(url: httpx.URL, location: str) -> str:
+    try:
+        target = url.join(location)
+    except httpx.InvalidURL as error:
+        raise Missing("redirect refused", f"{url} to {location!r}") from error
+    if target.scheme != url.scheme and (url.scheme, target.scheme) != ("http", "https"):
+        raise Missing("redirect refused", f"{url} to {target}")
+    return str(target)
+
+
 class Web:
     """A polite HTTP client for the tasks of one event loop; see `online`. `backend` builds the network."""
 
@@ -135,7 +155,7 @@ class Web:
         """The body at a URL, after redirects: at most `limit` bytes, of an accepted media type. Raises Missing."""
         first = None
         for _ in range(self.manners.redirects + 1):
-            url = self._parse(wanted.url)
+            url = _parse(wanted.url)
             if wanted.public:
                 with suppress(OSError, UnicodeError):  # no such name here: connecting says so, or a proxy knows it
                     await resolve(url.host, None, public=True)
@@ -146,31 +166,9 @@ class Web:
             reply = await self._patiently(url, wanted if origin == first else wanted._replace(auth=None))
             if isinstance(reply, Fetched):
                 return reply
-            wanted = wanted._replace(url=self._follow(url, reply), public=not wanted.mirror)
+            wanted = wanted._replace(url=_follow(url, reply), public=not wanted.mirror)
         note = f"more than {self.manners.redirects} redirects, last to {wanted.url}"
         raise Missing("redirect refused", note if wanted.robots else "robots.txt: too many redirects")
-
-    # Addresses
-
-    @staticmethod
-    def _parse(url: str) -> httpx.URL:
-        try:
-            parsed = httpx.URL(url)
-        except httpx.InvalidURL as error:
-            raise Missing("unsafe address", f"{url!r}: {error}") from error
-        if parsed.scheme not in ("http", "https") or not parsed.host or parsed.userinfo:
-            raise Missing("unsafe address", f"{url}: not an http(s) address without user and password")
-        return parsed.copy_with(fragment=None)
-
-    @staticmethod
-    def _follow(url: httpx.URL, location: str) -> str:
-        try:
-            target = url.join(location)
-        except httpx.InvalidURL as error:
-            raise Missing("redirect refused", f"{url} to {location!r}") from error
-        if target.scheme != url.scheme and (url.scheme, target.scheme) != ("http", "https"):
-            raise Missing("redirect refused", f"{url} to {target}")
-        return str(target)
 
     def _at(self, url: httpx.URL) -> _Host:
         origin = f"{url.scheme}://{url.netloc.decode('ascii')}"

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from punchline.files import write_bytes
+from punchline.files import write_changed
 from punchline.schema import Score
 
 CHUNK = 32  # items a file
@@ -20,12 +20,6 @@ def script(key: str, value: Any) -> bytes:
     """A file that hands a page `value` as the part `key`. The same value gives the same bytes."""
     packed = base64.b64encode(gzip.compress(msgspec.json.encode(value), 6, mtime=0)).decode()
     return f"punchline.put({msgspec.json.encode(key).decode()},\n{msgspec.json.encode(packed).decode()});\n".encode()
-
-
-def write_changed(file: Path, content: bytes) -> None:
-    """Write a file, unless it has this content already."""
-    if not file.is_file() or file.read_bytes() != content:
-        write_bytes(file, content)
 
 
 def write_parts(index: str, prefix: str, parts: Mapping[str, Any]) -> None:

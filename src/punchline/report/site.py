@@ -21,10 +21,9 @@ from punchline.audit.compare import main_table
 from punchline.config.runs import selected
 from punchline.core import benchmark as benchmarks
 from punchline.core.pages import templates
-from punchline.files import parse_csv, write_bytes
+from punchline.files import parse_csv, write_bytes, write_changed
 from punchline.report import figures, pictures, validity
 from punchline.report.public import why_private
-from punchline.report.shards import write_changed
 from punchline.report.standing import Ranks, Standing, standing
 from punchline.report.tables import KINDS, Cell, Sheet, differences, head, parse_number, read_sheet, shown_number
 from punchline.schema import sha256
