@@ -77,10 +77,8 @@ class Plan:
             known_answers = Answers(paths.with_shards(paths.journal(self.benchmark, pass_.who, pass_.name)))
             still = [request for request in later if (request.request_id, pass_.key) not in known_answers]
             if pass_.name == CHAINED:
-                sent, replies = (
-                    [*sent, *later],
-                    [*replies, *(known_answers.get((one.request_id, pass_.key)) for one in later)],
-                )
+                sent += later
+                replies += [known_answers.get((one.request_id, pass_.key)) for one in later]
             rows.append(self.row(pass_.name, pass_.card, later, still))
         return rows
 

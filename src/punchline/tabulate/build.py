@@ -141,13 +141,13 @@ def _measured(
     judges = {model.card.name: [one.card for one in model.passes if one.pass_ == JUDGE] for model in models}
     cards = {model.card.name: model.card for model in models}
     shown_rows, notes = list[Row](), list[str]()
-    for current, (frames, answers) in shared.models.items():
+    for each, (frames, answers) in shared.models.items():
         entries = [replace(of, card=cards[of.name], judge=next(iter(judges[of.name]), None)) for of in frames if cards]
         across = Across(entries, shared.items, files)
         rows = rows_of(table, across)
-        data = table.data(files) if table.data is not None and current == rule else ()
-        measured[current] = measure(table, current, data, kind=table.kind) + measure(table, current, rows, answers)
-        if current == rule:
+        data = table.data(files) if table.data is not None and each == rule else ()
+        measured[each] = measure(table, each, data, kind=table.kind) + measure(table, each, rows, answers)
+        if each == rule:
             shown_rows, notes = rows, across.notes
     return measured, shown_rows, notes
 
@@ -191,19 +191,14 @@ def _model(
     project: Project, benchmark: str, unknown: Mapping[str, str], name: str, prices: bool
 ) -> tuple[Model, list[str]]:
     """A model as a table shows it, and notes on who answered."""
-    card, answerer = (
-        card_in_tables(project.cards[name], benchmark, prices),
-        answerers_in(project.paths.responses(benchmark, name)),
-    )
+    card = card_in_tables(project.cards[name], benchmark, prices)
+    versions = answerers_in(project.paths.responses(benchmark, name)).versions
     passes, of_passes = _passes(project, benchmark, name, f"answers of {name}", prices)
-    notes = (
-        [f"{name} was answered by several engine versions: {', '.join(answerer.versions)}."]
-        if len(answerer.versions) > 1
-        else []
-    )
+    several = f"{name} was answered by several engine versions: {', '.join(versions)}."
+    notes = [several] * (len(versions) > 1)
     notes += [*of_passes, *([f"{name}: {card.caveat}."] if card.caveat else []), *trained_on(card, project, benchmark)]
     key = engines.model_key(project.engines[name], project.cards[name], benchmark)
-    model = Model(card=card, key=key, kind=kind_of(card), versions=list(answerer.versions), passes=tuple(passes))
+    model = Model(card=card, key=key, kind=kind_of(card), versions=list(versions), passes=tuple(passes))
     return model, [*notes, *([unknown[name]] if name in unknown else [])]
 
 
