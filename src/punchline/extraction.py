@@ -45,21 +45,15 @@ def extraction_requests(
         for _, units in by_item(of_item):
             for (_, condition, _), answers in units.items():
                 scores = benchmark.score_item(answers, items[item_id], golds[item_id], "", "paper", None, condition)
-                for task in _unparsed(benchmark, scores, answers):
-                    yield _request(questions[answers[task].request_id], answers[task])
+                unparsable = {score.task for score in scores if score.state == "unparsable"} & answers.keys()
+                for task in benchmark.CLOSED:
+                    if task in unparsable and (text := reasoning.remove(answers[task].text or "").text):
+                        yield _request(questions[answers[task].request_id], text)
 
 
-def _unparsed(benchmark: Benchmark, scores: Iterable[Score], answers: Mapping[str, Response]) -> list[str]:
-    """Tasks whose answer has a text that cannot be read."""
-    unparsable = {score.task for score in scores if score.state == "unparsable"}
-    return [
-        t for t in benchmark.CLOSED if t in unparsable and t in answers and reasoning.remove(answers[t].text or "").text
-    ]
-
-
-def _request(question: Request, answer: Response) -> Request:
+def _request(question: Request, answer: str) -> Request:
     texts = [part.text for one in question.messages for part in one.content if isinstance(part, Text)]
-    content = PROMPT.format(question="\n\n".join(texts), answer=reasoning.remove(answer.text or "").text)
+    content = PROMPT.format(question="\n\n".join(texts), answer=answer)
     return replace(
         question,
         messages=(Message(role="user", content=(Text(text=content),)),),

@@ -91,12 +91,6 @@ def _name(body: Mapping[str, Any]) -> str:
     return name
 
 
-def _objects(body: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The objects of a reply's list `data`."""
-    data = body.get("data")
-    return [found for found in data if isinstance(found, dict)] if isinstance(data, list) else []
-
-
 class _Run:
     def __init__(self, engine: OpenAI, images: Mapping[str, Path], model_key: str) -> None:
         self.engine, self.images, self.model_key = engine, images, model_key
@@ -141,7 +135,7 @@ class _Run:
             after = ""
             for _ in range(MOST_PAGES):
                 page = await _get(client, f"/batches?limit=100{after}")
-                listed = _objects(page)
+                listed = chat.objects(page)
                 for found in listed:
                     if chat.as_object(found.get("metadata")).get("punchline") == batch.mark:
                         return _name(found)
@@ -181,7 +175,7 @@ class _Run:
         status = ended["status"]
         if status == "failed" or (status == "cancelled" and not ended.get("output_file_id")):
             self._write(batch, keep=False)
-            errors = [error.get("message") for error in _objects(chat.as_object(ended.get("errors")))]
+            errors = [error.get("message") for error in chat.objects(chat.as_object(ended.get("errors")))]
             said = "; ".join(str(error)[: chat.WORDS_MOST] for error in errors[:20] if error)
             words = chat.one_line(said or status, self.engine.key)
             hint = "Mend what it says, or write `batch: false`; then run again"

@@ -207,17 +207,21 @@ def as_object(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _usage(usage: dict[str, Any]) -> Usage:
-    def count(mapping: dict[str, Any], name: str) -> int | None:
-        number = mapping.get(name)
-        return number if type(number) is int and 0 <= number <= TOKENS_MOST else None
+def objects(body: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The objects of a reply's list `data`."""
+    data = body.get("data")
+    return [found for found in data if isinstance(found, dict)] if isinstance(data, list) else []
 
-    return Usage(
-        prompt=count(usage, "prompt_tokens"),
-        completion=count(usage, "completion_tokens"),
-        reasoning=count(as_object(usage.get("completion_tokens_details")), "reasoning_tokens"),
-        cached=count(as_object(usage.get("prompt_tokens_details")), "cached_tokens"),
-    )
+
+def _usage(usage: dict[str, Any]) -> Usage:
+    prompt, completion = (as_object(usage.get(f"{name}_tokens_details")) for name in ("prompt", "completion"))
+    counts = {
+        "prompt": usage.get("prompt_tokens"),
+        "completion": usage.get("completion_tokens"),
+        "reasoning": completion.get("reasoning_tokens"),
+        "cached": prompt.get("cached_tokens"),
+    }
+    return Usage(**{name: n for name, n in counts.items() if type(n) is int and 0 <= n <= TOKENS_MOST})
 
 
 def read_refusal(status: int, content: bytes) -> Refusal:

@@ -127,24 +127,20 @@ class Loaded:
 
     def read(self, batch: Sequence[Prompt]) -> Inputs:
         """Prompts and images as tensors. Raises ValueError or OSError for an image that cannot be read."""
-        import torch
-
         if self.processor is None:
-            lengths = [len(prompt.tokens) for prompt in batch]
-            gaps = [max(lengths) - length for length in lengths]
-            rows = [[self.tokenizer.pad_token_id] * gap + list(p.tokens) for gap, p in zip(gaps, batch, strict=True)]
-            mask = [[0] * gap + [1] * length for gap, length in zip(gaps, lengths, strict=True)]
-            return Inputs({"input_ids": torch.tensor(rows), "attention_mask": torch.tensor(mask)}, lengths)
-        pictures = [[_open(file) for file in prompt.images] for prompt in batch]
-        tensors = dict(
-            self.processor(
-                text=[prompt.text for prompt in batch],
-                images=pictures if any(pictures) else None,
-                padding=True,
-                return_tensors="pt",
-                add_special_tokens=False,
+            rows = {"input_ids": [list(prompt.tokens) for prompt in batch]}
+            tensors = dict(self.tokenizer.pad(rows, return_tensors="pt"))
+        else:
+            pictures = [[_open(file) for file in prompt.images] for prompt in batch]
+            tensors = dict(
+                self.processor(
+                    text=[prompt.text for prompt in batch],
+                    images=pictures if any(pictures) else None,
+                    padding=True,
+                    return_tensors="pt",
+                    add_special_tokens=False,
+                )
             )
-        )
         return Inputs(tensors, tensors["attention_mask"].sum(dim=1).tolist())
 
     def on_device(self, tensors: Mapping[str, Any]) -> dict[str, Any]:

@@ -13,22 +13,19 @@ import socket
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import httpx2
-import msgspec
 
 from punchline.core import engine as engines
-from punchline.engines.openai import OpenAI
+from punchline.engines.openai import OpenAI, chat
 from punchline.engines.openai.pace import Put, iterate
 from punchline.engines.vllm.leash import let_go, on_leash
 from punchline.errors import PunchlineError
 from punchline.schema import Request
 from punchline.text import log_line
-
-T = TypeVar("T")
 
 DEFAULT = ".venv-vllm/bin/vllm"  # relative to the project root; what `make vllm-cpu` makes
 PORTS = 5  # tries, when another process takes the port first
@@ -74,24 +71,6 @@ def environment(*, offline: bool, cpu: bool) -> dict[str, str]:
     return env
 
 
-class Version(msgspec.Struct):
-    """Reply to /version."""
-
-    version: str
-
-
-class Model(msgspec.Struct):
-    """A model that a server serves."""
-
-    id: str
-
-
-class Models(msgspec.Struct):
-    """Reply to /v1/models."""
-
-    data: list[Model]
-
-
 class Client(OpenAI):
     """Asks one server on behalf of the engine vllm, whatever proxy the environment names."""
 
@@ -103,32 +82,32 @@ class Client(OpenAI):
         seed = {} if "seed" in engines.parameters(self.card, request) else {"seed": self.seed + request.sample}
         return super().parameters(request) | seed
 
-    def about(self, path: str, kind: type[T]) -> T | None:
-        """A reply of the server about itself; None for none, and for one that is too long, too slow or another."""
+    def about(self, path: str) -> dict[str, Any] | None:
+        """A reply of the server about itself; None for none, and for one that is too long, too slow or no object."""
         from punchline.engines.openai.calls import attempt
 
         async def work(put: Put[Any]) -> None:
             async with self.client() as api:
-                url = self.base_url.rstrip("/").removesuffix("/v1") + path
-                await put(await attempt(self, api.get(url, cast_to=httpx2.Response), LONGEST, ()))
 
-        try:
+                async def get() -> dict[str, Any]:
+                    url = self.base_url.rstrip("/").removesuffix("/v1") + path
+                    return chat.parse_object((await api.get(url, cast_to=httpx2.Response)).content or b"{}")
+
+                await put(await attempt(self, get(), LONGEST, ()))
+
+        with suppress(PunchlineError):
             (reply,) = iterate(work, bound=1)
-            return (
-                msgspec.json.decode(reply.content or b"{}", type=kind) if isinstance(reply, httpx2.Response) else None
-            )
-        except (PunchlineError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            return None
+            return reply if isinstance(reply, dict) else None
+        return None
 
     def served(self) -> list[str]:
         """Names of the models that the server serves; empty where it does not answer."""
-        models = self.about("/v1/models", Models)
-        return [] if models is None else [model.id for model in models.data]
+        return [str(model.get("id")) for model in chat.objects(self.about("/v1/models") or {})]
 
     def find_version(self) -> None:
         """Take the server's version of vLLM for this engine's, if it says one."""
-        if found := self.about("/version", Version):
-            self.version = found.version[:100]
+        version = (self.about("/version") or {}).get("version")
+        self.version = version[:100] if isinstance(version, str) else self.version
 
 
 def tail(log: Path, offset: int = 0, lines: int = 12) -> str:
@@ -169,7 +148,7 @@ class Server:
 
     def answers(self) -> bool:
         """True if it can be asked: healthy, its model loaded."""
-        return self.client.about("/health", dict) is not None and self._mark in self.client.served()
+        return self.client.about("/health") is not None and self._mark in self.client.served()
 
     def wait(self, timeout: float) -> bool:
         """Wait until it can be asked, at most `timeout` seconds; False if it died or did not answer in time."""
