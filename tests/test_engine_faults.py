@@ -1,7 +1,6 @@
 """Faults of a server that the openai engine meets: what is tried again, failed, or ends a run; no key is written."""
 
 import signal
-import sys
 import threading
 import time
 import traceback
@@ -326,9 +325,3 @@ def test_a_missing_key_is_named_and_a_key_in_the_yaml_is_not_repeated(monkeypatc
             load(card(None, **options), 0)
         assert KEY not in str(caught.value)
     assert load(card(None, base_url="http://127.0.0.1:1/v1"), 0).unavailable() is None
-
-
-def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "openai", None)
-    reason = load(card(None, base_url="http://127.0.0.1:1/v1"), 0).unavailable()
-    assert reason is not None and "the package openai is not installed" in reason

