@@ -143,12 +143,8 @@ def _parsed(text: bytes, file: str | Path, number: int) -> Response | PunchlineE
 
 
 def _damaged(file: str | Path, line: int, what: str) -> PunchlineError:
-    return PunchlineError(
-        what,
-        file=file,
-        line=line,
-        hint="Restore the file (dvc checkout), or delete that line: only its answer is asked again",
-    )
+    hint = "Restore the file (dvc checkout), or delete that line: only its answer is asked again"
+    return PunchlineError(what, file=file, line=line, hint=hint)
 
 
 class Answers:
@@ -288,11 +284,8 @@ class Journal(Answers):
             while written < len(line):
                 written += os.write(self._file, line[written:])
         except OSError as error:
-            raise PunchlineError(
-                f"no answer can be written: {error.strerror}",
-                file=self.path,
-                hint="Make room and run again: what was answered before is kept",
-            ) from error
+            what, hint = f"no answer can be written: {error.strerror}", "Make room and run again: answers are kept"
+            raise PunchlineError(what, file=self.path, hint=hint) from error
 
     def sync(self) -> None:
         """Flush all appended answers to the disk."""

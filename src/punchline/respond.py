@@ -44,12 +44,8 @@ def image_files(items: Iterable[Item], root: str | Path = ".") -> dict[str, Path
         for image in item.images:
             path = Path(root) / image.path
             if not path.is_file() or digests.of_file(path) != image.sha256:
-                raise PunchlineError(
-                    "the image is gone" if not path.is_file() else "the image's bytes have changed since it was made",
-                    file=path,
-                    record=item.item_id,
-                    hint="Run again with --forcerun prepare",
-                )
+                what = "the image's bytes have changed since it was made" if path.is_file() else "the image is gone"
+                raise PunchlineError(what, file=path, record=item.item_id, hint="Run again with --forcerun prepare")
             files[image.sha256] = path
     return files
 
@@ -291,6 +287,5 @@ class _Asked:
 
 def part_of(requests: Stored[Request], shard: Shard) -> Part[Request]:
     """The requests about a shard's items."""
-    item_ids = list(values_in(requests.path, "item_id"))
-    own = {item_id for item_id in set(item_ids) if shard.has(item_id)}
-    return Part(requests, (at for at, item_id in enumerate(item_ids) if item_id in own))
+    item_ids = enumerate(values_in(requests.path, "item_id"))
+    return Part(requests, (at for at, item_id in item_ids if shard.has(item_id)))
