@@ -14,9 +14,9 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from punchline.core.engine import Engine, parameters
+from punchline.core.engine import Engine, parameters, prompt_tokens
 from punchline.errors import PunchlineError
-from punchline.schema import Image, ModelCard, Price, Request, Response, Text
+from punchline.schema import ModelCard, Price, Request, Response
 
 MAX_COST = "PUNCHLINE_MAX_COST"  # USD; "": no cap
 SPENT = Path("logs/spent.txt")  # relative to the project root: money that the present run, or the last one, has spent
@@ -87,6 +87,4 @@ def answer(
 
 
 def _prompt_tokens(request: Request) -> float:
-    parts = [part for message in request.messages for part in message.content]
-    images = sum(isinstance(part, Image) for part in parts)
-    return 1 + sum(len(p.text) for p in parts if isinstance(p, Text)) / CHARACTERS_A_TOKEN + images * TOKENS_AN_IMAGE
+    return 1 + prompt_tokens(request, CHARACTERS_A_TOKEN, TOKENS_AN_IMAGE)

@@ -178,11 +178,8 @@ class Answers:
     def _know(self, response: Response, place: Place) -> None:
         """Note where an answer is, if it counts."""
         key = _index_key((response.request_id, response.model_key))
-        known = self._places.get(key)
-        if known is None or (response.state == "failed", response.digest) < (
-            known.state == "failed",
-            self._digest(known),
-        ):
+        known, failed = self._places.get(key), response.state == "failed"
+        if known is None or (failed, response.digest) < (known.state == "failed", self._digest(known)):
             self._places[key] = place
 
     def _digest(self, place: Place) -> str:

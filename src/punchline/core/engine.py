@@ -92,6 +92,12 @@ def load(card: ModelCard, seed: int) -> Engine:
     return engine
 
 
+def prompt_tokens(request: Request, characters_a_token: float, tokens_an_image: float) -> float:
+    """A guess of the tokens of a request's prompt."""
+    parts = [part for message in request.messages for part in message.content]
+    return sum(tokens_an_image if isinstance(part, Image) else len(part.text) / characters_a_token for part in parts)
+
+
 def image_file(digest: str | None, request: Request, images: Mapping[str, Path]) -> Path:
     """File of one of the request's images. Raises PunchlineError if there is none."""
     if digest is None or digest not in images:

@@ -140,10 +140,6 @@ class OpenAI(engines.Engine):
         Raises PunchlineError where every request would meet the same: no key or a wrong one, an unknown model, a
         parameter that the server refuses, another model than asked for, `breaker` failures in a row.
         """
-        if reason := self.unavailable():
-            raise PunchlineError(reason, file=self.card.file, hint="punchline models lists what can run here")
-        if self.key and not (self.key.isascii() and self.key.isprintable()):
-            raise PunchlineError(f"the key in {self.key_env} holds characters that no key has", file=self.card.file)
         ask, most = [], self.card.images_per_prompt
         for request in requests:
             count = len(engines.images_in(request))
@@ -156,6 +152,10 @@ class OpenAI(engines.Engine):
                 ask.append(request)
         if not ask:
             return
+        if why := self.unavailable():
+            raise PunchlineError(why, file=self.card.file, hint="punchline models lists what can run here")
+        if self.key and not (self.key.isascii() and self.key.isprintable()):
+            raise PunchlineError(f"the key in {self.key_env} holds characters that no key has", file=self.card.file)
         if self.options.batch:
             from punchline.engines.openai import batch
 
@@ -261,9 +261,8 @@ class OpenAI(engines.Engine):
             hint = f"Change it; `sampling: {{{parameter}: null}}` in the card sends none"
             if parameter == "max_tokens":
                 hint = "If it wants max_completion_tokens, write `max_tokens_field: max_completion_tokens`"
-            raise wrong(
-                f"the server refuses the parameter {parameter} for {model}: {words}", field=parameter, hint=hint
-            )
+            what = f"the server refuses the parameter {parameter} for {model}: {words}"
+            raise wrong(what, field=parameter, hint=hint)
         if refusal.status in (401, 403):
             hint = f"Check the key in the environment variable {key_env}"
             hint += "" if self.key_env else f", and name it: `api_key_env: {key_env}`"

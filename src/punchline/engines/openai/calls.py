@@ -13,6 +13,7 @@ import httpx2
 import msgspec
 import openai
 
+from punchline.core.engine import prompt_tokens
 from punchline.core.waits import backoff, retry_after
 from punchline.engines.openai import chat, pace
 from punchline.engines.openai.client import Unwanted
@@ -28,6 +29,8 @@ T = TypeVar("T")
 TIMEOUT_TRIES = 3  # a call that timed out is dear: fewer tries than for other faults
 FIRST_CONTACT_S = 5.0  # without any answer so far, a server that cannot be reached is given up after this time
 LIMITED_TRIES = 4  # times `attempts`: how often one request may meet a 429
+# Guesses for the token budget, put right by what the server counts.
+CHARACTERS_A_TOKEN, TOKENS_AN_IMAGE = 4, 1000
 OVERLOADED = (429, 503, 529)  # statuses of a server that has too many calls
 
 
@@ -173,7 +176,9 @@ class Calls:
         """The response to a request, which may be a failure."""
         engine, sent = self.engine, self.engine.parameters(request)
         body = engine.body(request, images, sent)
-        tokens = chat.estimated_tokens(request, sent.get(self.options.max_tokens_field))
+        limit = sent.get(self.options.max_tokens_field)
+        tokens = prompt_tokens(request, CHARACTERS_A_TOKEN, TOKENS_AN_IMAGE)
+        tokens += limit if isinstance(limit, (int, float)) else 0
 
         async def post(reserved: float) -> Response:
             began = monotonic()

@@ -23,7 +23,6 @@ MEDIA_TYPES = {
     b"GIF89a": "image/gif",
     b"BM": "image/bmp",
 }
-TOKENS_AN_IMAGE = 1000  # a guess for the token budget, put right by what the server counts
 SHORTEST_KEY = 8  # characters
 TOKENS_MOST = 10**9  # of one call; a larger count is no count
 WORDS_MOST = 4000  # characters of a server's words that are looked at
@@ -104,15 +103,6 @@ def _data_uri(image: Image, request: Request, images: Mapping[str, Path]) -> str
         what, hint = "no API takes this kind of image", "Use PNG, JPEG, GIF, WebP or BMP"
         raise PunchlineError(what, file=file, record=request.item_id, hint=hint)
     return f"data:{kind};base64,{base64.b64encode(content).decode()}"
-
-
-def estimated_tokens(request: Request, max_tokens: Scalar) -> float:
-    """Tokens that a call may take: four characters each, a guess for an image, and all of `max_tokens`."""
-    tokens = float(max_tokens) if isinstance(max_tokens, (int, float)) else 0.0
-    for message in request.messages:
-        for part in message.content:
-            tokens += len(part.text) / 4 if isinstance(part, Text) else TOKENS_AN_IMAGE
-    return tokens
 
 
 def flat(parameters: Mapping[str, Any]) -> dict[str, Scalar]:

@@ -100,20 +100,14 @@ class Loaded:
         """The prompt that the chat template makes. Raises ValueError for a conversation that it does not take."""
         import jinja2
 
-        conversation: list[dict[str, Any]] = []
+        conversation, image = [], {"type": "image"}
         for message in request.messages:
-            if self.processor is None:
-                content: Any = "".join(part.text for part in message.content if isinstance(part, Text))
-            else:
-                content = [
-                    {"type": "text", "text": part.text} if isinstance(part, Text) else {"type": "image"}
-                    for part in message.content
-                ]
+            parts = [{"type": "text", "text": p.text} if isinstance(p, Text) else image for p in message.content]
+            content = parts if self.processor is not None else "".join(part.get("text", "") for part in parts)
             conversation.append({"role": message.role, "content": content})
+        settings = {"tokenize": False, "add_generation_prompt": True, **template}
         try:
-            return str(
-                self._reader.apply_chat_template(conversation, tokenize=False, add_generation_prompt=True, **template)
-            )
+            return str(self._reader.apply_chat_template(conversation, **settings))
         except jinja2.TemplateError as error:
             raise ValueError(f"the chat template: {error}") from error
 
@@ -132,24 +126,15 @@ class Loaded:
             tensors = dict(self.tokenizer.pad(rows, return_tensors="pt"))
         else:
             pictures = [[_open(file) for file in prompt.images] for prompt in batch]
-            tensors = dict(
-                self.processor(
-                    text=[prompt.text for prompt in batch],
-                    images=pictures if any(pictures) else None,
-                    padding=True,
-                    return_tensors="pt",
-                    add_special_tokens=False,
-                )
-            )
+            texts = [prompt.text for prompt in batch]
+            settings = {"padding": True, "return_tensors": "pt", "add_special_tokens": False}
+            tensors = dict(self.processor(text=texts, images=pictures if any(pictures) else None, **settings))
         return Inputs(tensors, tensors["attention_mask"].sum(dim=1).tolist())
 
     def on_device(self, tensors: Mapping[str, Any]) -> dict[str, Any]:
         """Tensors on the model's device, those of numbers in its precision."""
-        model = self.model
-        return {
-            name: value.to(model.device, model.dtype if value.is_floating_point() else None)
-            for name, value in tensors.items()
-        }
+        to, kind = self.model.device, self.model.dtype
+        return {n: value.to(to, kind if value.is_floating_point() else None) for n, value in tensors.items()}
 
     def generate(self, batch: Sequence[Prompt], inputs: Inputs) -> list[Answer]:
         """Answers of a batch whose prompts have the same sampling parameters. Raises torch.OutOfMemoryError."""
