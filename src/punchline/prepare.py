@@ -121,7 +121,7 @@ def files_of_table(project: Project, benchmark: str, table: str) -> Files:
 
 
 def paths_of_table(project: Project, benchmark: str, table: str) -> list[str]:
-    """Where they are, those of runs apart; of the user's those that are there."""
+    """Paths of a table's files: those of runs apart; of the user's, those that are there."""
     spec = project.benchmark(benchmark).TABLES[table]
     users = [path for name in spec.own if Path(path := own(benchmark, name)).is_file()]
     return [*(project.paths.raw(benchmark, name) for name in spec.files), *users]

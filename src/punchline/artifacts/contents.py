@@ -58,7 +58,7 @@ def answers_in(path: str | Path) -> str:
 
 
 def counted(index: str, journals: Sequence[str]) -> str | None:
-    """Why an index is not what the journals give now; None if it is."""
+    """Reason why an index differs from what the journals give now; None if it does not."""
     if not Path(journals[0]).is_file():  # lineages name it
         return f"{journals[0]} is gone"
     state = digest_of([digests.of_file(path) if Path(path).is_file() else "" for path in journals])
@@ -69,7 +69,7 @@ def counted(index: str, journals: Sequence[str]) -> str | None:
 
 
 def _counted(index: str, journals: Sequence[str]) -> tuple[int, int]:
-    """How many answers of an index no journal holds, and instead of how many others count."""
+    """Numbers of answers of an index that no journal holds, and of those replaced by other answers."""
     with closing(Answers(journals)) as log:
         digests_now = [(log.digest((one, key)), digest) for one, key, digest in rows_in(index, INDEXED)]
     return sum(now is None for now, _ in digests_now), sum(now not in (None, digest) for now, digest in digests_now)

@@ -96,7 +96,7 @@ class DataArtifacts(Respondents):
 
     @artifact
     def select_items(self, benchmark: str) -> Artifact:
-        """Which items are evaluated."""
+        """Selected items."""
         selection, loaded = self.selection, self.benchmark(benchmark)
         subset = [Input("subset", selection.subset)] if selection.subset is not None else []
         pins = self._pins(benchmark)[:1] if selection.limit is not None and self.pinned(benchmark) else []
@@ -130,7 +130,7 @@ class DataArtifacts(Respondents):
         )
 
     def _pins(self, benchmark: str) -> list[Input]:
-        """What the images must be. The lock, which fetching itself extends, does not decide; the audit reads it."""
+        """Pinned digests of images. The lock, which fetching itself extends, does not decide; the audit reads it."""
         pinned, lock = (paths.manifest(benchmark, name) for name in ("images_pinned.csv", "images.lock.csv"))
         inputs = [Input("manifest", pinned)]
         return inputs + ([Input("manifest", lock, decides=False)] if Path(lock).is_file() else [])

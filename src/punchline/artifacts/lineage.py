@@ -23,7 +23,7 @@ FORMAT = 2
 
 
 class Respondent(Record, frozen=True, kw_only=True):
-    """Who answered one pass of a model's answers."""
+    """Respondent of one pass about a model's answers."""
 
     pass_: str = msgspec.field(name="hop")  # in lineages of all versions
     who: str  # the model itself, a card of config/judge/, or `released`

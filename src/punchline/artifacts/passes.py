@@ -39,7 +39,7 @@ class Pass:
 
 
 class Round(NamedTuple):
-    """What a respondent is asked in one go: about items, or about the answers of some models."""
+    """Requests to a respondent in one go: about items, or about the answers of some models."""
 
     benchmark: str
     pass_: str  # "": about items

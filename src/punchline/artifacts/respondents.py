@@ -42,7 +42,7 @@ KeyOf = Callable[[Engine, ModelCard, str], str]
 
 
 def key_so_far(engine: Engine, card: ModelCard, benchmark: str) -> str:
-    """Who answers; nothing while weights or a lock are not there yet."""
+    """Model key; empty while weights or a lock are not there yet."""
     try:
         with revisions.locked_only():
             return model_key(engine, card, benchmark)
@@ -72,8 +72,8 @@ class Respondents:
         return engines.load(msgspec.structs.replace(card, shards=self.shard_count(card)), self.selection.seed)
 
     def shard_count(self, card: ModelCard) -> int:
-        """How many ask a model, a judge or a scorer: as many as the run says of those that compute or are called, else
-        as its card says."""
+        """Number of jobs that ask a model, judge or scorer: `shards` of the run for those that compute or are called,
+        else as its card says."""
         return self._shards if self._shards is not None and card.engine in ASKED else card.shards
 
     def shards(self, respondent: str) -> list[str]:
@@ -97,12 +97,12 @@ class Respondents:
         return self.engines[name] if name == respondent else self.judging[name]
 
     def respondent(self, benchmark: str, pass_: str, model: str) -> str:
-        """Who answers what is asked about a model's answers, or the items ("": no pass)."""
+        """Respondent to requests about a model's answers, or about the items ("": no pass)."""
         name = self.passes(benchmark, model)[pass_] if pass_ else model
         return model if pass_ in ("", CHAINED) or name == RELEASED else f"{JUDGES}{name}"
 
     def rounds(self, respondent: str) -> list[Round]:
-        """What a respondent is asked, in order: released verdicts are the model's that they are about."""
+        """Rounds of a respondent, in order: released verdicts are the model's that they are about."""
         name = respondent.removeprefix(JUDGES)
         if name != respondent:
             return self.judged[name]
@@ -276,7 +276,7 @@ class Respondents:
 
 
 def card_in_tables(card: ModelCard, benchmark: str, prices: bool) -> ModelCard:
-    """What a benchmark's tables can show of a card: what is asked, its row in the paper, its caveat, any prices."""
+    """Card with only what a benchmark's tables can show: what is asked, its row in the paper, its caveat, prices."""
     paper = card.papers.get(benchmark)
     return msgspec.structs.replace(
         card,
@@ -291,5 +291,5 @@ def card_in_tables(card: ModelCard, benchmark: str, prices: bool) -> ModelCard:
 
 
 def role_of(pass_: str) -> str:
-    """How a pass's files are called in a lineage: judge's, bertscore's, chained."""
+    """Prefix of a pass's file roles in a lineage: judge's, bertscore's, chained."""
     return pass_ if pass_ == CHAINED else f"{pass_}'s"

@@ -129,7 +129,7 @@ def order_rows(order: dict[str, Any]) -> list[dict[Hashable, Any]]:
 
 
 def corrected(runs: Iterable[str], benchmark: str | None) -> list[dict[Hashable, Any]]:
-    """What of the runs' corrected.csv has a corrected accuracy, under rule `released`."""
+    """Rows of the runs' corrected.csv that have a corrected accuracy, under rule `released`."""
     paths = [
         project.paths.csv("corrected", name)
         for project in map(Project, map(selection_of, runs))

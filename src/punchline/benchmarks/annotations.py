@@ -82,7 +82,7 @@ def typed(
 
 
 def _expected(declared: Any) -> str | None:
-    """What a field takes: what its constraint is titled, or its literals."""
+    """Values that a field takes: the title of its constraint, or its literals."""
     titles = (meta.title for meta in getattr(declared, "__metadata__", ()) if isinstance(meta, msgspec.Meta))
     if title := next(filter(None, titles), None):
         return title

@@ -18,7 +18,7 @@ def question(
     system: str = "",
     condition: str | None = None,
 ) -> Request:
-    """What a model is asked about an item: the text above, pictures, text; what is empty is left out.
+    """Messages about an item: the text above, pictures, text; what is empty is left out.
 
     `pictures`: names of the item's pictures; by default its first, where the task shows one. `system`: the system
     prompt. `condition`: where it is not the task's.

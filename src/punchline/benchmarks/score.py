@@ -1,4 +1,4 @@
-"""How an answer that was read becomes a score: its state, whether it is scored, and what the score depends on."""
+"""From parsed answers to scores: state, whether it is scored, and what the score depends on."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ def manifest_of(name: str) -> Path:
 
 
 def trained(name: str) -> Trained | None:
-    """What an adapter's punchline.json says; None: it is not trained. Raises PunchlineError for a damaged file."""
+    """Content of an adapter's punchline.json; None: it is not trained. Raises PunchlineError for a damaged file."""
     path = manifest_of(name)
     if not path.is_file():
         return None

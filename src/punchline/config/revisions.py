@@ -1,4 +1,4 @@
-"""Which bytes a model id stands for: a commit of a hub repository, or the digest of a folder's files.
+"""Bytes that a model id stands for: a commit of a hub repository, or the digest of a folder's files.
 
 Hub models without `revision` in their card are resolved once and locked in data/locks/models.lock.csv, which later
 runs follow. That file is the user's to commit.

@@ -75,7 +75,7 @@ class Similarity(Engine):
 
     @functools.cached_property
     def revision(self) -> str | None:
-        """What the card pins, else what is found without loading: a commit, or a digest of files. None: nothing is."""
+        """Revision that the card pins, else one found without loading: a commit, or a digest of files. None: none."""
         try:
             return self.options.revision or revisions.pinned(_local(self.id) or self.id)
         except PunchlineError:

@@ -21,7 +21,7 @@ class Overlap(NamedTuple):
 
 
 def signature(kinds: Sequence[str], characters: bool = False, stemmer: bool = True) -> str:
-    """What names all that changes `rouge`'s values, e.g. `rouge2:words:stem:rouge-score-0.1.2`."""
+    """Signature of all that changes `rouge`'s values, e.g. `rouge2:words:stem:rouge-score-0.1.2`."""
     parts = ("+".join(kinds), "characters" if characters else "words", "stem" if stemmer else "plain")
     return ":".join((*parts, f"rouge-score-{version('rouge-score')}"))
 

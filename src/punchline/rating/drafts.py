@@ -68,7 +68,7 @@ def texts_of(answers: Mapping[str, str]) -> list[tuple[str, str]]:
 
 
 def wrong(answers: Mapping[str, str]) -> str:
-    """Why a page cannot be saved; "" if it can."""
+    """Reason why a page cannot be saved; "" if it can."""
     used = texts_of(answers)
     kinds = [kind for kind, _ in used]
     if not used or (kinds == [ANSWER, *[DISTRACTOR] * 3] and len({plain(text) for _, text in used} - {""}) == TEXTS):

@@ -1,4 +1,4 @@
-"""Which pictures a report holds: those that the project drew, those under a licence to pass them on, or all."""
+"""Pictures that a report holds: those that the project drew, those under a licence to pass them on, or all."""
 
 from __future__ import annotations
 

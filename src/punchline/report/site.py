@@ -165,7 +165,7 @@ class Site:
     # Pages
 
     def _about(self) -> dict[str, Any]:
-        """What pages that read answers know of the run."""
+        """Data of the run for pages that read answers."""
         names = list(self.sheets)
         tables = {
             name: [[sheet.name, sheet.table.tasks, sheet.table.conditions] for sheet in sheets if sheet.table.of_models]

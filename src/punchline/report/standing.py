@@ -59,7 +59,7 @@ class Standing:
         return [line for line in self.lines if line.ranks is not None and line.ranks.first == 1]
 
     def headline(self, title: str) -> str:
-        """Who leads, in a sentence; no winner where intervals of differences do not show one."""
+        """The leaders in a sentence; no winner where intervals of differences do not show one."""
         leaders, measured = self.leaders, [line for line in self.lines if line.text]
         if not measured:
             return f"No selected model has a value on {title}"

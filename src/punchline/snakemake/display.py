@@ -161,7 +161,7 @@ class Display(logging.Handler):
                 log_line(line)
 
     def errors(self) -> Iterator[str]:
-        """Which jobs failed, and why."""
+        """Failed jobs with their errors."""
         if len(self.failed) > SHOWN:
             yield f"{len(self.failed)} jobs failed, of which the last {SHOWN}:"
         for name, logs in list(self.failed.items())[-SHOWN:]:

@@ -23,7 +23,7 @@ from punchline.workflow.provenance import Status
 
 
 def cannot_run(card: ModelCard, engine: Engine) -> str | None:
-    """Why a model cannot run on this machine; None when it can."""
+    """Reason why a model cannot run on this machine; None when it can."""
     return engine.unavailable() or too_small(card)
 
 
@@ -55,7 +55,7 @@ Sought = list[tuple[str, str, list[str]]]  # (benchmark, path of requests, paths
 def _requests_by_respondent(
     project: Project, by_rule: dict[str, list[dict[str, str]]]
 ) -> Iterator[tuple[ModelCard, Engine, Sought]]:
-    """Who is asked, and what. A scorer that cannot run leaves its column empty and stops nobody."""
+    """Respondents with what they are asked. A scorer that cannot run leaves its column empty and stops nobody."""
     status = Status()
     unknown = {
         wildcards["benchmark"]

@@ -59,7 +59,7 @@ def paired_difference(a: Estimate, b: Estimate, seed: int, resamples: int = RESA
 
 
 def _swaps(count: int, seed: int, resamples: int) -> Iterator[Array]:
-    """Which clusters change sides, [some, clusters] of 0 and 1: all ways there are, else `resamples` random ones."""
+    """Clusters that change sides, [some, clusters] of 0 and 1: all ways there are, else `resamples` random ones."""
     if _all_swaps(count, resamples):
         yield (np.arange(2**count)[:, None] >> np.arange(count) & 1).astype(np.float64)
         return

@@ -82,7 +82,7 @@ class Answers:
         return len(place), {name: count for name, count in counts.items() if count}
 
     def filter(self, given: RowNumbers) -> dict[str, Scalar]:
-        """What selects these score rows: tasks, their condition but for the default, other pairs of task@condition."""
+        """Filter of these score rows: tasks, their condition but for the default, other pairs of task@condition."""
         pairs = [self.pairs[number] for number in dict.fromkeys(self.pair[given].tolist())]
         if not pairs:
             return {}

@@ -106,7 +106,7 @@ def _written(
 
 
 def _nothing(table: Table, row: Measured, answered: int) -> str:
-    """Why a row has no scored item: its tasks have no answers, or only answers without a value."""
+    """Reason why a row has no scored item: its tasks have no answers, or only answers without a value."""
     tasks = (row.tasks or ",".join(table.tasks)).replace(",", ", ")
     if answered > 0:
         return f"{answered:,} items with answers to {tasks}, and no value for {', '.join(table.columns)} of them"

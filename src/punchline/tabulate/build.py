@@ -253,7 +253,7 @@ def _write(project: Project, benchmark: str, table: str, result: TableResult, no
 
 
 def circumstances() -> dict[str, Any]:
-    """What is noted of a run and compared with nothing: commit, dirty flag, time, mirror, versions, platform."""
+    """Circumstances of a run, which are compared with nothing: commit, dirty flag, time, mirror, versions, platform."""
 
     def git(*arguments: str) -> str | None:
         done = subprocess.run(["git", *arguments], capture_output=True, text=True, check=False)

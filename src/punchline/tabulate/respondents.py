@@ -13,7 +13,7 @@ COLUMNS = ("engine", "engine_version", "state", "reason", "finish_reason")  # of
 
 
 class Answerers(NamedTuple):
-    """Who answered a model's requests, or those of a pass: engines with their versions, and why any failed."""
+    """Engines that answered a model's requests, or those of a pass, with versions and reasons of failures."""
 
     versions: tuple[str, ...]
     failures: tuple[str, ...]

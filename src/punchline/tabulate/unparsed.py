@@ -31,7 +31,7 @@ Row = dict[str, str | int]
 
 
 def why_unparsed(text: str, finish_reason: str | None) -> str:
-    """Why an answer was not read, one of WHY."""
+    """Reason why an answer was not parsed, one of WHY."""
     if not text.strip():
         return "empty"
     if finish_reason == LENGTH:

@@ -1,4 +1,4 @@
-"""What the picture adds: the same questions without it, paired item by item (Chen et al., MMStar, NeurIPS 2024)."""
+"""Gain by the picture: the same questions without it, paired item by item (Chen et al., MMStar, NeurIPS 2024)."""
 
 from __future__ import annotations
 

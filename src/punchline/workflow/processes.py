@@ -33,7 +33,7 @@ _held: list[TextIO] = []  # open until this process ends: the system then lifts 
 
 
 def pictures_mode(chosen: Any = None) -> str:
-    """Which pictures a report holds: those `chosen`, else what the environment says. Raises PunchlineError."""
+    """Pictures that a report holds: those `chosen`, else what the environment says. Raises PunchlineError."""
     mode = str(chosen or os.environ.get(PICTURES) or "open")
     if mode not in MODES:
         raise PunchlineError(f"unknown {mode!r}", file="--config", field="pictures", hint=nearest(mode, MODES))

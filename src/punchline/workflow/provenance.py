@@ -156,21 +156,21 @@ class Status:
         return not {"all", artifact.rule, artifact.job, *artifact.outputs, *artifact.follows}.isdisjoint(self.again)
 
     def __call__(self, artifact: Artifact) -> str | None:
-        """Why an artifact must be built; None if it is current. An unreadable one is not; nothing is raised."""
+        """Reason why an artifact must be built; None if it is current. An unreadable one is not; nothing is raised."""
         try:
             return self._reason(artifact)
         except (PunchlineError, OSError) as error:
             return f"cannot be checked: {error}"
 
     def of_all(self, artifact: Artifact) -> str | None:
-        """Why an artifact, or one that it depends on, must be built; None if all are current."""
+        """Reason why an artifact, or one that it depends on, must be built; None if all are current."""
         if (reason := self(artifact)) is not None:
             return reason
         reasons = ((made, self(made)) for made in with_dependencies(artifact)[:-1])
         return next((f"{made.outputs[0]} is not current: {why}" for made, why in reasons if why is not None), None)
 
     def pending(self, artifact: Artifact) -> str | None:
-        """Why an artifact will, or may, be built in a run; None if nothing that it depends on may change."""
+        """Reason why an artifact will, or may, be built in a run; None if nothing that it depends on may change."""
         if artifact not in self._pending:
             reason = self(artifact)
             makers = (need.artifact for need in artifact.inputs if need.artifact is not None and need.decides)

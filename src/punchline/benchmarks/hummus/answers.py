@@ -55,7 +55,7 @@ NEEDS = {"classification_a_b": "options"}
 
 
 def parse(task: str, text: str, rule: Rule, **about: Any) -> Any:
-    """What an answer says, the same under both rules; None where nothing can be read (punchline.parse).
+    """Parsed value of an answer, the same under both rules; None where nothing can be read (punchline.parse).
 
     Labels, a name and an explanation are text, metaphors and marked words tuples of text, boxes a tuple of shares; a
     joint answer gives {task: value}. `about`: options by letter; size of the image; known, the gold metaphors in lower

@@ -10,7 +10,7 @@ from punchline.schema import Item, Request
 
 
 def requests(item: Item) -> list[Request]:
-    """What models are asked about a pair in every condition. Neither paper nor scripts set a temperature: 0 is ours."""
+    """Requests about a pair in every condition. Neither paper nor scripts set a temperature: 0 is ours."""
     fields = item.fields
     caption = f"Caption: {fields['caption']}"
     options = OPTIONS if involves_is_a(item.item_id) else OPTIONS[::-1]

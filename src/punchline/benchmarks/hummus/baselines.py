@@ -11,7 +11,7 @@ YES_NO = ("Yes", "No")
 
 
 def baseline(name: str, request: Request, draw: random.Random) -> str | None:
-    """What a baseline answers. `random` draws one of the two answers of a classification; nothing else is attempted."""
+    """Answers of a baseline. `random` draws one of the two answers of a classification; nothing else is attempted."""
     if name != "random" or not request.task.startswith("classification"):
         return None
     return draw.choice(("A", "B") if request.task == "classification_a_b" else YES_NO)

@@ -23,7 +23,7 @@ def judge_request(item: Item, gold: Gold, response: Response, rule: Rule) -> Req
 def judge_requests(
     item: Item, gold: Gold, responses: Mapping[str, Response], condition: str = DEFAULT
 ) -> list[Request]:
-    """What a judge is asked about one model's answer on one element: once where both rules ask the same, and nothing
+    """Requests to a judge about one model's answer on one element: once where both rules ask the same, and nothing
     under a rule that finds no explanation."""
     response = responses.get(EXPLAIN.name)
     if response is None or response.state != "ok":

@@ -1,4 +1,4 @@
-"""How HumorBench's elements are called in a report."""
+"""Names of HumorBench's elements in a report."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def _field(prompt: str, name: str, until: str | None) -> str | None:
-    """What a prompt has after the last line that begins with `name:`, up to the line that begins with `until:`."""
+    """Text of a prompt after the last line that begins with `name:`, up to the line that begins with `until:`."""
     _, separator, rest = prompt.rpartition(f"\n{name}:")
     return (rest.partition(f"\n{until}:")[0] if until else rest).strip() if separator else None
 

@@ -70,7 +70,7 @@ def _parse_released(task: str, answer: str) -> tuple[str, ...] | None:
 
 
 def parse_labels(task: str, answer: str, rule: Rule, known: Collection[str] = ()) -> tuple[str, ...] | None:
-    """What an answer to Q1 … Q5 or Q7 says; None when nothing can be read out of it. Never raises.
+    """Labels that an answer to Q1 … Q5 or Q7 gives; None when nothing can be read out of it. Never raises.
 
     Q1, Q2 and Q4: one label; Q3: a panel number (`released`: every number); Q5: styles; Q7: panel numbers in order.
     Under `released`, Q1 and Q2 give the whole answer lower-cased, as the released code compares it. `known`: the

@@ -1,4 +1,4 @@
-"""How PixelHumor's comics are called in a report, and when an answer is right at a glance."""
+"""Names of PixelHumor's questions in a report, and correctness of an answer."""
 
 from __future__ import annotations
 

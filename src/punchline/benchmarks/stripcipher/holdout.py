@@ -1,4 +1,4 @@
-"""Which strips fine-tuning must not see."""
+"""Strips that fine-tuning must not see."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which questions are asked of a strip, and which pictures they show."""
+"""Questions about a strip, and the pictures that they show."""
 
 from __future__ import annotations
 
