@@ -9,7 +9,7 @@ import yaml
 
 from punchline.benchmarks import pixelhumor
 from punchline.benchmarks.pixelhumor import ask
-from punchline.benchmarks.pixelhumor.data import boxes
+from punchline.benchmarks.pixelhumor.data import Metadata, by_comic
 from punchline.errors import PunchlineError
 from punchline.schema import Image, ImageRef, Sampling, Text
 
@@ -36,6 +36,10 @@ IMAGE = ImageRef(path="data/images/pixelhumor/a_b_1.png", sha256="ab" * 32, widt
 
 def files(**changed: str) -> dict[str, bytes]:
     return {name: changed.get(name.split(".")[0], text).encode() for name, text in FILES.items()}
+
+
+def boxes(files: dict[str, bytes]) -> Any:
+    return {comic: row.boxes for comic, row in by_comic(files, "metadata.csv", Metadata).items()}
 
 
 def test_items_of_the_given_images_only_and_a_missing_one_with_its_reason() -> None:

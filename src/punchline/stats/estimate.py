@@ -116,6 +116,19 @@ class Spread:
         return np.sqrt(ratio(squares, np.where(count > self.ddof, count - self.ddof, np.nan)))
 
 
+def over_blocks(value: Value, width: int, *, spread: bool = False) -> Value:
+    """The mean (or population SD) of a value over blocks of `width` statistics; of a macro average, part by part."""
+
+    def each(columns: Array) -> Array:
+        return value(columns.reshape(*columns.shape[:-1], columns.shape[-1] // width, width))
+
+    if spread:
+        return Spread(each, ddof=0)
+    if isinstance(value, MeanOf):
+        return MeanOf(tuple(over_blocks(part, width) for part in value.parts))
+    return lambda columns: np.asarray(each(columns).mean(axis=-1), dtype=np.float64)
+
+
 @dataclass(frozen=True)
 class Median:
     """The median, from how often each value of an ascending scale was given; of two middle values their mean."""

@@ -20,8 +20,9 @@ from punchline.stats.estimate import ALPHA, COEFFICIENT, REAL, SHARE, Array, Est
 FEWEST = 5  # labeled clusters that an interval needs
 
 
-def _rate(wrong: Sequence[int], of: Sequence[int]) -> Value:
-    return lambda cells: ratio(cells[..., wrong].sum(axis=-1), cells[..., of].sum(axis=-1))
+def rate(part: Sequence[int], whole: Sequence[int]) -> Value:
+    """The share of some cells in others."""
+    return lambda cells: ratio(cells[..., part].sum(axis=-1), cells[..., whole].sum(axis=-1))
 
 
 def kappa(cells: Array) -> Array:
@@ -46,11 +47,11 @@ def cells_of(first: npt.ArrayLike, second: npt.ArrayLike) -> Array:
 
 
 MEASURES: dict[str, tuple[Value, Kind]] = {
-    "accuracy": (_rate([0, 3], [0, 1, 2, 3]), SHARE),
+    "accuracy": (rate([0, 3], [0, 1, 2, 3]), SHARE),
     "kappa": (kappa, COEFFICIENT),
     "alpha": (alpha, COEFFICIENT),
-    "fpr": (_rate([1], [1, 3]), SHARE),  # the judge's PASS among the reference's FAIL
-    "fnr": (_rate([2], [0, 2]), SHARE),
+    "fpr": (rate([1], [1, 3]), SHARE),  # the judge's PASS among the reference's FAIL
+    "fnr": (rate([2], [0, 2]), SHARE),
 }
 
 

@@ -61,7 +61,7 @@ class Answers:
         """Numbers of the score rows that a row's states are counted over."""
         flags = np.zeros(len(self.state), dtype=np.bool_)
         for estimate in row.estimates.values():
-            flags[estimate.given] = True
+            flags[estimate.given[estimate.given >= 0]] = True
         return np.flatnonzero(flags)
 
     def count_states(self, given: RowNumbers) -> tuple[int, dict[str, int]]:
@@ -94,7 +94,7 @@ class Answers:
 
     def digest(self, estimate: Estimate) -> str:
         """One digest of the scores that an estimate depends on, and of what else it says it depends on."""
-        digests = np.sort(self.digests[np.unique(estimate.used)])
+        digests = np.sort(self.digests[np.unique(estimate.used[estimate.used >= 0])])
         texts = digests.tobytes().hex("\n", digests.itemsize)
         return digest_of_all([*estimate.digests, *texts.split()]) if len(estimate.digests) else sha256(texts.encode())
 

@@ -18,7 +18,7 @@ from punchline.benchmarks.hummus.scope import held_out
 from punchline.benchmarks.score import measured
 from punchline.core.benchmark import Files
 from punchline.schema import Request, digest_of
-from punchline.stats.estimate import EXACT, PERCENT, Array, Estimate, MeanOf, Spread, Value, ratio
+from punchline.stats.estimate import EXACT, PERCENT, Array, Estimate, MeanOf, Value, over_blocks, ratio
 from punchline.stats.functions import average, count
 from punchline.tables.declare import PublishedRow, Row, Table, Verdicts, table
 
@@ -35,19 +35,6 @@ def _f1(columns: Array, right: int) -> Array:
 
 CLASSES: dict[str, Value] = {"pos": lambda c: _f1(c, 0), "neg": lambda c: _f1(c, 3)}
 F1 = CLASSES | {"avg": MeanOf(tuple(CLASSES.values()))}
-
-
-def over_blocks(value: Value, spread: bool = False) -> Value:
-    """Mean (or population SD) of `value` over blocks of four sums."""
-
-    def each(columns: Array) -> Array:
-        return value(columns.reshape(*columns.shape[:-1], columns.shape[-1] // 4, 4))
-
-    if spread:
-        return Spread(each, ddof=0)
-    if isinstance(value, MeanOf):
-        return MeanOf(tuple(over_blocks(part) for part in value.parts))
-    return lambda columns: np.asarray(each(columns).mean(axis=-1), dtype=np.float64)
 
 
 def _pieces(record: Mapping[str, Any], field: str) -> list[str]:
@@ -104,7 +91,7 @@ def random_rows(files: Files) -> Iterator[Row]:
     cells = np.stack([drawn & positive, drawn & ~positive, ~drawn & positive, ~drawn & ~positive], axis=-1)
     drawn_cells = cells.transpose(1, 0, 2).reshape(len(pairs), -1).astype(float)
     for name, sums in (("random (closed form)", half), (f"random ({DRAWS} draws)", drawn_cells)):
-        values = {f"classification_{which}": over_blocks(f1) for which, f1 in F1.items()}
+        values = {f"classification_{which}": over_blocks(f1, 4) for which, f1 in F1.items()}
         of = list(pairs["contest"]), list(pairs["digest"])
         yield Row(model=name, **{column: Estimate(sums, value, *of) for column, value in values.items()})
 

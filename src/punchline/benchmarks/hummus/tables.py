@@ -21,10 +21,10 @@ from punchline.benchmarks.hummus import (
     TEST_SET,
     dataset,
 )
-from punchline.benchmarks.hummus.dataset import F1, over_blocks, random_rows
+from punchline.benchmarks.hummus.dataset import F1, random_rows
 from punchline.benchmarks.hummus.scope import held_out
 from punchline.core.benchmark import DEFAULT
-from punchline.stats.estimate import COEFFICIENT, EXACT, PERCENT, SHARE, Array, Estimate, Kind, Value
+from punchline.stats.estimate import COEFFICIENT, EXACT, PERCENT, SHARE, Array, Estimate, Value, over_blocks
 from punchline.stats.functions import Flags, attempted, blocks, empty, mean, metric, sd, statistic
 from punchline.tables.declare import Across, Row, collect, table
 
@@ -64,10 +64,11 @@ def classification(part: pd.DataFrame, **columns: str) -> Columns:
     return f1 | {"classification_success": success(part)}
 
 
-def over_prompts(part: pd.DataFrame, value: Value, kind: Kind = SHARE, *, least: int = 1) -> Estimate:
-    """A function of the counts of each prompt with answers, a block each; empty for fewer than `least` prompts."""
+def over_prompts(part: pd.DataFrame, value: Value, *, spread: bool = False, least: int = 1) -> Estimate:
+    """Mean (or SD) over the prompts with answers of a function of their counts; empty for fewer than `least`."""
     counts, read = _counts(part)
-    return blocks(part, counts, read, "task", value, kind) if part.task[read].nunique() >= least else empty(part)
+    value = over_blocks(value, len(COUNTS), spread=spread)
+    return blocks(part, counts, read, "task", value) if part.task[read].nunique() >= least else empty(part)
 
 
 def number_of_prompts(sums: Array) -> Array:
@@ -106,12 +107,12 @@ def prompts(scores: _Frame, items: _Frame) -> Iterator[Row]:
     three = scores[scores.condition == "prompts"]
     columns: Columns = {}
     for name, which in (("positive", "pos"), ("negative", "neg"), ("average", "avg")):
-        columns[name] = over_prompts(three, over_blocks(F1[which]))
-        columns[f"{name}_sd"] = over_prompts(three, over_blocks(F1[which], spread=True))
+        columns |= {name: over_prompts(three, F1[which]), f"{name}_sd": over_prompts(three, F1[which], spread=True)}
     for name, spread in (("average_of_four", False), ("average_of_four_sd", True)):
-        estimate = over_prompts(scores, over_blocks(F1["avg"], spread), least=4)
+        estimate = over_prompts(scores, F1["avg"], spread=spread, least=4)
         columns[name] = replace(estimate, given=three["row"].to_numpy())  # states are those of the three prompts
-    yield Row(**columns, prompts=over_prompts(three, number_of_prompts, EXACT), success=success(three))
+    prompts = replace(columns["positive"], value=number_of_prompts, kind=EXACT)
+    yield Row(**columns, prompts=prompts, success=success(three))
 
 
 @table("table5", tasks=JOINT_TASKS, conditions=("joint",))

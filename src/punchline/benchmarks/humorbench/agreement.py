@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 import msgspec
 import numpy as np
@@ -12,29 +12,14 @@ from punchline.benchmarks.humorbench import ANNOTATIONS
 from punchline.benchmarks.humorbench.estimates import across_models, verdicts
 from punchline.benchmarks.humorbench.labels import LABELLED, LABELS, RUBRIC, VERDICTS, human_labels, released_verdicts
 from punchline.schema import digest_of
-from punchline.stats.estimate import Array, Estimate, Value, ratio
+from punchline.stats.estimate import Estimate, over_blocks
+from punchline.stats.verdicts import MEASURES, cells_of, rate
 from punchline.tables.declare import Across, Row
 
 KEY = ["item_id", "explanation"]
 COLUMNS = ["judge", *KEY, "passed", "row", "digest"]  # of verdicts; `row` is -1 for those of released files
-# Of the counts tp, fp, fn, tn (the judge's PASS against people's): those of the numerator, those of the denominator.
-RATES = {
-    "accuracy": ([0, 3], [0, 1, 2, 3]),
-    "fpr": ([1], [1, 3]),
-    "fnr": ([2], [0, 2]),
-    "human_pass": ([0, 2], [0, 1, 2, 3]),
-}
-
-
-def _mean_over_explainers(part: Sequence[int], whole: Sequence[int]) -> Value:
-    """Unweighted mean of a rate over blocks of four counts."""
-
-    def value(sums: Array) -> Array:
-        counts = sums.reshape(*sums.shape[:-1], sums.shape[-1] // 4, 4)
-        rates = ratio(counts[..., part].sum(axis=-1), counts[..., whole].sum(axis=-1))
-        return np.asarray(rates.mean(axis=-1), dtype=np.float64)
-
-    return value
+# Of the judge's PASS and people's.
+RATES = {name: MEASURES[name][0] for name in ("accuracy", "fpr", "fnr")} | {"human_pass": rate([0, 2], [0, 1, 2, 3])}
 
 
 def _verdicts(across: Across) -> pd.DataFrame:
@@ -54,15 +39,13 @@ def _verdicts(across: Across) -> pd.DataFrame:
 
 def _agreement(across: Across, part: pd.DataFrame, rates: Iterable[str] = RATES) -> dict[str, Estimate]:
     """Rates over labelled verdicts, each the mean of the explainers' own."""
-    explainer = pd.Categorical(part["explainer"])
-    cell = 2 * ~part["passed"].to_numpy(bool) + (part["label"] == "FAIL").to_numpy()
-    sums = np.zeros((len(part), 4 * max(1, len(explainer.categories))))
-    sums[np.arange(len(part)), 4 * explainer.codes + cell] = 1
+    explainers = pd.get_dummies(part["explainer"]).to_numpy()
+    cells = cells_of(part["passed"], part["label"] == "PASS")
+    sums = (explainers[:, :, None] * cells[:, None]).reshape(len(part), 4 * explainers.shape[1])
     clusters = across.items["cluster"].cat.codes.loc[part["item_id"]].to_numpy()
-    used = part.loc[part["row"] >= 0, "row"].to_numpy(np.int64)
+    used = part["row"].to_numpy(np.int64)
     digests = tuple(part.loc[part["row"] < 0, "digest"])
-    values = {name: _mean_over_explainers(*RATES[name]) for name in rates}
-    return {name: Estimate(sums, value, clusters, digests, used=used) for name, value in values.items()}
+    return {name: Estimate(sums, over_blocks(RATES[name], 4), clusters, digests, used=used) for name in rates}
 
 
 @across_models("table1", files=(ANNOTATIONS, RUBRIC), runs=(*LABELLED, *VERDICTS), own=(LABELS,))

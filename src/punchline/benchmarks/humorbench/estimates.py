@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -32,8 +33,7 @@ def verdicts(models: Sequence[Model]) -> pd.DataFrame:
 
 def standard_error(scores: pd.DataFrame) -> Estimate:
     """One standard error of the accuracy over elements: sqrt(p (1 - p) / n)."""
-    sums = np.stack([scores["passed"].to_numpy(), np.ones(len(scores))], axis=1)
-    return statistic(scores, sums, _standard_error, EXACT, where=is_judged(scores))
+    return replace(mean(scores, "passed", EXACT), value=_standard_error)
 
 
 def _standard_error(sums: Array) -> Array:
@@ -54,8 +54,8 @@ def output_tokens(scores: pd.DataFrame) -> Estimate:
 
 def within_budget(scores: pd.DataFrame, budget: float) -> Estimate:
     """Share of judged explanations with no more output tokens than a budget."""
-    sums = np.stack([scores["tokens_out"] <= budget, np.ones(len(scores))], axis=1)
-    return statistic(scores, sums, mean_of_sums, where=is_judged(scores))
+    within = (scores["tokens_out"] <= budget).astype(float)
+    return mean(scores.assign(within=within), "within", where=is_judged(scores))
 
 
 def cost(model: Model) -> Estimate:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import re
 import warnings
 from collections.abc import Iterator, Mapping
@@ -21,8 +22,6 @@ from punchline.schema import Gold, ImageRef, Item
 
 BEYOND = 2  # pixels that a box may reach beyond its image: rounding when boxes were drawn
 
-Box = tuple[int, int, int, int, int]  # x1, y1, x2, y2 in pixels, label
-
 Some = msgspec.Meta(min_length=1)
 Side = Annotated[int, msgspec.Meta(ge=0)]
 Number = Annotated[str, msgspec.Meta(pattern=r"^\s*[0-9]{1,4}\s*$", title="a number from 1")]
@@ -30,10 +29,10 @@ Order = Annotated[
     str, msgspec.Meta(pattern=r"^\s*[0-9]{1,4}(\s*,\s*[0-9]{1,4})*\s*$", title="labels in reading order, as 2, 1, 3")
 ]
 PanelLabel = Annotated[str, msgspec.Meta(pattern=r"^(NA|[0-9]{1,4})\Z", title="a panel number, or NA")]
-BOXES = (
-    "Expected a list of {'x1': int, 'y1': int, 'x2': int, 'y2': int, 'panel_number': '1'} "
+HINTS = {
+    METADATA: "Expected a list of {'x1': int, 'y1': int, 'x2': int, 'y2': int, 'panel_number': '1'} "
     "with 0 <= x1 < x2 and 0 <= y1 < y2"
-)
+}
 
 
 class Literals(msgspec.Struct, frozen=True):
@@ -64,8 +63,8 @@ class Metadata(Literals, frozen=True):
     metadata: Annotated[list[Panel], Some]
 
     @property
-    def boxes(self) -> list[Box]:
-        """Boxes in released order."""
+    def boxes(self) -> list[tuple[int, int, int, int, int]]:
+        """(x1, y1, x2, y2, label) of each panel, in released order; pixels of the published image."""
         return [(p.x1, p.y1, p.x2, p.y2, int(p.panel_number)) for p in self.metadata]
 
 
@@ -96,7 +95,7 @@ class Harm(msgspec.Struct, frozen=True):
 T = TypeVar("T", bound=msgspec.Struct)
 
 
-def rows(files: Files, name: str, kind: type[T], hint: str | None = None) -> Iterator[tuple[str, int, T]]:
+def rows(files: Files, name: str, kind: type[T]) -> Iterator[tuple[str, int, T]]:
     """(comic id, line, row) of every record of a released file, in its order.
 
     Raises PunchlineError for a bad or repeated id and for a cell that its field does not take.
@@ -119,7 +118,7 @@ def rows(files: Files, name: str, kind: type[T], hint: str | None = None) -> Ite
         }
         if is_literal:
             values = {field: _literal_of(cell, field=field, **at) for field, cell in values.items()}
-        yield comic_id, line, typed(values, kind, hint=hint, strict=is_literal, **at)
+        yield comic_id, line, typed(values, kind, hint=HINTS.get(name), strict=is_literal, **at)
 
 
 def _literal_of(cell: str, **at: Any) -> Any:
@@ -159,11 +158,6 @@ def source_of(comic_id: str) -> str:
     return comic_id.rsplit("_", 1)[0]
 
 
-def boxes(files: Files) -> dict[str, list[Box]]:
-    """Panel boxes (x1, y1, x2, y2, label) of every comic, in released order; pixels of the published image."""
-    return {comic_id: row.boxes for comic_id, _, row in rows(files, METADATA, Metadata, BOXES)}
-
-
 def items(files: Files, images: Mapping[str, tuple[ImageRef, ...] | str]) -> list[Item]:
     """Items of the comics that are keys of `images`, in released order; a string says why there is no image.
 
@@ -173,7 +167,7 @@ def items(files: Files, images: Mapping[str, tuple[ImageRef, ...] | str]) -> lis
     listed = [(comic_id, source, comic_id, {"page_url": url}) for comic_id, source, url in listing(files)]
     records = items_of(NAME, listed, images, COMICS)
     unboxed = {item.item_id: item.images for item in records}
-    for comic_id, line, row in rows(files, METADATA, Metadata, BOXES):
+    for comic_id, line, row in rows(files, METADATA, Metadata):
         for image in unboxed.pop(comic_id, ()):
             for x1, y1, x2, y2, label in row.boxes:
                 if x2 > image.width + BEYOND or y2 > image.height + BEYOND:
@@ -193,22 +187,14 @@ def golds(files: Files) -> Iterator[Gold]:
     panel; number_of_panels; potentially_harmful. Raises PunchlineError for a cell that cannot be read, and for a comic
     that is in one file only.
     """
-    others: dict[str, dict[str, Any]] = {
-        OBJECTIVE: {**by_comic(files, OBJECTIVE, Objective)},
-        HARM: {**by_comic(files, HARM, Harm)},
-    }
-    for comic_id, _, labels in rows(files, SUBJECTIVE, Subjective):
-        values = msgspec.structs.asdict(labels)
-        for name, comic_rows in others.items():
-            if comic_id not in comic_rows:
-                raise _one_file_only(comic_id, SUBJECTIVE, name)
-            values |= msgspec.structs.asdict(comic_rows.pop(comic_id))
+    kinds: dict[str, type[msgspec.Struct]] = {SUBJECTIVE: Subjective, OBJECTIVE: Objective, HARM: Harm}
+    by_file = {name: by_comic(files, name, kind) for name, kind in kinds.items()}
+    for comic_id in dict.fromkeys(itertools.chain(*by_file.values())):
+        values: dict[str, Any] = {}
+        for name, comics in by_file.items():
+            if comic_id not in comics:
+                has = next(name for name, comics in by_file.items() if comic_id in comics)
+                raise PunchlineError(f"the comic is in {has} only", file=name, record=comic_id, field="comic_id")
+            values |= msgspec.structs.asdict(comics[comic_id])
         values["panel_sequence"] = values["panel_sequence"].strip()
         yield Gold(benchmark=NAME, item_id=comic_id, values=values)
-    for name, comic_rows in others.items():
-        for comic_id in comic_rows:
-            raise _one_file_only(comic_id, name, SUBJECTIVE)
-
-
-def _one_file_only(comic_id: str, has: str, lacks: str) -> PunchlineError:
-    return PunchlineError(f"the comic is in {has} only", file=lacks, record=comic_id, field="comic_id")

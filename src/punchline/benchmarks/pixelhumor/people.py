@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import lru_cache
 
 import msgspec
@@ -15,7 +14,6 @@ from punchline.benchmarks.pixelhumor.dataset import ANNOTATORS, EXPERTS, QUESTIO
 from punchline.core.benchmark import Files
 from punchline.schema import canonical
 from punchline.stats.agreement import consolidate
-from punchline.stats.estimate import NO_ROWS
 from punchline.tables.declare import Row, Table
 
 FILES = (ANNOTATIONS,)
@@ -56,8 +54,8 @@ def with_people(models: Table) -> Table:
         frame = _answers(files[ANNOTATIONS])
         frame = frame[frame["person"].isin(ANNOTATORS) & frame["task"].isin(models.tasks)]
         for row in models.rows(frame, frame) if models.rows else ():
-            estimates = {name: replace(one, used=NO_ROWS, given=NO_ROWS) for name, one in row.estimates.items()}
-            yield Row(model=PEOPLE, **row.keys, **estimates)
+            row.model = PEOPLE
+            yield row
 
     return msgspec.structs.replace(models, data=data, files=FILES, kind="human")
 

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import io
-import re
-from functools import lru_cache
 
-from punchline.benchmarks.annotations import content_of
 from punchline.benchmarks.pictures import as_published, png_of
-from punchline.benchmarks.pixelhumor.pictures import boxes_of
+from punchline.benchmarks.pixelhumor.data import Metadata, Objective, by_comic
 from punchline.benchmarks.stripcipher import METADATA, OBJECTIVE, STRIPS
 from punchline.benchmarks.stripcipher.strips import Strip, strips_of
 from punchline.comics import frames
 from punchline.comics.split import Box, Pixels, read_image, split
 from punchline.core.benchmark import PUBLISHED, Files, NoPicture, Picture
 from punchline.errors import PunchlineError
-from punchline.files import parse_csv
 
 
 def pictures(item_id: str, content: bytes, files: Files) -> list[Picture]:
@@ -54,14 +50,9 @@ def panels(strip: Strip, image: Pixels, files: Files) -> list[Box]:
 
 def _of_pixelhumor(item_id: str, files: Files) -> list[Box]:
     """The boxes of one of PixelHumor's comics in its reading order; none where its two files do not fit each other."""
-    by_label = {label: Box(x1, y1, x2, y2) for x1, y1, x2, y2, label in boxes_of(files).get(item_id, ())}
-    sequence = _sequences(content_of(files, OBJECTIVE)).get(item_id, "")
-    labels = [int(label) for label in re.findall("[0-9]{1,4}", sequence)]
+    metadata, objective = by_comic(files, METADATA, Metadata), by_comic(files, OBJECTIVE, Objective)
+    if item_id not in metadata or item_id not in objective:
+        return []
+    by_label = {label: Box(x1, y1, x2, y2) for x1, y1, x2, y2, label in metadata[item_id].boxes}
+    labels = [int(label) for label in objective[item_id].panel_sequence.split(",")]
     return [by_label[label] for label in labels] if sorted(labels) == sorted(by_label) else []
-
-
-@lru_cache(maxsize=2)
-def _sequences(objective: bytes) -> dict[str, str]:
-    """Reading orders by comic: read once, not once a strip."""
-    rows = parse_csv(objective, ["comic_id", "panel_sequence"], file=OBJECTIVE)
-    return {cells["comic_id"]: cells["panel_sequence"] for _, cells in rows}

@@ -97,11 +97,7 @@ def _people(files: Files) -> Iterator[Row]:
     """Raters of the study `people`, on questions with options."""
     answers = evaluation.read_answers(files)
     if len(answers):
-        cells = _accuracies(answers, CHOICES)[1]
-        ratings = {
-            name: replace(one, used=NO_ROWS, given=NO_ROWS) for name, one in cells.items() if isinstance(one, Estimate)
-        }
-        yield Row(model="people", **cells | ratings).set(complete=False)
+        yield Row(model="people", **_accuracies(answers, CHOICES)[1]).set(complete=False)
 
 
 _OF_PEOPLE: dict[str, Any] = {"data": _people, "files": GOLD_FILES, "own": (evaluation.ANSWERS,), "kind": "human"}
