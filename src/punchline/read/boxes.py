@@ -37,6 +37,7 @@ _LOOSE = re.compile(  # sides by name, without brackets
     rf"(?:\b(?:{_NAMES})\b[\"'*]{{0,3}}\s{{0,3}}[:=]?\s{{0,3}}[*\"]{{0,2}}[0-9.]{{1,12}}\s?(?:%|px)?[,;\s*-]{{0,6}}(?:(?:and|with)\s)?){{4}}",
     re.ASCII | re.IGNORECASE,
 )
+_LABEL = re.compile(rf"^\W*(?!(?:{_NAMES}):)[\w ]{{1,40}}: (?=[\d.])")
 _PART = re.compile(rf"\b({_NAMES})\W{{1,8}}?([0-9.]{{1,12}})(\s?(?:%|px))?", re.ASCII | re.IGNORECASE)
 _NAMED = re.compile(r"[\"']?([A-Za-z_][A-Za-z0-9_]{0,30})[\"']?\s{0,3}[:=]\s{0,3}(.{1,200})", re.DOTALL)
 
@@ -129,7 +130,7 @@ def boxes(
             written = _GROUP.fullmatch(f"[{parts}]")
             if box := _box(written, size, corners) if written else None:
                 spans.setdefault(box, (at + match.start(), at + match.end()))
-    if not spans and len(answer) < 100 and (bare := _GROUP.fullmatch(f"[{answer.strip(' .')}]")):
+    if not spans and len(answer) < 100 and (bare := _GROUP.fullmatch(f"[{_LABEL.sub('', answer).strip(' .')}]")):
         spans = {box: (0, len(answer)) for box in [_box(bare, size, corners)] if box}
     if not 0 < len(spans) <= MOST:
         return Read(None)

@@ -34,7 +34,8 @@ _FILL = (
 )
 _JOIN = (
     rf"[)\]\"'.]{{0,3}}+(?: \((?=i\.e|e\.g|that is|meaning|viz)[^()]{{1,60}}+\))?(?: ?(?:[,/&+|=]|-(?!>)) ?| )?(?:(?:or"
-    rf"|and|nor|and/or|as well as|but also|plus|along with|together with|through|to|&) )?{_FILL}[(\"'\[]{{0,2}}+"
+    rf"|或者?|oder|или|and|nor|and/or|as well as|but also|plus|along with|together with|through|to"
+    rf"|&) )?{_FILL}[(\"'\[]{{0,2}}+"
 )
 _GROUP = re.compile(rf"{MENTION}(?:{_JOIN}{MENTION}){{0,11}}")
 _G = rf"[(\"'\[]?{MENTION}(?:{_JOIN}{MENTION}){{0,7}}[)\"'\]]?"
@@ -55,14 +56,18 @@ _RATHER = re.compile(
 _AND_NOT = re.compile(r"[)\"']{0,2}, (?:and )?not\b")  # behind words of an option: what it is told apart from
 _THAN = re.compile(rf"\b(?:than|as) {_FILL}(?P<g>{_G})(?: (?:is|are|does|do|did|was)\b)?")
 _LESS_THAN = re.compile(
-    rf"\bless\b[^,.;:{FIRST}]{{0,40}}(?P<g>{MENTION})[^.;:{FIRST}]{{0,40}}\bthan\b[^,.;:{FIRST}]{{0,40}}(?P<more>{MENTION})"
+    rf"\bless\b[^,.;:{FIRST}]{{0,40}}(?P<g>{MENTION})[^.;:{FIRST}]{{0,40}}\bthan\b[^,.;:{FIRST}]{{0,40}}(?P<more>"
+    rf"{MENTION})"
 )
 _WITHOUT = re.compile(
     rf"\b(?:without|take away|remove|if not for|were it not for) {_FILL}(?P<g>{MENTION}(?: (?:and"
     rf"|or) {_FILL}{MENTION})?)(?P<rest>(?:(?!\b(?:so|hence|therefore|thus)\b)[^:;])*)"
 )
 _FRONTED = re.compile(r"[ \"'(]*(?:rather than|instead of|unlike|far from)\b[^.;]{1,200}?, (?=(?:the|it|this|i|we)\b)")
-_AS_WELL = re.compile(r"\bso (?:is|are|does|do|would) (?:option )?[(\"']?\||\|[)\"']? (?:just )?as much\b(?! as)")
+_AS_WELL = re.compile(
+    r"\|[)\"']? (?:matters|counts|contributes|helps) (?:too|as well)\b|\bso (?:is|are|does|do"
+    r"|would) (?:option )?[(\"']?\||\|[)\"']? (?:just )?as much\b(?! as)"
+)
 _EXCEPT = re.compile(
     rf"\b(?:except(?: for)?|other than|apart from|aside from|besides|all but|but|save|bar|excluding) {_FILL}(?P<g>{_G})"
 )
@@ -87,7 +92,11 @@ _TICK = re.compile(r"([✓✗]) ")
 _PROVIDED = re.compile(  # "B if the man is sad", "B would be right if"
     r"[)\]\"']{0,3}(?: (?:would|could|might)\b[^,.;:]{0,60})? if\b(?! (?:only|any)\b)"
 )
-_OR_MAYBE = re.compile(r"\W*(?:and|or) (?:maybe|perhaps|possibly)\b")
+_PICTURED = re.compile(
+    r"[)\]\"']{0,3} (?:is|are) (?:shown|seen|depicted|visible|drawn)\b"
+)  # in lower case, what one sees
+_AND_MAYBE = re.compile(r"\W*(?:and|or) (?:maybe|perhaps|possibly)\b")
+_OR_MAYBE = re.compile(r"\W*or (?:maybe|perhaps|possibly)\b(?! not)")
 _LESS = re.compile(r"\b(?:less|worse|weaker|poorer|fewer|not (?:as|so)|n't (?:as|so)|nowhere near as|inferior)\b")
 _MARKED = re.compile(
     r"[)\]\"']{0,3} ?(?:(?:elements?|humou?r|aspects?) ?)?(?:[.():,;\n-]|$|because|since|as\b|for\b|is\b(?! about))"
@@ -210,7 +219,7 @@ class Sentence:
 
     def supposed(self, left: str, right: str, start: int, end: int) -> bool:
         """True if a value is only mentioned in a question, a condition, in doubt."""
-        if self.question or words.DEPENDS.search(self.text) or _OR_MAYBE.match(self.text):
+        if self.question or words.DEPENDS.search(self.text) or _AND_MAYBE.match(self.text):
             return True
         if words.UNSURE.search(left) or words.CONDITION.search(left) or words.HYPOTHETICAL.search(right):
             return True
@@ -230,7 +239,8 @@ class Sentence:
         denials = words.NEGATION.findall(re.sub(said_no, " ", clause)) + words.EXCLUSION.findall(clause)
         denied = len(denials) % 2 == 1 or _REJECTED.search(head) is not None
         lead = (start < 40 and not text[:start].strip(" (\"'[")) or (end < 80 and LEAD.match(text[:end]) is not None)
-        if words.ONLY_IF.search(text, 0, start) or _PROVIDED.match(text, end):
+        pictured = group[-1].text and _PICTURED.match(text, end)
+        if words.ONLY_IF.search(text, 0, start) or _PROVIDED.match(text, end) or pictured:
             return 0, -1
         if words.LURE.search(right) and not claim.best:
             return (-1, 1) if claim.sign < 0 else (0, -2)
@@ -272,6 +282,7 @@ class Sentence:
             gap = self.text[floor:start] if number else ""
             around = f"{self.text[max(0, start - 20) : start]}|{self.text[end:]}"
             either = min(sign, before, tier) >= 0 and re.search(r"\bor\b(?! rather)(?!.*[;])", gap)
+            either = either or (not number and _OR_MAYBE.match(self.text))
             both = _AS_WELL.search(around) if claims else None
             claims += self.claim(group, sign, tier)
             if either or both:  # "it is A or it is B", "so is C"
@@ -280,7 +291,7 @@ class Sentence:
 
     def last_of(self, claims: list[Claim]) -> list[Claim]:
         """Of "I'd lean towards A, but … so B" the last commitment stands, unless it is hedged."""
-        committed = [claim for claim in claims if claim.sign > 0 and claim.tier == 2 and claim.value]
+        committed = [claim for claim in claims if claim.sign > 0 and claim.tier == 2]
         if len(committed) < 2 or committed[-1].value == committed[-2].value:
             return claims
         first, last = committed[-2:]

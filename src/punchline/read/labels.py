@@ -202,7 +202,8 @@ def _presence(low: str) -> tuple[int, int, int] | None:
     stated: dict[int, tuple[int, int]] = {}
     for match in list(_CONTRIBUTE.finditer(masked))[:40]:
         *_, clause = re.split(r"[.,;!?]|\bbut\b", masked[max(0, match.start() - sentences.NEAR) : match.start()])
-        if not re.search(r"\b(?:can|could|may|might|often|usually|would) (?:\w+ )?$", clause):
+        in_doubt = re.search(r"\b(?:can|could|may|might|often|usually|would) (?:\w+ )?$", clause)
+        if not in_doubt and not words.UNSURE.search(clause):
             denied = len(words.NEGATION.findall(clause + match[0])) % 2 == 1
             stated[2 if denied or _NIL.match(masked, match.end()) else 1] = match.span()
     if (idle := _IDLE.search(masked)) and 1 not in stated:

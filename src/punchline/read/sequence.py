@@ -77,14 +77,14 @@ _GIVEN = re.compile(
 )
 _COUNTED = re.compile(r"\b(?:there (?:are|is)|consists? of|contains?|has|have|labell?ed|numbered|named)\b[^.\n]{0,40}$")
 _GIVEN_AFTER = re.compile(
-    r"[)\]\"']{0,3}\? ?(?:no\b|wait|actually|rather|hm|not )|[)\]\"']{0,3}(?: (?:is|was|does|would be"
-    r"|seems?)(?: \w+ly)?(?: not|n't)?|n't|,)? ?(?:wrong|incorrect|not(?! [\[(]?\d)|impossible|as (?:given|shown"
-    r"|presented)|shuffled|scrambled|doesn't|does not|isn't|makes no)\b|,? (?:all |each |together )?(?:show|depict"
-    r"|feature|contain|tell|portray|illustrate|describe|form|belong|make)s?\b|,? (?:all |each )?(?:are"
+    r"[\"']? will mean\b|[)\]\"']{0,3}\? ?(?:no\b|wait|actually|rather|hm|not )|[)\]\"']{0,3}(?: (?:is|was|does"
+    r"|would be|seems?)(?: \w+ly)?(?: not|n't)?|n't|,)? ?(?:wrong|incorrect|not(?! [\[(]?\d)|impossible|as (?:given"
+    r"|shown|presented)|shuffled|scrambled|doesn't|does not|isn't|makes no)\b|,? (?:all |each |together )?(?:show"
+    r"|depict|feature|contain|tell|portray|illustrate|describe|form|belong|make)s?\b|,? (?:all |each )?(?:are"
     r"|were)\b(?! (?:the |in the |in )?(?:correct|right|proper|logical|final|best))"
 )
 _NOT_KNOWN = re.compile(r"\b(?:not|n't|cannot) (?:\w+ )?(?:know|sure|certain)\b")
-_EXAMPLE = re.compile(r"\b(?:example|e\.g|such as|for instance)\b[^\n]*$|\b(?:like|format):? $")
+_EXAMPLE = re.compile(r"\b(?:example|e\.g|such as|for instance|will mean)\b[^\n]*$|\b(?:like|format):? $")
 _SURE = re.compile(r"\b(?:correct|right|answer|final)\b(?! (?:order|sequence) is not)[^.;\n]{0,20}$")
 _ALREADY = re.compile(
     r"\balready in (?:the |its |their )?(?:correct|right|proper|chronological|logical)(?: \w+)? ?(?:order|sequence)"

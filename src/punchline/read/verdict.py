@@ -37,6 +37,8 @@ def verdict(answer: str) -> Read[str]:
             return Read(None)
     notes = tags.inside(part.text, "reasoning")
     at = part.text.find(">", notes[1]) + 1 if notes else 0
+    if notes is None and "<reasoning>" in part.text.lower():  # never closed
+        return Read(None)
     reading = resolve(part.text[at:], decider(_mentions, ("PASS", "FAIL")))
     if reading.value is None:
         return Read(None)

@@ -13,8 +13,8 @@ def blanked(pattern: re.Pattern[str], text: str, most: int = 0) -> str:
 # Negations that deny nothing: blanked before anything is looked at.
 FREE = re.compile(
     r", as (?:one|you|some|many|people|i|we|it) [^,.;]{3,40},|\bwithout (?:an? |any )?\w+ (?=points? to|suggests?"
-    r"|indicates?)|\bnot (?:only|just|merely|solely|simply|exclusively|purely|entirely sure\b,?|(?:a )?bad|to mention"
-    r"|surprisingly|(?:100 ?%|completely|fully|totally|absolutely|very|too) (?:sure|certain),?|sure,? but"
+    r"|indicates?)|(?:\bnot|n't) (?:only|just|merely|solely|simply|exclusively|purely|entirely sure\b,?|(?:a )?bad"
+    r"|to mention|surprisingly|(?:100 ?%|completely|fully|totally|absolutely|very|too) (?:sure|certain),?|sure,? but"
     r"|certain,? but)(?!\w)|\b(?:without (?:a |any )?|no |beyond (?:any |a )?|there is no |there's no |not? )(?:doubt"
     r"|question|hesitation)\b|\bif (?:pressed|forced|pushed|asked|anything|you ask me|i (?:had|have|must|really|were"
     r"|could))\b|\bif not\b|\bwhy not\b|\bno matter\b|\bno wonder\b|\bno problem\b|\bnot (?:sure|certain"
@@ -47,14 +47,16 @@ BAD = (
     r"|literal|simplistic|trivial|absent|missing|unfitting|reductive|exaggerates|overstates|overreach\w*"
     r"|overgenerali[sz]\w+|distracts?|strays?|sidesteps|flawed|n/?a\b|✗"
 )
+_NO_SIDE = r"(?! (?:panel|side|image|picture|half|frame|hand)s?\b)"  # the right panel is not the right one
 BEST = (
-    r"best|better|funnier|funniest|nearer|nearest|closer|(?:is|says?|means?) (?:what|how|where|the idea|the message)"
-    r"|right|correct\w*|closest|clearest|strongest|winn(?:er|ing)|wins?|the answer|my (?:answer|choice|pick|vote)|ideal"
-    r"|perfect(?:ly)?|the one|stands? out|superior|prefer\w*|remain(?:s|ing)?|(?:is )?left\b|only (?:one|option|choice"
-    r"|title|statement)|dominant|dominates?|primary|primarily|mainly|main|key|crucial|more important|most|matters more"
-    r"|carr(?:y|ies)|outweighs?|beats?|trumps?|overshadows?|edges out|hits the nail|nails?|spot[- ]on|exactly|precisely"
-    r"|it is\b|bingo|takes it|more (?:apt|fitting|accurate|suitable|appropriate|relevant|central|essential|precise)"
-    r"|essential|decisive|top|punch ?line|pay-?off|pivotal|clima\w+|delivers?|lands?"
+    rf"best|better|funnier|funniest|nearer|nearest|closer|(?:is|says?|means?) (?:what|how|where|the idea|the message)"
+    rf"|(?:right|(?:is )?left\b){_NO_SIDE}|correct\w*|closest|clearest|strongest|winn(?:er|ing)|wins?|the answer"
+    rf"|my (?:answer|choice|pick|vote)|ideal|perfect(?:ly)?|the one|stands? out|superior|prefer\w*|remain(?:s|ing)?"
+    rf"|only (?:one|option|choice|title|statement)|dominant|dominates?|primary|primarily|mainly|main|key|crucial"
+    rf"|more important|most|matters more|carr(?:y|ies)|outweighs?|beats?|trumps?|overshadows?|edges out|hits the nail"
+    rf"|nails?|spot[- ]on|exactly|precisely|it is\b|bingo|takes it|more (?:apt|fitting|accurate|suitable|appropriate"
+    rf"|relevant|central|essential|precise)|essential|decisive|top|punch ?line|pay-?off|pivotal|clima\w+|delivers?"
+    rf"|lands?"
 )
 GOOD = (
     r"true|fit(?:s|ting)?|captur\w+|match(?:es|ing)?|reflects?|express\w*|conveys?|describ\w*|summari[sz]\w+|sums?"
@@ -149,8 +151,9 @@ SUBJECT = re.compile(  # a new subject: what follows is said of something else
 )
 STOP = re.compile(
     r"[;]|\b(?:because|since|so|therefore|thus|hence|whereas|while|due to|given|when|where|if|making|leaving|meaning)\b"
-    r"|, (?=(?:the|an?|i|we|they|he|she|you|it|his|her|my|there|and the|and i|as)\b)|(?<=\w)\. |, as\b|,? (?:but|yet"
-    r"|however),? (?=(?:the|an?|i|we|they|he|she|his|her|my|when|in|on|there)\b)"
+    r"|, (?=(?:the|an?|i|we|they|he|she|you|it|his|her|my|there|and the|and i|as)\b)|(?<=\w)\. |, as\b"
+    r"| and (?=the (?:left|right|other|second)\b)|,? (?:but|yet|however),? (?=(?:the|an?|i|we|they|he|she|his|her|my"
+    r"|when|in|on|there)\b)"
 )
 TAG_QUESTION = re.compile(
     r", (?:shall we|right|no|yes|ok(?:ay)?|is it not|(?:is|does|do|wo|ca)n't (?:it|you|we)(?: think)?|correct"

@@ -22,11 +22,11 @@ _TRUTH = re.compile(r"(?<![^\n])[^\w\n]*(?:(?P<yes>true)|(?P<no>false))[^\w\n]*(
 _SHORT = re.compile(
     r"\W*(?:(?:well|so|ok(?:ay)?|i think|i believe|i would say),? )?(?:(?P<yes>(?:indeed,? )?(?:it|they|there|this|i|he"
     r"|she) (?:certainly |definitely |really |indeed |sure )?(?:does|do|is|are|am|can|has)(?: indeed)?|absolutely"
-    r"|definitely|certainly|of course|indeed|sure|totally|correct|affirmative|without (?:a )?doubt)|(?P<no>(?:it|they"
-    r"|there|this|i|he|she) (?:certainly |definitely |really )?(?:does|do|is|are|am|can|has)(?: ?n't| ?not)"
-    r"|(?:absolutely|definitely|certainly|of course|probably|clearly) not|(?:unfortunately|sadly|i'm afraid|regrettably"
-    r"|afraid),? not|not (?:really|at all|in the slightest)|(?:i )?(?:don't|do not) (?:think|believe) (?:so"
-    r"|(?:that )?(?:it|there) (?:does|is))|negative|incorrect))\W*"
+    r"|definitely|certainly|of course|indeed|sure|totally|(?:i )?(?:think|believe) so|correct|affirmative"
+    r"|without (?:a )?doubt)|(?P<no>(?:it|they|there|this|i|he|she) (?:certainly |definitely |really )?(?:does|do|is"
+    r"|are|am|can|has)(?: ?n't| ?not)|(?:absolutely|definitely|certainly|of course|probably|clearly) not"
+    r"|(?:unfortunately|sadly|i'm afraid|regrettably|afraid),? not|not (?:really|at all|in the slightest)"
+    r"|(?:i )?(?:don't|do not) (?:think|believe) (?:so|(?:that )?(?:it|there) (?:does|is))|negative|incorrect))\W*"
 )
 _ALONE = {  # an answer that is one letter, or in another language than the question
     **dict.fromkeys(("y", "oui", "sí", "si", "ja", "да", "是", "是的", "はい", "예", "네"), "Yes"),
