@@ -122,14 +122,12 @@ class Replay(Engine):
         del self._answers  # read again for an answer
         return unknown
 
-    def judges(self) -> dict[str, str]:
-        """{item id: who judged the released answer}, of the items that have a verdict."""
-        verdicts = {item_id: by_task.get(JUDGE) for item_id, by_task in self._answers.items()}
-        return {i: a.judge for i, a in verdicts.items() if isinstance(a, Answer) and a.judge is not None}
-
     def givers(self) -> set[str]:
         """Judges of the released answers: as the card says, else as the file does."""
-        return {self.judge} if self.judge is not None else set(self.judges().values())
+        if self.judge is not None:
+            return {self.judge}
+        verdicts = (by_task.get(JUDGE) for by_task in self._answers.values())
+        return {a.judge for a in verdicts if isinstance(a, Answer) and a.judge is not None}
 
     def answer(self, requests: Sequence[Request], images: Mapping[str, Path], model_key: str) -> Iterator[Response]:
         """The file's answer to each request; `missing`, with the reason, if it has none."""

@@ -43,8 +43,11 @@ class BoundedClient(httpx2.AsyncClient):
                     return await self._read(response)
                 if response.next_request is None:
                     raise Unwanted("the server redirects to what is no address")
-            url = response.next_request.url
-            _check_same_server(request.url, url)
+            before, url = request.url, response.next_request.url
+            upgraded = (before.scheme, url.scheme) == ("http", "https") and before.port is None and url.port is None
+            if before.host != url.host or not (upgraded or (before.scheme, before.port) == (url.scheme, url.port)):
+                to = f"{url.scheme}://{url.netloc.decode()}"  # answer and key are the first one's
+                raise Unwanted(f"the server redirects to another one, {to}: not followed")
             request = httpx2.Request(
                 request.method, url, headers=request.headers, stream=request.stream, extensions=request.extensions
             )
@@ -79,12 +82,3 @@ def find_proxy(url: str) -> str | None:
         hint = f"Name an http:// one in {scheme}_proxy, or except the server: no_proxy={host}"
         raise PunchlineError(f"a proxy of the kind {proxy.partition('://')[0]} is not supported", hint=hint)
     return proxy
-
-
-def _check_same_server(before: httpx2.URL, after: httpx2.URL) -> None:
-    """Raises Unwanted for a redirect to another server: answer and key are the first one's."""
-    standard = before.port is None and after.port is None
-    upgraded = (before.scheme, after.scheme) == ("http", "https") and standard
-    if before.host != after.host or not (upgraded or (before.scheme, before.port) == (after.scheme, after.port)):
-        to = f"{after.scheme}://{after.netloc.decode()}"
-        raise Unwanted(f"the server redirects to another one, {to}: not followed")

@@ -165,23 +165,21 @@ class Vllm(Client):
         """The server's command line but for port and names."""
         chosen, images = self.chosen, self.card.images_per_prompt if self.needs_images else None
         assert self._executable[0] is not None
-        values = {  # of an option's first argument; None: not given
-            "dtype": self._dtype,
-            "seed, in config/run.yaml": self.seed,
-            "generation_config": chosen.generation_config,
-            "tensor_parallel": chosen.tensor_parallel,
-            "pipeline_parallel": chosen.pipeline_parallel if chosen.pipeline_parallel > 1 else None,
-            "data_parallel": chosen.data_parallel if chosen.data_parallel > 1 else None,
-            "executor": chosen.executor,
-            "max_model_len": self._max_model_len,
-            "images_per_prompt": None if images is None else json.dumps({"image": images}),
-            "gpu_memory_utilization": None if self._cpu else chosen.gpu_memory_utilization,
-            "max_num_seqs": chosen.max_num_seqs or (256 if self._cpu else None),
+        values = {  # None: not given
+            "--dtype": self._dtype,
+            "--seed": self.seed,
+            "--generation-config": chosen.generation_config,
+            "--tensor-parallel-size": chosen.tensor_parallel,
+            "--pipeline-parallel-size": chosen.pipeline_parallel if chosen.pipeline_parallel > 1 else None,
+            "--data-parallel-size": chosen.data_parallel if chosen.data_parallel > 1 else None,
+            "--distributed-executor-backend": chosen.executor,
+            "--max-model-len": self._max_model_len,
+            "--limit-mm-per-prompt": None if images is None else json.dumps({"image": images}),
+            "--gpu-memory-utilization": None if self._cpu else chosen.gpu_memory_utilization,
+            "--max-num-seqs": chosen.max_num_seqs or (256 if self._cpu else None),
         }
         command = [str(self._executable[0].absolute()), "serve", chosen.id]
-        command += [
-            word for name, value in values.items() if value is not None for word in (FLAGS[name][0], str(value))
-        ]
+        command += [word for flag, value in values.items() if value is not None for word in (flag, str(value))]
         command += ["--disable-uvicorn-access-log", "--enable-prompt-tokens-details"]
         if self._folder is None:
             command += ["--revision", self._revision, "--tokenizer-revision", self._revision]
