@@ -152,7 +152,7 @@ def respond(project: Project, respondent: str, shard: str) -> None:
                 build(project, part)
             return
         for round_ in project.rounds(respondent):
-            _Asked(project, respondent, round_).write_answers()
+            _Asked(project, respondent, round_).ask()
     indexes = [step.outputs[0] for step in project.built_by("respond", respondent, ALL)]
     marker = {path: digests.of_file(path) for path in indexes}
     write_bytes(project.paths.responded(respondent, ALL), canonical(marker) + b"\n")
@@ -202,7 +202,7 @@ class _Asked:
         """The respondent's key."""
         return model_key(self.engine, self.project.card_of(self.respondent), self.benchmark)
 
-    def write_answers(self) -> None:
+    def ask(self) -> None:
         """Ask; write indexes that are not current, and requests of later passes, with their provenance files."""
         reason = status()
         self.steps = {model: step for model, step in self.steps.items() if reason(step) is not None}

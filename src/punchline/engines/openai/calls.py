@@ -173,7 +173,7 @@ class Calls:
                 task.cancel()
 
     async def _ask(self, request: Request, images: Mapping[str, Path], model_key: str) -> Response:
-        """The response to a request, which may be a failure."""
+        """The response to a request, which may be a failure. Raises PunchlineError for `breaker` failures in a row."""
         engine, sent = self.engine, self.engine.parameters(request)
         body = engine.body(request, images, sent)
         limit = sent.get(self.options.max_tokens_field)
@@ -194,19 +194,15 @@ class Calls:
         outcome = await self.call(post, self.options.timeouts.total, sent, tokens)
         if isinstance(outcome, Response):
             return outcome
-        self._count(outcome.kind)
-        words = outcome.words + (f" ({outcome.tries} tries)" if outcome.tries else "")
-        return engine.unanswered(request, model_key, outcome.kind, words, sent)
-
-    def _count(self, kind: str) -> None:
-        """Count a request that was given up. Raises PunchlineError for `breaker` failures in a row."""
-        if kind == "refused":
+        if outcome.kind == "refused":
             self.failures, self.first = 0, None
-        elif kind != "too long":  # one request's own fault
+        elif outcome.kind != "too long":  # one request's own fault
             self.failures += 1
         if 0 < self.options.breaker <= self.failures:
             hint = "Run again once that is mended: what was answered is kept. `breaker: 0` goes on whatever fails"
             self._end(f"{self.failures} requests in a row failed; the first error: {self.first}", hint)
+        words = outcome.words + (f" ({outcome.tries} tries)" if outcome.tries else "")
+        return engine.unanswered(request, model_key, outcome.kind, words, sent)
 
     def _end(self, what: str, hint: str) -> NoReturn:
         raise PunchlineError(f"{self.options.id}: {what}", file=self.engine.card.file, hint=hint)

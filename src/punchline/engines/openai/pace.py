@@ -123,3 +123,5 @@ def iterate(
     finally:
         in_loop(task.cancel)
         thread.join()
+        if not task.cancelled():
+            task.exception()  # else asyncio reports it as never retrieved

@@ -100,9 +100,8 @@ class Transformers(Engine):
     def answer(self, requests: Sequence[Request], images: Mapping[str, Path], model_key: str) -> Iterator[Response]:
         """One response a request, batch by batch, the largest prompts first.
 
-        A prompt that does not fit into the context, or for which there is no memory even alone, is `failed`. Raises
-        PunchlineError for an unknown sampling parameter, before anything is loaded. At the first Ctrl-C the batch that
-        runs comes to its end, at the second it is dropped.
+        A prompt that does not fit into the context, or for which there is no memory even alone, is `failed`. At the
+        first Ctrl-C the batch that runs comes to its end, at the second it is dropped.
         """
         if not requests:
             return
