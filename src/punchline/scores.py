@@ -6,7 +6,6 @@ docs/notebooks.md lists the columns. pandas.read_parquet and a group-by give the
 from __future__ import annotations
 
 import functools
-import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,9 +18,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from punchline.core.storage import BUFFER, ROW_GROUP, naming
+from punchline.core.storage import BUFFER, ROW_GROUP, naming, write_groups
 from punchline.errors import PunchlineError, nearest
-from punchline.files import REBUILD, replacing
+from punchline.files import REBUILD
 from punchline.schema import STATES, Gold, Item, Rule, Score, canonical
 
 Digests = npt.NDArray[np.void]  # 32 bytes each
@@ -50,10 +49,7 @@ def write_scores(path: str | Path, scores: Iterable[Score], metrics: Sequence[st
 
     Raises PunchlineError for a metric that the benchmark does not declare.
     """
-    rest = iter(scores)
-    with replacing(path) as file, pq.ParquetWriter(file, _table([], metrics).schema, compression="zstd") as writer:
-        while group := list(itertools.islice(rest, ROW_GROUP)):
-            writer.write_table(_table(group, metrics))
+    write_groups(path, scores, _table([], metrics).schema, functools.partial(_table, metrics=metrics))
 
 
 def _table(scores: Sequence[Score], metrics: Sequence[str]) -> pa.Table:

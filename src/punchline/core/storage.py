@@ -5,7 +5,7 @@ from __future__ import annotations
 import bisect
 import itertools
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
@@ -60,25 +60,33 @@ BUFFER = 2**16  # bytes of a column that are read at a time; else what is read o
 
 
 def write_table(path: str | Path, records: Iterable[R], kind: type[R]) -> None:
-    """Records as parquet: one column a field, nested fields as canonical JSON, and the column `digest`.
-
-    Written ROW_GROUP records at a time, so that an iterator of many needs little memory.
-    """
+    """Records as parquet: one column a field, nested fields as canonical JSON, and the column `digest`."""
     hints = get_type_hints(kind)
     arrows = {name: _arrow_type(hints[name]) for name in kind.__struct_fields__}
     stored = zip(kind.__struct_encode_fields__, arrows.values(), strict=True)
     schema = pa.schema([*((name, arrow or pa.string()) for name, arrow in stored), ("digest", pa.string())])
+
+    def table(group: Sequence[R]) -> pa.Table:
+        columns = []
+        for name, arrow in arrows.items():
+            values = [None if (value := getattr(record, name)) is msgspec.UNSET else value for record in group]
+            if arrow is None:
+                arrow, values = pa.string(), [canonical(value).decode() for value in values]
+            columns.append(arrow_column(values, arrow))
+        columns.append(arrow_column([record.digest for record in group], pa.string()))
+        return pa.table(columns, schema=schema)
+
+    write_groups(path, records, schema, table)
+
+
+def write_groups(
+    path: str | Path, records: Iterable[R], schema: pa.Schema, table: Callable[[list[R]], pa.Table]
+) -> None:
+    """Write tables of ROW_GROUP records each as parquet, so that an iterator of many records needs little memory."""
     rest = iter(records)
     with replacing(path) as file, pq.ParquetWriter(file, schema, compression="zstd") as writer:
         while group := list(itertools.islice(rest, ROW_GROUP)):
-            columns = []
-            for name, arrow in arrows.items():
-                values = [None if (value := getattr(record, name)) is msgspec.UNSET else value for record in group]
-                if arrow is None:
-                    arrow, values = pa.string(), [canonical(value).decode() for value in values]
-                columns.append(arrow_column(values, arrow))
-            columns.append(arrow_column([record.digest for record in group], pa.string()))
-            writer.write_table(pa.table(columns, schema=schema))
+            writer.write_table(table(group))
 
 
 class Stored(Sequence[R]):

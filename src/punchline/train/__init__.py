@@ -20,7 +20,7 @@ import msgspec
 
 from punchline.artifacts.project import Project
 from punchline.config import adapters
-from punchline.config.adapters import WHOLE, Base, Trained
+from punchline.config.adapters import WHOLE, Base, Part, Trained
 from punchline.config.cards import read_card
 from punchline.config.recipes import Recipe, read_recipe
 from punchline.engines.transformers import Transformers
@@ -28,7 +28,7 @@ from punchline.engines.transformers.loaded import Loaded
 from punchline.errors import PunchlineError
 from punchline.files import csv_text, exclusive_lock, read_records, write_bytes, write_text
 from punchline.respond import image_files
-from punchline.schema import Gold, Item, ModelCard, canonical, digest_of, sha256
+from punchline.schema import Gold, Item, ModelCard, canonical, digest_of
 from punchline.text import log_line
 from punchline.train.examples import Encoded, encoded, examples_of, is_held_out
 from punchline.train.training import Training
@@ -58,20 +58,8 @@ def train(
         held = [item.item_id for item in items if is_held_out(item, recipe)]
         engine, loaded, tokenised, excluded = _load(recipe, base, items, golds, held, work / "pictures")
         versions = {name: importlib.metadata.version(name) for name in PACKAGES}
-        state = {
-            "recipe": recipe.trained_by(),
-            "base": [engine.id, engine.revision, loaded.dtype, loaded.device],
-            "versions": versions,
-            "examples": [[one.example.request.request_id, one.example.target] for one in tokenised],
-        }
         (folder / adapters.MANIFEST).unlink(missing_ok=True)  # until it is written again there is no adapter
-        parts, files = {}, dict[str, str]()
-        for part in recipe.tasks if recipe.adapter_for == "task" else [WHOLE]:
-            if chosen := [one for one in tokenised if part in (WHOLE, one.example.request.task)]:
-                key = digest_of({**state, "part": part})
-                training = Training(recipe, loaded, chosen, part, work / f"{part}.pt", key)
-                parts[part] = training.run(checkpoint_s)
-                files |= _write_weights(training, part, folder, engine.id)
+        parts, files = _train_parts(recipe, engine, loaded, tokenised, versions, checkpoint_s)
         used = {one.example.request.item_id.partition("#")[0] for one in tokenised}
         manifest = Trained(
             name=recipe.name,
@@ -112,13 +100,30 @@ def _load(
     return engine, loaded, tokenised, excluded
 
 
-def _write_weights(training: Training, part: str, folder: Path, base: str) -> dict[str, str]:
-    """Write the files of one part of an adapter; {path in the folder: sha256}."""
-    files = {name if part == WHOLE else f"{part}/{name}": made for name, made in training.files(base).items()}
-    for path, content in files.items():
-        write_bytes(folder / path, content)
-    training.close()
-    return {path: sha256(content) for path, content in files.items()}
+def _train_parts(
+    recipe: Recipe,
+    engine: Transformers,
+    loaded: Loaded,
+    examples: list[Encoded],
+    versions: dict[str, str],
+    saving_s: float,
+) -> tuple[dict[str, Part], dict[str, str]]:
+    """Train and write the parts of an adapter, with a checkpoint every `saving_s`: (parts, {path: sha256})."""
+    folder = adapters.folder_of(recipe.name)
+    state = {
+        "recipe": recipe.trained_by(),
+        "base": [engine.id, engine.revision, loaded.dtype, loaded.device],
+        "versions": versions,
+        "examples": [[one.example.request.request_id, one.example.target] for one in examples],
+    }
+    parts, files = {}, dict[str, str]()
+    for part in recipe.tasks if recipe.adapter_for == "task" else [WHOLE]:
+        if chosen := [one for one in examples if part in (WHOLE, one.example.request.task)]:
+            key = digest_of({**state, "part": part})
+            training = Training(recipe, loaded, chosen, part, Path(f"{folder}.work/{part}.pt"), key)
+            parts[part] = training.run(saving_s)
+            files |= training.write(folder, engine.id)
+    return parts, files
 
 
 def write_adapter(project: Project, adapter: str) -> None:

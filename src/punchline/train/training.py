@@ -43,7 +43,7 @@ class Training:
         import torch
         from peft import LoraConfig, get_peft_model
 
-        self.recipe, self.loaded, self.examples = recipe, loaded, examples
+        self.recipe, self.loaded, self.examples, self.part = recipe, loaded, examples, part
         self.checkpoint, self.digest = checkpoint, digest
         self.label = f"train {recipe.name}" + (f" ({part})" if part != WHOLE else "")
         torch.manual_seed(recipe.seed)
@@ -148,8 +148,11 @@ class Training:
         what = "was trained before" if self.step == self.steps else f"goes on at step {self.step:,} of {self.steps:,}"
         log_line(f"{self.label}: {what}")
 
-    def files(self, base_id: str) -> dict[str, bytes]:
-        """Weights and settings as peft reads them; the same bytes for the same training."""
+    def write(self, folder: Path, base_id: str) -> dict[str, str]:
+        """Write weights and settings as peft reads them, take the adapter off the base; {path in the folder: sha256}.
+
+        The same bytes for the same training.
+        """
         import safetensors.torch
         from peft import get_peft_model_state_dict
 
@@ -158,15 +161,14 @@ class Training:
         config = self.tuned.peft_config["default"].to_dict()
         config |= {"base_model_name_or_path": base_id, "inference_mode": True}
         settings = json.dumps(config, indent=2, sort_keys=True, default=sorted) + "\n"  # sets become lists
-        return {
-            adapters.WEIGHTS: safetensors.torch.save(weights, metadata={"format": "pt"}),
-            adapters.CONFIG: settings.encode(),
-        }
-
-    def close(self) -> None:
-        """Take the adapter off the base again."""
+        files = {adapters.WEIGHTS: safetensors.torch.save(weights, metadata={"format": "pt"})}
+        files[adapters.CONFIG] = settings.encode()
+        within = "" if self.part == WHOLE else f"{self.part}/"
+        for name, content in files.items():
+            write_bytes(folder / f"{within}{name}", content)
         self.optimiser.zero_grad(set_to_none=True)
         self.loaded.model = self.tuned.unload()
+        return {f"{within}{name}": sha256(content) for name, content in files.items()}
 
 
 def rate(step: int, steps: int, schedule: str, warm_up: float) -> float:
