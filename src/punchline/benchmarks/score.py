@@ -90,7 +90,7 @@ def measured(verdict: Verdict | None, names: Mapping[str, str], least: float, mo
 
 
 def scores(build_scores: Callable[[ItemAnswers], Iterable[ScoreBuilder]]) -> Callable[..., list[Score]]:
-    """The `score_item` of a benchmark (punchline.core.benchmark) whose scores `build_scores` makes."""
+    """Decorate the function that builds scores of an item's answers: the benchmark's `score_item`."""
 
     def score_item(
         responses: Mapping[str, Response],

@@ -106,7 +106,8 @@ class Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     unordered: tuple[str, ...] = ()  # columns in which neither more nor less is better, besides counts
     files: tuple[str, ...] = ()  # raw files that data, compared or across reads
     runs: tuple[str, ...] = ()  # files of the released runs that across reads, where a selected card replays one
-    summed_up: Callable[[Mapping[str, bytes]], list[PublishedRow]] | None = None  # rows that those files state
+    # Its rows that those files state, by its name.
+    summed_up: Callable[[str, Mapping[str, bytes]], Iterable[PublishedRow]] | None = None
     own: tuple[str, ...] = ()  # files that are the user's, in config/<benchmark>/; absent ones leave their rows out
     notes: tuple[str, ...] = ()
     empty_note: str = ""  # a further note where across yields no row

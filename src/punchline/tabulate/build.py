@@ -114,7 +114,7 @@ def _table(
     tabulated = tabulate(
         table,
         measured,
-        printed + ([] if table.summed_up is None else table.summed_up(files)),
+        printed + ([] if table.summed_up is None else [*table.summed_up(table.name, files)]),
         rule=rule,
         complete=not selection.corpus.drawn and not of_items,  # rows of the data itself are of the released files
         subset=subset,

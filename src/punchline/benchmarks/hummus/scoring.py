@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from punchline.benchmarks.hummus import COUNTS, JOINT, POSITIVE, SCORERS, SIMILAR
 from punchline.benchmarks.hummus.answers import comparisons, graded_tasks, readings
-from punchline.benchmarks.hummus.scope import in_scope
+from punchline.benchmarks.hummus.scope import ANNOTATION, in_scope
 from punchline.benchmarks.score import ItemAnswers, ScoreBuilder, measured, scores
 from punchline.core.benchmark import Verdict
 from punchline.metrics import boxes, highlight, ngrams
@@ -16,6 +16,7 @@ from punchline.schema import Gold, Rule
 
 ROUGE = ("rouge1", "rouge2")
 METHOD = dict.fromkeys(SIMILAR, "cosine:best of gold, lower case:{scorer}")
+OVERLAPS: dict[str, Callable[..., Any]] = {"image_bbox": boxes.overlap, "caption_hl": highlight.overlap}
 METHOD |= {"caption_hl": "words:set, lower case", "explanation": ngrams.signature(ROUGE, stemmer=False) + ":f1"}
 
 
@@ -47,11 +48,8 @@ def _scores(task: str, parsed: tuple[Any, ...], gold: Gold, rule: Rule) -> dict[
         positive, right = parsed[0] == "Yes", gold.values["labels"][rule] in POSITIVE
         cell = ("t" if positive == right else "f") + ("p" if positive else "n")
         return {name: float(name == cell) for name in COUNTS}
-    if task == "image_bbox":
-        area = boxes.overlap(parsed, gold.values["boxes"])
-        return {} if area is None else area._asdict()
-    if task == "caption_hl":
-        shared = highlight.overlap(parsed, gold.values["highlight"])
+    if task in OVERLAPS:
+        shared = OVERLAPS[task](parsed, gold.values[ANNOTATION[task]])
         return {} if shared is None else shared._asdict()
     if task == "explanation":
         rouge = ngrams.rouge(parsed[0], gold.values["explanation"], kinds=ROUGE, stemmer=False)
@@ -59,7 +57,8 @@ def _scores(task: str, parsed: tuple[Any, ...], gold: Gold, rule: Rule) -> dict[
     return {}
 
 
-def build_scores(answers: ItemAnswers) -> Iterator[ScoreBuilder]:
+@scores
+def score_item(answers: ItemAnswers) -> Iterator[ScoreBuilder]:
     """Scores of the answers on one pair, one for each task of the condition that is scored on it (in_scope).
 
     `success` is there for every answer that is in the denominator of the success rate: 1 where something can be read, 0
@@ -89,6 +88,3 @@ def build_scores(answers: ItemAnswers) -> Iterator[ScoreBuilder]:
         elif builder.state == "refused" and (source_task != JOINT or task == "classification"):
             builder.metrics = {"success": 0.0}
         yield builder
-
-
-score_item = scores(build_scores)

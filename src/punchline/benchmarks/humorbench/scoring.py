@@ -27,7 +27,8 @@ def _tokens(response: Response | None, prefix: str) -> dict[str, float]:
     return {f"{prefix}tokens_{name}": float(count) for name, count in usage.items() if count is not None}
 
 
-def build_scores(answers: ItemAnswers) -> Iterator[ScoreBuilder]:
+@scores
+def score_item(answers: ItemAnswers) -> Iterator[ScoreBuilder]:
     """True if one model's explanation covers the element, as its judge has it.
 
     A verdict that is neither PASS nor FAIL leaves the denominator (released code), as does one that is missing or
@@ -58,6 +59,3 @@ def build_scores(answers: ItemAnswers) -> Iterator[ScoreBuilder]:
             builder.scored, builder.metrics["passed"] = True, 0.0
     builder.signature = signature(rule, builder.judge)
     yield builder
-
-
-score_item = scores(build_scores)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 import msgspec
 
@@ -109,20 +109,12 @@ def _runs(table: str, files: Mapping[str, bytes]) -> Iterator[tuple[str, Summary
                 yield file, run, f"{first}, {last} effort", f"reasoning_effort={last}"
 
 
-def _note(commit: str, path: str) -> str:
-    return f"the authors' summary of a run: {path} at {commit}"
-
-
-def stated(table: str) -> Callable[[Mapping[str, bytes]], list[PublishedRow]]:
-    """A function that returns the values of a table in the authors' summaries of runs, some later than the paper."""
-
-    def rows(files: Mapping[str, bytes]) -> list[PublishedRow]:
-        return [
-            {"paper": NAME, "table": table, "row": f"{name} (released summary)", "key": key}
-            | {"column": column, "value": f"{value:.6g}", "n": str(run.num_rows), "note": _note(*file.split("/", 1))}
-            for file, run, name, key in _runs(table, files)
-            for column, field in FIELDS[table].items()
-            if (value := getattr(run, field)) is not None
-        ]
-
-    return rows
+def stated(table: str, files: Mapping[str, bytes]) -> Iterator[PublishedRow]:
+    """Values of a table in the authors' summaries of runs, some later than the paper."""
+    for file, run, name, key in _runs(table, files):
+        commit, _, path = file.partition("/")
+        about = {"paper": NAME, "table": table, "row": f"{name} (released summary)", "key": key, "n": str(run.num_rows)}
+        for column, field in FIELDS[table].items():
+            if (value := getattr(run, field)) is not None:
+                note = f"the authors' summary of a run: {path} at {commit}"
+                yield about | {"column": column, "value": f"{value:.6g}", "note": note}

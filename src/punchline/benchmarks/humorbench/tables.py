@@ -44,7 +44,7 @@ def _note_unjudged(across: Across) -> None:
         across.notes.append(f"No verdict on {unjudged}: choose a judge with judge=NAME (a file of config/judge/).")
 
 
-@across_models("leaderboard", runs=(summaries.MAIN,), summed_up=summaries.stated("leaderboard"))
+@across_models("leaderboard", runs=(summaries.MAIN,), summed_up=summaries.stated)
 def leaderboard(across: Across) -> Iterator[Row]:
     """Figure 3."""
     _note_unjudged(across)
@@ -80,7 +80,7 @@ def _option(model: Model, name: str) -> str:
     return "" if value is None or value is False else str(value)
 
 
-@across_models("figure5", runs=tuple(summaries.EXPERIMENTS), summed_up=summaries.stated("figure5"))
+@across_models("figure5", runs=tuple(summaries.EXPERIMENTS), summed_up=summaries.stated)
 def reasoning_effort(across: Across) -> Iterator[Row]:
     """Figure 5: reasoning effort or thinking budget against accuracy and output tokens."""
     bases = {m.card.base for m in across.models if m.card is not None and _option(m, "thinking_budget")}
@@ -92,7 +92,7 @@ def reasoning_effort(across: Across) -> Iterator[Row]:
             yield Row(reasoning_effort=effort, thinking_budget=budget, **values).set(of=model)
 
 
-@across_models("figure7", runs=tuple(summaries.EXPERIMENTS), summed_up=summaries.stated("figure7"))
+@across_models("figure7", runs=tuple(summaries.EXPERIMENTS), summed_up=summaries.stated)
 def thinking_budgets(across: Across) -> Iterator[Row]:
     """Figure 7: output tokens under a thinking budget."""
     for model in across.models:

@@ -21,7 +21,18 @@ from punchline.benchmarks.pixelhumor.data import Literals, Objective, Some, Subj
 from punchline.core.benchmark import Files
 from punchline.errors import PunchlineError
 from punchline.stats.agreement import binary_statistics, consolidate, nominal_alpha, nominal_statistics
-from punchline.stats.estimate import COEFFICIENT, EXACT, PERCENT, POSITIVE, Array, Estimate, Kind, Sums, Value, mean
+from punchline.stats.estimate import (
+    COEFFICIENT,
+    EXACT,
+    PERCENT,
+    POSITIVE,
+    Estimate,
+    Kind,
+    Sums,
+    Value,
+    mean,
+    over_blocks,
+)
 from punchline.stats.functions import average, count
 from punchline.tables.declare import Row, table
 
@@ -70,13 +81,10 @@ def consolidate_comic(cells: Cells, question: str) -> tuple[str, ...]:
 
 def _by_source(values: dict[str, int]) -> Iterator[Row]:
     """Largest, smallest and average value of a number per comic, for each source."""
-
-    def extreme(value: float, n: int) -> Estimate:  # of these comics, so that it has no interval and no sum
-        return Estimate(np.ones((n, 1)), lambda sums: np.full(sums.shape[:-1], value), [RELEASED] * n, kind=EXACT)
-
     for source, of_source in pd.Series(values).groupby(source_of):
-        extremes = {"max": extreme(of_source.max(), len(of_source)), "min": extreme(of_source.min(), len(of_source))}
-        yield Row(model=RELEASED, source=str(source), **extremes, average=average(of_source, of_source.index, POSITIVE))
+        comics, n = of_source.index, len(of_source)
+        cells = {name: average([of_source.agg(name)] * n, comics, EXACT) for name in ("max", "min")}
+        yield Row(model=RELEASED, source=str(source), **cells, average=average(of_source, comics, POSITIVE))
 
 
 @table("table10", of="data", files=(OBJECTIVE,))
@@ -163,13 +171,9 @@ def agreement(files: Files) -> Iterator[Row]:
 
 def _mean_of(blocks: list[Sums], value: Value, kind: Kind | None, comics: np.ndarray) -> Estimate:
     """The unweighted mean of one value over several blocks of statistics."""
-    ends = np.cumsum([block.shape[1] for block in blocks])[:-1]
-
-    def of_all(sums: Array) -> Array:
-        parts = np.split(sums, ends, axis=-1)
-        return np.asarray(np.mean([value(part) for part in parts], axis=0), dtype=np.float64)
-
-    return Estimate(np.concatenate(blocks, axis=1), of_all, comics, kind=kind)
+    width = max(block.shape[1] for block in blocks)  # counts of labels that nobody gave change no value
+    sums = np.concatenate([np.pad(block, ((0, 0), (0, width - block.shape[1]))) for block in blocks], axis=1)
+    return Estimate(sums, over_blocks(value, width), comics, kind=kind)
 
 
 @table("figure2", of="data", files=(SUBJECTIVE,))
@@ -208,22 +212,17 @@ def consolidation(files: Files) -> Iterator[Row]:
 def disagreements(files: Files) -> Iterator[Row]:
     """Section 3.2: comics where the main pair's answers differ, by question; comics with a third vote."""
     pairs, comics = _pairs(files), votes(files)
-    differs = {
-        comic: {question: first[question] != second[question] for question in QUESTIONS}
-        for comic, (first, second) in pairs.items()
-    }
-    annotators = [{column[:-2] for column in cells} for cells in comics.values()]
-    for question in QUESTIONS:
-        flags = [one[question] for one in differs.values()]
-        yield _share("pair_differs", question, flags, [*pairs])
-    yield _share("pair_differs", "any", [any(one.values()) for one in differs.values()], [*pairs])
-    yield _share("third_annotator", "any", [len(own.intersection(ANNOTATORS)) > 2 for own in annotators], [*comics])
-    yield _share("expert", "any", [not own.isdisjoint(EXPERTS) for own in annotators], [*comics])
-
-
-def _share(case: str, question: str, flags: list[bool], comics: list[str]) -> Row:
-    percent = average(100 * np.array(flags, np.float64), comics, PERCENT)
-    return Row(model=RELEASED, case=case, question=question, comics=count(flags, comics), percent=percent)
+    differs = pd.DataFrame(
+        {question: {comic: a[question] != b[question] for comic, (a, b) in pairs.items()} for question in QUESTIONS}
+    )
+    annotators = pd.Series({comic: {column[:-2] for column in cells} for comic, cells in comics.items()})
+    cases = [("pair_differs", question, differs[question]) for question in QUESTIONS]
+    cases += [("pair_differs", "any", differs.any(axis=1))]
+    cases += [("third_annotator", "any", annotators.map(lambda own: len(own.intersection(ANNOTATORS)) > 2))]
+    cases += [("expert", "any", annotators.map(lambda own: not own.isdisjoint(EXPERTS)))]
+    for case, question, flags in cases:
+        percent = average(100 * flags, flags.index, PERCENT)
+        yield Row(model=RELEASED, case=case, question=question, comics=count(flags, flags.index), percent=percent)
 
 
 TABLES = (panels, words_by_source, styles, agreement, disagreements, labels, consolidation)

@@ -103,7 +103,8 @@ def _text(response: Response | None) -> str:
     return (response.text or "") if response is not None else ""
 
 
-def build_scores(answers: ItemAnswers) -> Iterator[ScoreBuilder]:
+@scores
+def score_item(answers: ItemAnswers) -> Iterator[ScoreBuilder]:
     """One model's answers (by task) on one comic: Q1 … Q5, Q7 and Q8. Q6 is not graded automatically.
 
     An answer that is missing or failed is not scored; a refusal and an answer from which nothing can be read are, as
@@ -160,6 +161,3 @@ def _grade_text(
         order, gold_order = (tuple(dict.fromkeys(one)) for one in (order, _gold_order(gold)))  # xkcd_108 repeats one
     candidate = _ordered(texts, order)
     return (candidate if texts else None), text_scores(_ordered(gold_texts, gold_order), candidate, rule)
-
-
-score_item = scores(build_scores)

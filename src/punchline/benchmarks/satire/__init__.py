@@ -105,7 +105,8 @@ def parse(task: str, text: str, rule: Rule, **_: Any) -> str | None:
     return yes_no(text, stems=("satir",), against=("literal", "nonsatir", "unsatir")).value
 
 
-def build_scores(answers: ItemAnswers) -> Iterator[ScoreBuilder]:
+@scores
+def score_item(answers: ItemAnswers) -> Iterator[ScoreBuilder]:
     """The score of an answer; an unparsable one counts as No for precision, recall and F1."""
     builder = answers.new_score(SATIRICAL.name, f"label|rule:{answers.rule}|v:1")
     label = None if builder.text is None else parse(SATIRICAL.name, builder.text, answers.rule)
@@ -118,9 +119,6 @@ def build_scores(answers: ItemAnswers) -> Iterator[ScoreBuilder]:
         builder.metrics |= {"recall": right} if satirical else {}
         builder.metrics |= {"f1_hits": 2.0 * (predicted and satirical), "f1_size": float(predicted) + float(satirical)}
     yield builder
-
-
-score_item = scores(build_scores)
 
 
 def _f1(part: pd.DataFrame) -> Estimate:

@@ -25,7 +25,8 @@ def _sequence(builder: ScoreBuilder, right: list[int]) -> ScoreBuilder:
     return builder
 
 
-def build_scores(answers: ItemAnswers) -> Iterator[ScoreBuilder]:
+@scores
+def score_item(answers: ItemAnswers) -> Iterator[ScoreBuilder]:
     """True if one model's answers on one strip are right. Both rules are the same.
 
     A refusal and an answer that cannot be read are wrong; a missing or failed one leaves the denominator.
@@ -38,6 +39,3 @@ def build_scores(answers: ItemAnswers) -> Iterator[ScoreBuilder]:
             yield _sequence(builder.set_parsed(parsed), [int(number) for number in right])
         else:
             yield builder.correct(parsed[0] if parsed else None, right)
-
-
-score_item = scores(build_scores)

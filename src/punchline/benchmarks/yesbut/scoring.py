@@ -30,7 +30,8 @@ def signature(kind: str, rule: Rule, judge: str | None = None, scorer: str | Non
     return f"{kind}|rule:{rule}|{measured}|v:{version}"
 
 
-def build_scores(answers: ItemAnswers) -> Iterator[ScoreBuilder]:
+@scores
+def score_item(answers: ItemAnswers) -> Iterator[ScoreBuilder]:
     """Scores of one model's answers on one comic in one condition, one for each task that is asked in it.
 
     Values: `correct` (0 or 1) of a choice; `r2` (ROUGE-2 recall, 0..1), `bert` or `bert_minilm` (BERTScore recall) and
@@ -78,6 +79,3 @@ def _text(answers: ItemAnswers, task: str, kind: str) -> ScoreBuilder:
             scorer = compared.judge
     builder.signature = signature(kind, rule, builder.judge, scorer)
     return builder
-
-
-score_item = scores(build_scores)
