@@ -28,9 +28,10 @@ class Project:
 
     @classmethod
     def copy(cls, path: Path) -> Project:
-        """What git tracks or would track, and nothing that was built."""
+        """What git tracks or would track, and the bytecode of src/, so that not every copy compiles it."""
         listed = ran("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", cwd=ROOT, check=True)
-        for name in listed.stdout.split("\0"):
+        bytecode = (file.relative_to(ROOT).as_posix() for file in ROOT.glob("src/**/*.pyc"))
+        for name in [*listed.stdout.split("\0"), *bytecode]:
             if name and (ROOT / name).is_file():
                 (path / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(ROOT / name, path / name)

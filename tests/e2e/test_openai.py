@@ -57,6 +57,7 @@ def test_two_hops_and_no_key_anywhere(project: Project, server: Served) -> None:
     assert server.get("/counts") == counts
 
 
+@pytest.mark.long  # tests/test_respond_states.py loses files of answers in one process
 def test_no_table_is_current_whose_answers_are_lost(
     tmp_path: Path, add_served: Callable[[Project, str], Project], server: Served
 ) -> None:

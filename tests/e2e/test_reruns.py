@@ -301,12 +301,12 @@ def test_a_lost_journal_is_written_again_from_the_snapshots(project: Project) ->
 
 
 def test_two_selections_in_turns_are_never_taken_for_each_other(project: Project) -> None:
-    for limit, n in (("2", "2"), ("3", "3"), ("2", "2")):
+    for limit in ("2", SELECTION["limit"]):
         choose(project, limit=limit, benchmarks="[pixelhumor]")
         project.snakemake("results/table8.csv")
         with (project.path / "results/table8.csv").open(newline="") as file:
             ours = [row for row in csv.DictReader(file) if row["kind"] == "baseline" and row["subset"] == "all"]
-        assert {row["n"] for row in ours} == {n}
+        assert {row["n"] for row in ours} == {limit}
         assert project.wanted("results/table8.csv") == set()
 
 

@@ -44,10 +44,10 @@ def test_errors_name_what_to_do(small: Project) -> None:
 
 
 def test_failures_end_a_run_in_a_summary(
-    tmp_path: Path, add_served: Callable[[Project, str], Project], server: Served
+    small: Project, add_served: Callable[[Project, str], Project], server: Served
 ) -> None:
-    project = add_served(Project.copy(tmp_path / "p"), "attempts: 1\nbreaker: 0\n")
-    config = "models=[random,served] limit=2"
+    project = add_served(small, "attempts: 1\nbreaker: 0\n")
+    config = "models=[random,served] limit=6"
     server.script(key=KEY, fault="500")
     said = project.snakemake(TABLE, config=config)
     *_, served, tables, failed, advice = said.strip().splitlines()
