@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from tests.forked import run_module
 from tests.ran import ran
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -51,6 +52,9 @@ class Project:
 
     def ran(self, *command: object, **options: Any) -> subprocess.CompletedProcess[str]:
         """A command that was run in the copy, however it ended."""
+        words = [str(word) for word in command]
+        if words[:2] == [sys.executable, "-m"] and options.keys() <= {"cwd"}:
+            return run_module(words[2:], options.get("cwd", self.path), self.environment)
         return ran(*command, **{"cwd": self.path, "env": self.environment, "stdin": subprocess.DEVNULL, **options})
 
     def run(self, *command: str, fails: bool = False) -> subprocess.CompletedProcess[str]:
