@@ -3,15 +3,46 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+from tests.records import response
+
 from punchline.core.engine import Engine
 from punchline.journal import Answers, Key, read_lines
 from punchline.respond import answered, write_index
-from punchline.schema import Request, Response
+from punchline.schema import ModelCard, Request, Response, State
+
+
+class Counting(Engine):
+    """An engine of tests: answers with `text`, else with the item's id, and counts what it is asked."""
+
+    name = "counting"
+    version = "1"
+
+    def __init__(
+        self, needs_images: bool = False, state: State = "ok", dies_after: int | None = None, text: str | None = None
+    ) -> None:
+        super().__init__(ModelCard(name="m", engine="counting"))
+        self.needs_images = needs_images
+        self.state = state
+        self.dies_after = dies_after
+        self.text = text
+        self.asked: list[str] = []
+
+    def identity(self) -> dict[str, Any]:
+        return {"v": 1}
+
+    def answer(self, requests: Sequence[Request], images: Mapping[str, Path], model_key: str) -> Iterator[Response]:
+        for number, request in enumerate(requests):
+            if number == self.dies_after:
+                raise RuntimeError("the engine died")
+            self.asked.append(request.item_id)
+            text = None if self.state != "ok" else request.item_id if self.text is None else self.text
+            about = {"model_key": model_key, "engine": self.name, "engine_version": self.version}
+            yield response(request, text, self.state, reason=None, **about)
 
 
 def ask(

@@ -6,7 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,19 +15,18 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.asked import ask
+from tests.asked import Counting, ask
 from tests.conftest import ROOT
 from tests.ran import full_disk, ran
 from tests.records import response
 from tests.selected import selection_json
 
 from punchline.benchmarks import pixelhumor
-from punchline.core import engine as engines
 from punchline.core.storage import digests_in, read_table, values_in, write_table
 from punchline.errors import PunchlineError
 from punchline.files import parse_csv
 from punchline.prepare import select
-from punchline.schema import RULES, Gold, Item, ModelCard, Request, Response, Score
+from punchline.schema import RULES, Gold, Item, Response, Score
 from punchline.score import score
 from punchline.scores import items_frame, read_scores, scores_frame, write_scores
 from punchline.tables.render import read_published
@@ -159,25 +158,6 @@ def test_a_table_without_the_column(tmp_path: Path) -> None:
         list(values_in(tmp_path / "good.parquet", "nope"))
 
 
-class Saying(engines.Engine):
-    """An engine that answers everything with one text."""
-
-    name = "saying"
-    version = "1"
-    needs_images = False
-
-    def __init__(self, text: str) -> None:
-        super().__init__(ModelCard(name="m", engine="saying"))
-        self.text = text
-
-    def identity(self) -> dict[str, Any]:
-        return {}
-
-    def answer(self, requests: Sequence[Request], images: Mapping[str, Path], model_key: str) -> Iterator[Response]:
-        for request in requests:
-            yield response(request, self.text, model_key=model_key, engine=self.name, engine_version=self.version)
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -192,10 +172,7 @@ def test_hostile_answers_are_stored_and_scored(tmp_path: Path, text: str) -> Non
     requests = pixelhumor.requests(ITEM)
     journal, snapshot = tmp_path / "m.jsonl", tmp_path / "m.parquet"
     for _ in range(2):
-        engine = Saying(text)
-        key = engines.model_key(engine, ModelCard(name="m", engine="saying"), "pixelhumor")
-        states = ask(engine, requests, {}, journal=journal, index=snapshot, key=key)
-        assert states == {"ok": 8}
+        assert ask(Counting(text=text), requests, {}, journal=journal, index=snapshot, key="k") == {"ok": 8}
     assert journal.read_bytes().count(b"\n") == 8
     answers = read_table(snapshot, Response)
     assert {answer.text for answer in answers} == {text.replace("\ud800", "\ufffd")}

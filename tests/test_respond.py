@@ -1,45 +1,17 @@
 """Responding asks only what is missing, counts every state, and loses nothing when it is killed."""
 
-from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.asked import ask
-from tests.records import response
+from tests.asked import Counting, ask
 
-from punchline.core.engine import Engine, model_key
+from punchline.core.engine import model_key
 from punchline.core.storage import read_table
 from punchline.errors import PunchlineError
 from punchline.journal import Shard
 from punchline.respond import image_files
 from punchline.schema import Image, ImageRef, Item, Message, ModelCard, Request, Response, Sampling, State, Text, sha256
-
-
-class Counting(Engine):
-    """A small engine of its own: answers with the item's id and counts what it is asked."""
-
-    name = "counting"
-    version = "1"
-
-    def __init__(self, needs_images: bool = False, state: State = "ok", dies_after: int | None = None) -> None:
-        super().__init__(ModelCard(name="m", engine="counting"))
-        self.needs_images = needs_images
-        self.state = state
-        self.dies_after = dies_after
-        self.asked: list[str] = []
-
-    def identity(self) -> dict[str, Any]:
-        return {"v": 1}
-
-    def answer(self, requests: Sequence[Request], images: Mapping[str, Path], model_key: str) -> Iterator[Response]:
-        for number, request in enumerate(requests):
-            if number == self.dies_after:
-                raise RuntimeError("the engine died")
-            self.asked.append(request.item_id)
-            text = request.item_id if self.state == "ok" else None
-            about = {"model_key": model_key, "engine": self.name, "engine_version": self.version}
-            yield response(request, text, self.state, reason=None, **about)
 
 
 def requests(count: int, image: str | None = "d" * 64) -> list[Request]:

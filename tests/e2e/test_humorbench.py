@@ -98,7 +98,7 @@ def test_a_judge_beside_people_among_runs_of_other_benchmarks(judged: Project) -
 @pytest.fixture(scope="module")
 def released(mirror: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Project, str]:
     """All tables of the six released models, from the mirror, and the configuration that made them."""
-    return hundred(tmp_path_factory.mktemp("released"), mirror, "all_tables"), hundred_config(mirror)
+    return hundred(tmp_path_factory.mktemp("released"), mirror), hundred_config(mirror)
 
 
 @pytest.mark.real

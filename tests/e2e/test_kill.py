@@ -35,25 +35,18 @@ COMICS = 800  # 6,400 requests: a second or so of journalling
 WORDS = ("the", "cat", "sat", "on", "a", "mat", "and", "said", "no", "thanks", "I", "have", "had", "enough", "puns")
 
 
-@pytest.fixture(scope="module")
-def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """Bytecode is kept, so that most of a run is work and not imports."""
-    kept = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
-    return kept | {"PYTHONPYCACHEPREFIX": str(tmp_path_factory.mktemp("bytecode"))}
-
-
 class Script:
-    """One command of scripts/, run in a folder of its own."""
+    """The job `respond` of one model, run in a folder of its own."""
 
-    def __init__(self, folder: Path, environment: dict[str, str], *arguments: str) -> None:
+    def __init__(self, made: Path, folder: Path) -> None:
         self.folder = folder
-        self.environment = environment
-        self.command = [sys.executable, str(ROOT / "scripts" / arguments[0]), *arguments[1:]]
+        self.environment = os.environ | {SELECTION: project(made, folder)}
         self.said = ""  # by the last run, on standard error
 
     def start(self) -> subprocess.Popen[str]:
         pipes: Any = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "text": True}
-        return subprocess.Popen(self.command, cwd=self.folder, env=self.environment, start_new_session=True, **pipes)
+        command = [sys.executable, str(ROOT / "scripts/stage.py"), "respond", "m", "all"]
+        return subprocess.Popen(command, cwd=self.folder, env=self.environment, start_new_session=True, **pipes)
 
     def finish(self) -> None:
         """Run to the end."""
@@ -138,21 +131,16 @@ def project(made: Path, folder: Path) -> str:
     return selection_json(folder, models=["m"], benchmarks=["pixelhumor"], scorers=None)
 
 
-def infer(made: Path, folder: Path, environment: dict[str, str]) -> Script:
-    environment = environment | {SELECTION: project(made, folder)}
-    return Script(folder, environment, "stage.py", "respond", "m", "all")
-
-
 @pytest.fixture(scope="module")
-def inferred(made: Path, tmp_path_factory: pytest.TempPathFactory, environment: dict[str, str]) -> Path:
+def inferred(made: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run of infer that nothing disturbed."""
     folder = tmp_path_factory.mktemp("inferred") / "p"
-    infer(made, folder, environment).finish()
+    Script(made, folder).finish()
     return folder / "data" / "responses" / "pixelhumor"
 
 
-def test_infer_goes_on(made: Path, inferred: Path, tmp_path: Path, environment: dict[str, str]) -> None:
-    script = infer(made, tmp_path / "p", environment)
+def test_infer_goes_on(made: Path, inferred: Path, tmp_path: Path) -> None:
+    script = Script(made, tmp_path / "p")
     responses = script.folder / "data" / "responses" / "pixelhumor"
     journal, snapshot = responses / "m.jsonl", responses / "m.parquet"
     whole, newline = size(inferred / "m.jsonl"), b"\n"

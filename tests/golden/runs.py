@@ -120,8 +120,8 @@ def hundred_config(mirror: Path) -> str:
     return f"benchmarks=[humorbench] corpus=full mirror={mirror} models=[{','.join(HUNDRED.values())}]"
 
 
-def hundred(path: Path, mirror: Path, *targets: str) -> Project:
-    """A copy of the project with tables of HumorBench's released answers, a hundred of each of six models."""
+def hundred(path: Path, mirror: Path) -> Project:
+    """A copy of the project with all tables of HumorBench's released answers, a hundred of each of six models."""
     project = Project.copy(path)
     answers = project.path / "data/replay/humorbench.csv"
     shutil.copy(mirror / "humorbench/released_responses.csv", answers)
@@ -129,7 +129,7 @@ def hundred(path: Path, mirror: Path, *targets: str) -> Project:
         card = "engine: replay\nformat: humorbench\npath: data/replay/humorbench.csv\n"
         card += f"select: {{model: {model}}}\npublished_as: {model}\n"
         (project.path / f"config/model/{stem}.yaml").write_text(card)
-    project.snakemake(*targets, config=hundred_config(mirror))
+    project.snakemake("all_tables", config=hundred_config(mirror))
     return project
 
 

@@ -38,7 +38,7 @@ def main(names: list[str]) -> None:
         if mirror.is_dir():
             write_all(names, UPSTREAM_PARTS, lambda: mirror)
             write_all(names, runs.RELEASED_PARTS, lambda: runs.released(made / "released", mirror))
-            write_all(names, runs.HUNDRED_PARTS, lambda: runs.hundred(made / "hundred", mirror, "all_tables"))
+            write_all(names, runs.HUNDRED_PARTS, lambda: runs.hundred(made / "hundred", mirror))
 
 
 if __name__ == "__main__":
