@@ -1,4 +1,3 @@
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -45,5 +44,4 @@ def add_served(server: Served, monkeypatch: pytest.MonkeyPatch) -> Callable[[Pro
 @pytest.fixture
 def small(small_run: Project, tmp_path: Path) -> Project:
     """A copy of that run, times kept, to do anything with."""
-    shutil.copytree(small_run.path, tmp_path / "p", dirs_exist_ok=True, symlinks=True)
-    return Project(tmp_path / "p")
+    return small_run.copied(tmp_path / "p")

@@ -38,6 +38,11 @@ class Project:
                 shutil.copy2(ROOT / name, path / name)
         return cls(path)
 
+    def copied(self, path: Path) -> Project:
+        """A copy of all that is there, times kept."""
+        shutil.copytree(self.path, path, dirs_exist_ok=True, symlinks=True)
+        return Project(path)
+
     @property
     def environment(self) -> dict[str, str]:
         here = str(Path(sys.executable).parent)
@@ -53,7 +58,7 @@ class Project:
     def ran(self, *command: object, **options: Any) -> subprocess.CompletedProcess[str]:
         """A command that was run in the copy, however it ended."""
         words = [str(word) for word in command]
-        if words[:2] == [sys.executable, "-m"] and options.keys() <= {"cwd"}:
+        if words[0] in ("python", sys.executable) and words[1:2] == ["-m"] and options.keys() <= {"cwd"}:
             return run_module(words[2:], options.get("cwd", self.path), self.environment)
         return ran(*command, **{"cwd": self.path, "env": self.environment, "stdin": subprocess.DEVNULL, **options})
 

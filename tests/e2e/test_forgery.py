@@ -3,7 +3,6 @@
 import fcntl
 import json
 import re
-import shutil
 import time
 from pathlib import Path
 from typing import Any
@@ -49,9 +48,7 @@ def score(project: Project, model: str) -> float:
 @pytest.fixture(scope="module")
 def replayed(small_run: Project, tmp_path_factory: pytest.TempPathFactory) -> Project:
     """Two models whose answers were released: one has all panels in order, the other none."""
-    folder = tmp_path_factory.mktemp("forgery") / "p"
-    shutil.copytree(small_run.path, folder, symlinks=True)
-    project = Project(folder)
+    project = small_run.copied(tmp_path_factory.mktemp("forgery"))
     project.replay_labels()
     project.snakemake(TABLE, config=MODELS)
     assert (score(project, "first"), score(project, "second")) == (1.0, 0.0)
@@ -61,8 +58,7 @@ def replayed(small_run: Project, tmp_path_factory: pytest.TempPathFactory) -> Pr
 
 @pytest.fixture
 def own(replayed: Project, tmp_path: Path) -> Project:
-    shutil.copytree(replayed.path, tmp_path / "p", symlinks=True)
-    return Project(tmp_path / "p")
+    return replayed.copied(tmp_path / "p")
 
 
 def test_released_answers_are_read_again(own: Project) -> None:

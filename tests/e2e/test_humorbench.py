@@ -3,7 +3,6 @@
 import csv
 import json
 import re
-import shutil
 from pathlib import Path
 
 import pytest
@@ -38,8 +37,7 @@ def judged_run(tmp_path_factory: pytest.TempPathFactory) -> Project:
 
 @pytest.fixture
 def judged(judged_run: Project, tmp_path: Path) -> Project:
-    shutil.copytree(judged_run.path, tmp_path / "p", dirs_exist_ok=True, symlinks=True)
-    return Project(tmp_path / "p")
+    return judged_run.copied(tmp_path / "p")
 
 
 def test_a_judged_run_audits_and_runs_once(judged_run: Project) -> None:
@@ -132,8 +130,7 @@ def test_a_tampered_verdict_is_found(released: tuple[Project, str]) -> None:
 @pytest.mark.real
 def test_another_judge_reads_released_explanations(released: tuple[Project, str], tmp_path: Path) -> None:
     """judge=overlap on released answers: the explanations are taken, the released verdicts are not."""
-    shutil.copytree(released[0].path, tmp_path / "p", symlinks=True)
-    project = Project(tmp_path / "p")
+    project = released[0].copied(tmp_path / "p")
     said = project.snakemake(LEADERBOARD, config=f"{released[1]} judge=overlap")
     assert set(re.findall(r"answers of (.*): (?!unchanged)", said)) == {"judge/overlap"}
     counts = {(row["judge"], row["n"], row["n_missing"]) for row in rows(project, LEADERBOARD)}

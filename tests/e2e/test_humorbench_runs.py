@@ -1,6 +1,5 @@
 """HumorBench's complete runs as released, by the one documented command: what of the paper comes out."""
 
-import shutil
 from pathlib import Path
 
 import pandas as pd
@@ -70,8 +69,7 @@ def test_judged_accuracy_is_corrected(made: tuple[Project, str]) -> None:
 
 
 def test_a_released_run_that_was_changed_is_found(made: tuple[Project, str], tmp_path: Path) -> None:
-    shutil.copytree(made[0].path, tmp_path / "p", symlinks=True)
-    project = Project(tmp_path / "p")
+    project = made[0].copied(tmp_path / "p")
     (file,) = (project.path / "data/raw/humorbench_runs/816fe32/runs/main").glob("*_o3_explainer*.csv")
     content = file.read_bytes()
     assert b",FAIL," in content

@@ -65,8 +65,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Project:
 @pytest.fixture
 def project(base: Project, tmp_path: Path) -> Project:
     """A copy of it, times kept, to do anything with."""
-    shutil.copytree(base.path, tmp_path / "p", symlinks=True)
-    return Project(tmp_path / "p")
+    return base.copied(tmp_path / "p")
 
 
 def each(rule: str, *benchmarks: str, models: tuple[str, ...] = MODELS) -> set[str]:

@@ -14,6 +14,19 @@ from .project import FAST, Project
 pytestmark = pytest.mark.e2e
 
 
+@pytest.fixture(scope="module")
+def one_run(small_run: Project, tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """The small run, and a run `one` of one model and one comic. Do not change it: take a copy with `one`."""
+    project = small_run.copied(tmp_path_factory.mktemp("one"))
+    project.snakemake(TABLE, config="run=one models=[random] limit=1")
+    return project
+
+
+@pytest.fixture
+def one(one_run: Project, tmp_path: Path) -> Project:
+    return one_run.copied(tmp_path / "p")
+
+
 def test_the_table_has_the_columns_that_scripts_rely_on(small_run: Project) -> None:
     table = small_run.rows(TABLE)
     columns = "model kind scoring subset n n_missing n_failed n_refused n_unparsable panel_acc text_acc wer cer"
@@ -130,15 +143,14 @@ def test_the_default_run_says_how_it_changes_in_place(small: Project) -> None:
     assert "changes in place" not in small.snakemake("-n", TABLE, config=SMALL)
 
 
-def test_a_run_called_by_its_name_stays_what_it_was(small: Project) -> None:
-    small.snakemake(TABLE, config="run=one models=[random] limit=1")
-    small.snakemake("results/pixelhumor/table2.csv", config="run=one")
-    small.punchline("retry", "run=one")
-    made = small.path / "results/runs/one/run.json"
+def test_a_run_called_by_its_name_stays_what_it_was(one: Project) -> None:
+    one.snakemake("results/pixelhumor/table2.csv", config="run=one")
+    one.punchline("retry", "run=one")
+    made = one.path / "results/runs/one/run.json"
     assert json.loads(made.read_text())["overrides"] == {"limit": 1, "models": ["random"]}
-    assert "changes in place" not in small.snakemake("-n", TABLE, config="run=one")
-    said = small.snakemake("-n", TABLE, config="run=one models=[random] limit=2")
-    other = small.snakemake("-n", "results/runs/one/table8.csv", fails=True)
+    assert "changes in place" not in one.snakemake("-n", TABLE, config="run=one")
+    said = one.snakemake("-n", TABLE, config="run=one models=[random] limit=2")
+    other = one.snakemake("-n", "results/runs/one/table8.csv", fails=True)
     assert other.strip().endswith("error: results/runs/one/table8.csv is of the run one. Add --config run=one")
     assert "the one run changes in place: limit: 1 → 2 (to keep it, give the new one another name)" in said
 
@@ -164,32 +176,29 @@ def test_two_wordings_of_a_prompt_are_compared(small: Project) -> None:
     assert "these scores were made before data/items/pixelhumor/gold.jsonl changed" in said
 
 
-def test_a_copied_run_is_a_run_of_its_own(small: Project) -> None:
-    config = "models=[random] limit=1"
-    small.snakemake(TABLE, config=f"run=one {config}")
+def test_a_copied_run_is_a_run_of_its_own(one: Project) -> None:
     for folder in ("data/runs", "results/runs"):
-        shutil.copytree(small.path / folder / "one", small.path / folder / "two")
-    said = small.punchline("print", "results/runs/two/table8.csv", fails=True)
+        shutil.copytree(one.path / folder / "one", one.path / folder / "two")
+    said = one.punchline("print", "results/runs/two/table8.csv", fails=True)
     assert "the lineage of another table: pixelhumor table8 of the run one" in said
-    table = small.path / "results/runs/two/table8.csv"
+    table = one.path / "results/runs/two/table8.csv"
     honest = table.read_bytes()
     table.unlink()
-    assert small.state_of_table8("two") == "absent"
-    assert "tables pixelhumor" in small.wanted(TABLE, config="run=two")
-    small.snakemake(TABLE, config="run=two")
+    assert one.state_of_table8("two") == "absent"
+    assert "tables pixelhumor" in one.wanted(TABLE, config="run=two")
+    one.snakemake(TABLE, config="run=two")
     assert table.read_bytes() == honest
-    assert small.state_of_table8("two") == "current"
-    assert small.audit("results/runs/two/table8.csv")["verdict"] == "equal"
-    assert small.wanted(TABLE, config="run=two") == small.wanted(TABLE, config="run=one") == set()
+    assert one.state_of_table8("two") == "current"
+    assert one.audit("results/runs/two/table8.csv")["verdict"] == "equal"
+    assert one.wanted(TABLE, config="run=two") == one.wanted(TABLE, config="run=one") == set()
 
 
-def test_a_named_runs_crate_is_audited_by_the_command_that_it_says(small: Project, tmp_path: Path) -> None:
+def test_a_named_runs_crate_is_audited_by_the_command_that_it_says(one: Project, tmp_path: Path) -> None:
     pytest.importorskip("rocrate", reason="ROCRATE ABSENT: make setup installs what requirements.lock pins")
-    small.snakemake(TABLE, config="run=one models=[random] limit=1")
     crate = tmp_path / "é crate"
-    said = small.punchline("export", "crate", "--run", "one", "--output", str(crate))
+    said = one.punchline("export", "crate", "--run", "one", "--output", str(crate))
     _, command = said.splitlines()[0].split(" go into it: punchline ")
-    done = small.ran(sys.executable, "-m", "punchline.cli", *command.split(), cwd=crate, check=True)
+    done = one.ran(sys.executable, "-m", "punchline.cli", *command.split(), cwd=crate, check=True)
     assert "equal" in done.stdout
 
 

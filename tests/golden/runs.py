@@ -7,7 +7,6 @@ import csv
 import itertools
 import json
 import shutil
-import subprocess
 import sys
 from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
@@ -177,9 +176,8 @@ def read_tables(project: Project, run: str = "default", without: Collection[str]
 
 def read_json(project: Project, *command: str) -> list[str]:
     """Lines of what a command prints as JSON."""
-    words = [sys.executable, "-m", "punchline.cli", *command, "--json"]
-    done = subprocess.run(words, cwd=project.path, env=project.environment, capture_output=True, text=True, check=False)
-    return json.dumps(json.loads(done.stdout), indent=1, ensure_ascii=False).split("\n")
+    said = project.ran(sys.executable, "-m", "punchline.cli", *command, "--json").stdout
+    return json.dumps(json.loads(said), indent=1, ensure_ascii=False).split("\n")
 
 
 # --------------------------------------------------------------------------------------------------------- the parts
