@@ -205,9 +205,7 @@ def test_what_says_where_things_lie_is_not_followed(package: Path) -> None:
     assert digest("punchline.stages.late") == before
 
 
-STAGES = [
-    *("requests", "score", "respond", "pictures", "prepare", "tabulate.build", "fetch.log", "overview.build"),
-]
+STAGES = [*("requests", "score", "respond", "pictures", "prepare", "tabulate.build", "fetch.log", "overview.build")]
 
 
 @pytest.mark.parametrize("stage", STAGES)

@@ -156,11 +156,7 @@ OBJECTIVE, SUBJECTIVE, ANNOTATION = "objective_label.csv", "subjective_label.csv
             {OBJECTIVE: texts(("a_1", "", "2"), ("a_1", "", "2"))},
             "objective_label.csv, line 3, record a_1, field comic_id: the id is there already, in line 2",
         ),
-        (
-            "table11",
-            {OBJECTIVE: texts(("a1", "", "2"))},
-            "objective_label.csv, line 2, field comic_id: 'a1' is no",
-        ),
+        ("table11", {OBJECTIVE: texts(("a1", "", "2"))}, "objective_label.csv, line 2, field comic_id: 'a1' is no"),
         ("table11", {OBJECTIVE: b"comic_id,number_of_panels\na_1,2\n"}, "objective_label.csv, line 1, field panel_seq"),
         (
             "figure2",

@@ -17,14 +17,7 @@ from punchline.errors import PunchlineError
 from punchline.files import sha256_file
 from punchline.paths import record_of
 from punchline.workflow import code, provenance
-from punchline.workflow.provenance import (
-    Artifact,
-    Input,
-    Provenance,
-    Status,
-    read_provenance,
-    write_provenance,
-)
+from punchline.workflow.provenance import Artifact, Input, Provenance, Status, read_provenance, write_provenance
 
 SOURCE, OTHER, ONE, TWO, THREE = "source.txt", "other.txt", "data/one.txt", "data/two.txt", "data/three.txt"
 VERSIONS = {"numpy": "2.1", "opencv": "4.10"}

@@ -14,14 +14,7 @@ from hypothesis import strategies as st
 from tests.test_provenance import BUILD, ONE, OTHER, SOURCE, THREE, TWO, gone, here, make, older, one, put, why, write
 
 from punchline.paths import record_of
-from punchline.workflow.provenance import (
-    Artifact,
-    Input,
-    Status,
-    dependencies,
-    read_provenance,
-    write_provenance,
-)
+from punchline.workflow.provenance import Artifact, Input, Status, dependencies, read_provenance, write_provenance
 
 __all__ = ["here"]
 

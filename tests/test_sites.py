@@ -9,14 +9,7 @@ import pytest
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.fetch_server import (
-    IMAGE_HOST,
-    Project,
-    annotated,
-    picture,
-    project,
-    server,
-)
+from tests.fetch_server import IMAGE_HOST, Project, annotated, picture, project, server
 from tests.test_fetch import NOWHERE, ROOT
 
 from punchline.fetch.images import decode_image

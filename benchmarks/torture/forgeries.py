@@ -77,9 +77,7 @@ def _swap(one: str, other: str) -> Forge:
                 folder,
                 model,
                 lambda answer, own=own: msgspec.structs.replace(
-                    own[answer.request_id],
-                    model_key=answer.model_key,
-                    engine_version=answer.engine_version,
+                    own[answer.request_id], model_key=answer.model_key, engine_version=answer.engine_version
                 ),
             )
 

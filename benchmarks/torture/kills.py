@@ -12,17 +12,7 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks.torture.ground import (
-    Ground,
-    Row,
-    Stage,
-    differences,
-    fair,
-    killed,
-    lacking,
-    unmake,
-    wait,
-)
+from benchmarks.torture.ground import Ground, Row, Stage, differences, fair, killed, lacking, unmake, wait
 from tests.e2e.project import Project
 
 from punchline.journal import read_lines

@@ -12,8 +12,6 @@ from punchline.core.benchmark import names as benchmark_names
 
 from .project import Project
 
-pytestmark = pytest.mark.e2e
-
 AUDITED = ("hummus/table4", "humorbench/leaderboard", "pixelhumor/table2", "stripcipher/table6", "yesbut/figure4")
 
 

@@ -19,7 +19,6 @@ from punchline.files import parse_csv
 from .conftest import TABLE
 from .project import ROOT, Project
 
-pytestmark = pytest.mark.e2e
 NOTEBOOKS = sorted((ROOT / "examples").glob("*.ipynb"))
 
 

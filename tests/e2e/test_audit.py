@@ -12,8 +12,6 @@ from punchline.audit import audit as audits
 from .conftest import SMALL, TABLE
 from .project import Project
 
-pytestmark = pytest.mark.e2e
-
 
 def test_an_untouched_run_is_equal_and_lists_its_files(small_run: Project) -> None:
     found = small_run.audit(TABLE)

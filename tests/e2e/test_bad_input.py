@@ -5,8 +5,6 @@ import pytest
 from .conftest import SMALL, TABLE
 from .project import Project
 
-pytestmark = pytest.mark.e2e
-
 RAW = "data/raw/demo/pixelhumor"
 ITEMS = "data/items/pixelhumor"
 

@@ -10,8 +10,6 @@ from tests.servers.runs import KEY, Served
 
 from .project import Project
 
-pytestmark = pytest.mark.e2e
-
 TABLE = "results/yesbut/table3.csv"
 CONFIG = "benchmarks=[yesbut] models=[served] judge=served scorers=null conditions=[oracle,chained] limit=2"
 

@@ -17,8 +17,6 @@ from tests.servers.runs import Served
 from .conftest import SMALL, TABLE
 from .project import Project
 
-pytestmark = pytest.mark.e2e
-
 SERVED = "benchmarks=[humorbench] models=[served] limit=24"
 LEADERBOARD = "results/humorbench/leaderboard.csv"
 

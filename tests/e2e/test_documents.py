@@ -7,7 +7,7 @@ from tests.documents import ALL, LAST, PAGES, ROOT, Command, blocks, commands
 
 from .project import Project
 
-pytestmark = [pytest.mark.e2e, pytest.mark.long, pytest.mark.timeout(1800)]
+pytestmark = [pytest.mark.long, pytest.mark.timeout(1800)]
 
 EXECUTED = {
     page: [command for command in commands(page) if command.why_not is None]

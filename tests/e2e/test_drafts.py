@@ -13,7 +13,7 @@ from punchline.rating.votes import Votes
 
 from .project import Project
 
-pytestmark = [pytest.mark.e2e, pytest.mark.long]
+pytestmark = pytest.mark.long
 
 CONFIG = "benchmarks=[stripcipher] models=[served] limit=8"
 DRAW = ("rate", "new", "stripcipher", "--drafts", "served", "--raters", "2")

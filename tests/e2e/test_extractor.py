@@ -4,12 +4,9 @@ import json
 from pathlib import Path
 
 import pandas as pd
-import pytest
 from tests.servers.scripted import Call, completion, scripted
 
 from .project import Project
-
-pytestmark = pytest.mark.e2e
 
 CONFIG = "benchmarks=[stripcipher] models=[served] scorers=none limit=3"
 TABLE = "results/stripcipher/table4.csv"

@@ -17,8 +17,6 @@ from punchline.files import sha256_file
 from .conftest import SMALL, TABLE
 from .project import Project
 
-pytestmark = pytest.mark.e2e
-
 MODELS = "models=[first,second] limit=6"
 
 

@@ -9,7 +9,7 @@ from tests.golden.upstream import UPSTREAM_PARTS
 
 from .project import Project
 
-pytestmark = [pytest.mark.e2e, pytest.mark.long, pytest.mark.timeout(2400)]
+pytestmark = [pytest.mark.long, pytest.mark.timeout(2400)]
 
 
 @pytest.fixture(scope="module")

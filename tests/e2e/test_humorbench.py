@@ -11,8 +11,6 @@ from tests.golden.runs import HUNDRED_PARTS, hundred, hundred_config
 
 from .project import Project
 
-pytestmark = pytest.mark.e2e
-
 LEADERBOARD, TABLE4 = "results/humorbench/leaderboard.csv", "results/humorbench/table4.csv"
 ECHO = "benchmarks=[humorbench] models=[echo]"
 VERDICTS = "data/responses/humorbench/judge"

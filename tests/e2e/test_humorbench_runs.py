@@ -7,7 +7,7 @@ import pytest
 
 from .project import Project
 
-pytestmark = [pytest.mark.e2e, pytest.mark.long, pytest.mark.real]
+pytestmark = [pytest.mark.long, pytest.mark.real]
 
 RUN = "humorbench-released"
 RESULTS = f"results/runs/{RUN}/humorbench"

@@ -29,8 +29,6 @@ from punchline.workflow.processes import SELECTION
 
 from .project import ROOT
 
-pytestmark = pytest.mark.e2e
-
 COMICS = 800  # 6,400 requests: a second or so of journalling
 WORDS = ("the", "cat", "sat", "on", "a", "mat", "and", "said", "no", "thanks", "I", "have", "had", "enough", "puns")
 

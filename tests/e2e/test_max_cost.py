@@ -4,12 +4,9 @@ import json
 from collections import Counter
 from pathlib import Path
 
-import pytest
 from tests.servers.scripted import Call, completion, scripted
 
 from .project import Project
-
-pytestmark = pytest.mark.e2e
 
 TABLE = "results/humorbench/leaderboard.csv"
 CONFIG = "benchmarks=[humorbench] models=[served,other] limit=8"

@@ -13,7 +13,7 @@ import pytest
 from .project import Project
 from .test_reruns import choose
 
-pytestmark = [pytest.mark.e2e, pytest.mark.long]
+pytestmark = pytest.mark.long
 
 SELECTION = {"benchmarks": "[pixelhumor, yesbut]", "models": "[random]", "judge": "overlap"}
 SELECTION |= {"scorers": "null", "conditions": "all", "limit": "2"}

@@ -9,8 +9,6 @@ import pytest
 
 from .project import ROOT, Project
 
-pytestmark = pytest.mark.e2e
-
 PAGE = (ROOT / "docs/new-benchmark.md").read_text()
 (CSV,) = re.findall(r"^`puns.csv`:\n\n```csv\n(.*?)^```$", PAGE, re.M | re.S)
 COMMANDS, SATIRE = re.findall(r"^```sh\n(.*?)^```$", PAGE, re.M | re.S)

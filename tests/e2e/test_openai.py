@@ -10,8 +10,6 @@ from tests.servers.runs import KEY, Served
 from .conftest import VARIABLE
 from .project import Project
 
-pytestmark = pytest.mark.e2e
-
 TABLE = "results/humorbench/leaderboard.csv"
 CONFIG = "benchmarks=[humorbench] models=[served] judge=served limit=6"
 

@@ -18,7 +18,7 @@ from tests.servers.scripted import Call, Scripted, completion, scripted
 
 from .project import ROOT, Project
 
-pytestmark = [pytest.mark.e2e, pytest.mark.long]
+pytestmark = pytest.mark.long
 
 PINS = ROOT / "tests/golden/posts.json"
 TABLES = ("results/yesbut/table3.csv", "results/humorbench/leaderboard.csv")

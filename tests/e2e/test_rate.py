@@ -19,7 +19,7 @@ from punchline.rating.votes import Votes
 
 from .project import Project
 
-pytestmark = [pytest.mark.e2e, pytest.mark.long]
+pytestmark = pytest.mark.long
 CONFIG = "benchmarks=[pixelhumor] limit=6 models=[reading-order,hal-9000,deep-thought]"
 SAID = {
     "hal-9000": "The second panel turns the first around. <script>document.title = 'run'</script>",

@@ -9,7 +9,7 @@ from tests.documents import ROOT
 
 from .project import Project
 
-pytestmark = [pytest.mark.e2e, pytest.mark.long, pytest.mark.real, pytest.mark.timeout(1200)]
+pytestmark = [pytest.mark.long, pytest.mark.real, pytest.mark.timeout(1200)]
 
 TABLE = re.findall(r"^\| (\w+)[^|]*\| [^|]+ \| ([^|]+) \| `(\w[^`]+)` \|$", (ROOT / "README.md").read_text(), re.M)
 MADE = {  # benchmark: the table that its command builds, the row, column

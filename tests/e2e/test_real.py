@@ -13,7 +13,7 @@ import pytest
 from .conftest import TABLE
 from .project import Project
 
-pytestmark = [pytest.mark.e2e, pytest.mark.long, pytest.mark.real]
+pytestmark = [pytest.mark.long, pytest.mark.real]
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from .conftest import TABLE
 from .project import Project
 from .test_reruns import damage, edit, first
 
-pytestmark = [pytest.mark.e2e, pytest.mark.long, pytest.mark.real]
+pytestmark = [pytest.mark.long, pytest.mark.real]
 
 COMICS = 12
 QUESTIONS = 8

@@ -18,7 +18,7 @@ from tests.servers.scripted import completion, scripted
 
 from .project import Project
 
-pytestmark = [pytest.mark.e2e, pytest.mark.long]
+pytestmark = pytest.mark.long
 CONFIG = "models=[invented-a,invented-b,random,reading-order,served] limit=6 benchmarks=[pixelhumor,yesbut]"
 READING = ("compare.html", "answers.html", "wall.html", "item.html")
 PAGES = (

@@ -21,8 +21,6 @@ from punchline.workflow.provenance import Status
 
 from .project import Project
 
-pytestmark = pytest.mark.e2e
-
 MODELS = ("random", "label-order")
 SELECTION = {
     "benchmarks": "[pixelhumor, hummus, humorbench]",

@@ -5,13 +5,10 @@ import shlex
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
 from tests.servers.runs import KEY, Served
 
 from .conftest import TABLE
 from .project import Project
-
-pytestmark = pytest.mark.e2e
 
 
 def test_a_model_of_a_server_from_its_card(

@@ -11,8 +11,6 @@ import pytest
 from .conftest import SMALL, TABLE
 from .project import FAST, Project
 
-pytestmark = pytest.mark.e2e
-
 
 @pytest.fixture(scope="module")
 def one_run(small_run: Project, tmp_path_factory: pytest.TempPathFactory) -> Project:

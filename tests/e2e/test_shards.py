@@ -19,7 +19,7 @@ from punchline.journal import Shard
 from .conftest import FAST, SMALL, TABLE
 from .project import Project
 
-pytestmark = [pytest.mark.e2e, pytest.mark.long]
+pytestmark = pytest.mark.long
 
 CARD = "config/model/label-order.yaml"
 JOURNAL = "data/responses/pixelhumor/label-order.jsonl"

@@ -4,12 +4,9 @@ import re
 import threading
 from pathlib import Path
 
-import pytest
 from tests.servers.scripted import Call, completion, scripted
 
 from .project import Project
-
-pytestmark = pytest.mark.e2e
 
 COMICS = 6
 CONFIG = f"models=[served] limit={COMICS}"

@@ -8,7 +8,7 @@ import pytest
 from benchmarks.torture import answers, clock, disk, files, flips, forgeries, kills, pairs
 from benchmarks.torture.ground import Ground, Row, differences, lacking
 
-pytestmark = [pytest.mark.e2e, pytest.mark.long]
+pytestmark = pytest.mark.long
 
 CHOSEN: dict[str, object] = {
     "benchmarks": ["pixelhumor"],

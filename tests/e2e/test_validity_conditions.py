@@ -9,8 +9,6 @@ from tests.servers.scripted import Call, completion, scripted
 
 from .project import Project
 
-pytestmark = pytest.mark.e2e
-
 CONFIG = "benchmarks=[yesbut] models=[longest,first,random] scorers=null conditions=[no-image,options-only,circular]"
 FILES = ("results/yesbut/picture_gain.csv", "results/yesbut/option_order.csv")
 

@@ -9,8 +9,6 @@ from tests.servers.scripted import Call, completion, scripted
 
 from .project import Project
 
-pytestmark = pytest.mark.e2e
-
 CONFIG = "benchmarks=[humorbench] models=[echo] judge=ten limit=6"
 REPEATS, VERDICTS = "results/humorbench/repeats.csv", "results/humorbench/verdicts.csv"
 

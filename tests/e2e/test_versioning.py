@@ -8,7 +8,7 @@ import pytest
 
 from .project import Project
 
-pytestmark = [pytest.mark.e2e, pytest.mark.long]
+pytestmark = pytest.mark.long
 
 
 def start(path: Path) -> Project:

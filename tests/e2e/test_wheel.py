@@ -10,7 +10,7 @@ from tests.ran import ran
 
 from .project import Project
 
-pytestmark = [pytest.mark.e2e, pytest.mark.long]
+pytestmark = pytest.mark.long
 
 
 def run(*command: str, folder: Path, fails: bool = False) -> str:

@@ -24,8 +24,7 @@ TABLE = "results/table8.csv"
 LINEAGE = "results/table8.lineage.json"
 
 pytestmark = [
-    pytest.mark.e2e,
-    pytest.mark.skipif(not (PEERS / "python").is_file(), reason="PEERS ABSENT: make peers installs what reads exports"),
+    pytest.mark.skipif(not (PEERS / "python").is_file(), reason="PEERS ABSENT: make peers installs what reads exports")
 ]
 
 

