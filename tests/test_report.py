@@ -10,8 +10,8 @@ import pytest
 from punchline.files import write_records
 from punchline.paths import Paths
 from punchline.report import figures
-from punchline.report.pictures import OWN, Right, held, right_of, rights
-from punchline.report.tables import Cell, Row, Sheet, cell
+from punchline.report.pictures import OWN, Right, held, items_with_rights, rights
+from punchline.report.tables import Cell, Sheet, cell
 from punchline.schema import ImageRef, Item
 from punchline.tables.declare import Table
 from punchline.workflow.processes import MODES
@@ -34,9 +34,10 @@ def test_a_licence_decides(licence: str, tmp_path: Path, monkeypatch: pytest.Mon
     manifest.write_text(f"comic_id,page_url,licence,credit\nc,https://a.example/c,{licence},by C\n")
     known = rights(chosen(drawn=False), "yesbut")
     assert known["c"] == Right(LICENCES[licence], licence, "by C", "https://a.example/c")
-    unknown = right_of(chosen(drawn=False), known, "other", "https://a.example/o")
-    assert unknown == Right("all", url="https://a.example/o")
-    assert right_of(chosen(drawn=True), {}, "c") == OWN
+    item = Item(benchmark="yesbut", item_id="o", source="s", cluster="o", fields={"page_url": "https://a.example/o"})
+    write_records("data/items/yesbut/items.jsonl", [item])
+    for drawn, right in ((False, Right("all", url="https://a.example/o")), (True, OWN)):
+        assert list(items_with_rights(chosen(drawn=drawn), "yesbut")) == [(item, right)]
 
 
 def test_nothing_is_held_that_may_not_be_passed_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -82,7 +83,7 @@ def test_cells_are_shown(values: dict[str, str], column: str, expected: Cell) ->
 
 
 def sheet(*rows: dict[str, str]) -> Sheet:
-    return Sheet("b", TABLE, "t.csv", ["model", "wer"], [Row(row, []) for row in rows])
+    return Sheet("b", TABLE, "t.csv", ["model", "wer"], rows)
 
 
 HOSTILE = "<script>alert(1)</script>\"'&"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from itertools import chain
@@ -25,10 +25,12 @@ from punchline.core import engine as engines
 from punchline.errors import PunchlineError
 from punchline.fetch.manifests import ANNOTATION_COLUMNS
 from punchline.files import csv_text, parse_csv, write_text
+from punchline.grouping import grouped
 from punchline.paths import journal
 from punchline.rating.votes import CastVote, ShownText, Unit, Votes
 from punchline.respond import answered, image_files
 from punchline.schema import Item, sha256
+from punchline.tables.ratings import leading
 
 TEXTS = 4  # of a question: an answer and three distractors
 
@@ -50,12 +52,11 @@ def units(items: Mapping[str, Item], models: Sequence[str], seed: int) -> list[U
 
 def draft_units(items: Mapping[str, Item], pool: Sequence[Draft]) -> list[Unit]:
     """A unit per strip and task, answers before distractors, with empty texts to write in if drafts are too few."""
-    groups = defaultdict[tuple[str, str], list[ShownText]](list)
-    for draft in sorted(pool, key=lambda draft: draft.kind):
-        groups[draft.item_id, draft.task].append(ShownText(source=draft.source, text=draft.text, kind=draft.kind))
+    drafts = grouped(sorted(pool, key=attrgetter("kind")), attrgetter("item_id", "task"))
     units = []
-    for (item_id, task), texts in sorted(groups.items()):
+    for (item_id, task), group in sorted(drafts.items()):
         picture = items[item_id].images[0]
+        texts = [ShownText(source=draft.source, text=draft.text, kind=draft.kind) for draft in group]
         texts += [ShownText(source="", text="", kind=DISTRACTOR)] * (TEXTS - len(texts))
         units.append(Unit(item_id=item_id, task=task, texts=tuple(texts), picture=picture.path, sha256=picture.sha256))
     return units
@@ -79,11 +80,11 @@ def wrong(answers: Mapping[str, str]) -> str:
 def winner(votes: Sequence[CastVote]) -> CastVote | None:
     """The vote that most raters of a unit agree with; None if several lead."""
     versions = [
-        ({(kind, plain(text)) for kind, text in texts_of(one.answers)}, one.answers.get(CATEGORY, "")) for one in votes
+        (frozenset((kind, plain(text)) for kind, text in texts_of(vote.answers)), vote.answers.get(CATEGORY, ""))
+        for vote in votes
     ]
-    counts = [versions.count(version) for version in versions]
-    leading = [version for version, count in zip(versions, counts, strict=True) if count == max(counts)]
-    return votes[versions.index(leading[0])] if all(version == leading[0] for version in leading) else None
+    version = leading(Counter(versions))
+    return None if version is None else votes[versions.index(version)]
 
 
 def used(votes: Sequence[CastVote]) -> tuple[ShownText, ...]:

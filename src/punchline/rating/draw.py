@@ -15,16 +15,19 @@ from punchline.config.runs import making
 from punchline.core.benchmark import every, facet, studies
 from punchline.errors import PunchlineError, nearest
 from punchline.files import read_records
+from punchline.grouping import grouped
 from punchline.paths import Paths
 from punchline.prepare import read_files
 from punchline.rating import drafts
 from punchline.rating.assignment import assigned, chosen, with_checks
 from punchline.rating.outcome import even, study_of
-from punchline.rating.texts import Texts, answer_texts, written
+from punchline.rating.texts import answer_texts, written
 from punchline.rating.votes import Seats, Sheet, ShownText, Unit, Votes
 from punchline.schema import Gold, Item
 
 DISPUTED = 1  # questions on which people may differ about an item of high agreement
+Named = tuple[str, bytes]  # name and content of a file
+
 CHECK = "This is no answer but a check that you read along: choose {} here."
 
 
@@ -51,16 +54,30 @@ def prepared_items(where: Paths, benchmark: str, target: str = "prepare") -> dic
     return {item.item_id: item for item in read_records(path, Item)}
 
 
-def _units(where: Paths, benchmark: str, study: Study, texts: Texts, items: Mapping[str, Item]) -> list[Unit]:
-    """All units: one per text, or per item if the best of its texts is chosen or a text is written."""
+def _units(
+    where: Paths,
+    benchmark: str,
+    study: Study,
+    models: Sequence[str],
+    people: Named | None,
+    items: Mapping[str, Item],
+) -> list[Unit]:
+    """All units: one per text, or per item if the best of its texts is chosen or a text is written.
+
+    Texts are answers of models, or what the study offers; with texts of people, those about the same items.
+    """
+    texts = answer_texts(where, benchmark, study, models if study.of_answers else ())
+    if study.offered is not None:
+        texts = {(one.item_id, *key): text for one in items.values() for key, text in study.offered(one).items()}
+    if people is not None:
+        by_rater = written(people[1], people[0], study, items)
+        about_items = {item_id for item_id, *_ in by_rater}
+        texts = {key: text for key, text in texts.items() if key[0] in about_items} | by_rater
     blurred: Mapping[str, str] = getattr(facet(benchmark, "shown"), "BLURRED", {})  # values of gold
     golds = {gold.item_id: gold for gold in read_records(where.gold(benchmark), Gold)} if study.gold or blurred else {}
-    groups: dict[tuple[str, ...], list[ShownText]] = {}
+    groups = grouped(sorted(texts.items()), lambda entry: entry[0][: 2 if study.best else 3])
     if study.writes:
         groups = {(item_id, task): [] for item_id in sorted(items) for task in study.questions}
-    for (item_id, task, source), text in sorted(texts.items()):
-        key = (item_id, task) if study.best else (item_id, task, source)
-        groups.setdefault(key, []).append(ShownText(source=source, text=text))
     units = []
     for (item_id, task, *_), group in groups.items():
         item, about = items[item_id], dict[str, Any]()
@@ -73,7 +90,8 @@ def _units(where: Paths, benchmark: str, study: Study, texts: Texts, items: Mapp
             about = {"picture": picture.path, "sha256": picture.sha256}
         if any(golds[item_id].values.get(name) == value for name, value in blurred.items()):
             about["blurred"] = True
-        units.append(Unit(item_id=item_id, task=task, texts=tuple(group), context=tuple(context), **about))
+        shown = tuple(ShownText(source=source, text=text) for (*_, source), text in group)
+        units.append(Unit(item_id=item_id, task=task, texts=shown, context=tuple(context), **about))
     return units
 
 
@@ -125,25 +143,6 @@ def _seated(
     return sheet, seats
 
 
-def _texts(
-    where: Paths,
-    benchmark: str,
-    study: Study,
-    models: Sequence[str],
-    by_people: tuple[str, bytes] | None,
-    items: Mapping[str, Item],
-) -> Texts:
-    """Texts to rate: answers of models, or what the study offers; with texts of people, those about the same items."""
-    texts = answer_texts(where, benchmark, study, models if study.of_answers else ())
-    if study.offered is not None:
-        texts = {(one.item_id, *key): text for one in items.values() for key, text in study.offered(one).items()}
-    if by_people is None:
-        return texts
-    by_rater = written(by_people[1], by_people[0], study, items)
-    about = {item_id for item_id, *_ in by_rater}
-    return {key: text for key, text in texts.items() if key[0] in about} | by_rater
-
-
 def _check_ratable(units: Sequence[Unit], study: Study) -> None:
     """Raises PunchlineError where there is nothing to rate."""
     if units:
@@ -164,7 +163,7 @@ def draw_up(
     seed: int,
     overlap: int | None = None,
     items: int | None = None,
-    texts: tuple[str, bytes] | None = None,
+    texts: Named | None = None,
     agreed: bool = False,
     pointers: bool = False,
 ) -> tuple[Sheet, Seats]:
@@ -189,7 +188,7 @@ def draw_up(
     if study.reviews:
         ratable = drafts.units(all_items, models, seed)
     else:
-        ratable = _units(where, benchmark, study, _texts(where, benchmark, study, models, texts, all_items), all_items)
+        ratable = _units(where, benchmark, study, models, texts, all_items)
     if agreed:
         allowed = agreeing(where, benchmark)
         ratable = [unit for unit in ratable if unit.item_id in allowed]

@@ -155,10 +155,8 @@ def export(votes: Votes, out: Path) -> tuple[int, int]:
     if not rows:
         hint = f"See who has rated: punchline rate status {votes.name}"
         raise PunchlineError("nothing to export yet", file=votes.path, hint=hint)
-    others: list[dict[str, Any]] = []
-    if out.is_file():
-        others = [cells for _, cells in parse_csv(out.read_bytes(), (), file=out)]
-        others = [cells for cells in others if cells.get("sheet") != votes.version]
+    lines = parse_csv(out.read_bytes(), (), file=out) if out.is_file() else []
+    others: list[dict[str, Any]] = [cells for _, cells in lines if cells.get("sheet") != votes.version]
     columns = list(dict.fromkeys(name for row in (*others, *rows) for name in row))
     text = csv_text(columns, [*others, *rows])
     if study.file == RATINGS:

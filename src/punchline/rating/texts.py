@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from punchline.benchmarks.study import HUMAN, Study
 from punchline.config.runs import making
@@ -70,9 +71,7 @@ def written(content: bytes, file: str, study: Study, items: Mapping[str, Item]) 
     texts: Texts = {}
     if all(name in content.partition(b"\n")[0].decode("utf-8-sig", "replace") for name in RELEASED):
         rows = [tuple(cells[name].strip() for name in RELEASED) for _, cells in parse_csv(content, RELEASED, file=file)]
-        for item_id, text in rows:
-            if item_id in items and text:
-                texts.setdefault((item_id, "", HUMAN), text)
+        texts = {(item_id, "", HUMAN): text for item_id, text in reversed(rows) if item_id in items and text}
         log_line(f"{file}: {len(texts):,} of {len(rows):,} explanations are of comics of this run, the first of each")
         return texts
     for line, cells in parse_csv(content, TEXTS, file=file):
@@ -101,13 +100,13 @@ def blinded(study: Study, texts: Texts, items: Mapping[str, Item], seed: int) ->
         raise PunchlineError("a sheet is for studies in which raters give points", hint="Use pages: --raters N")
     order = sorted(texts.items())
     random.Random(seed).shuffle(order)
-    questions = [(key, text, question) for key, text in order for question in study.questions[key[1]]]
-    rows = []
-    for row, ((item_id, task, source), text, question) in enumerate(questions, start=1):
+    sheet, key = list[dict[str, Any]](), list[dict[str, Any]]()
+    for (item_id, task, source), text in order:
         image = items[item_id].images[0].path if items[item_id].images else ""
-        values = (row, item_id, image, for_spreadsheet(text), question.ask, "", source, task, question.aspect)
-        rows.append(dict(zip((*SHEET, *KEY[2:]), values, strict=True)))
-    sheet, key = ([{name: row[name] for name in columns} for row in rows] for columns in (SHEET, KEY))
+        for question in study.questions[task]:
+            shared = {"row": len(sheet) + 1, "item_id": item_id}
+            sheet.append(shared | {"image": image, "explanation": for_spreadsheet(text), "question": question.ask})
+            key.append(shared | {"source": source, "task": task, "aspect": question.aspect})
     return csv_text(SHEET, sheet), csv_text(KEY, key)
 
 

@@ -11,10 +11,10 @@ import json
 import os
 import secrets
 import sqlite3
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from hmac import compare_digest
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -24,6 +24,7 @@ from msgspec import UNSET, UnsetType
 from punchline.benchmarks.study import Question
 from punchline.errors import PunchlineError, permission_hint
 from punchline.files import write_bytes
+from punchline.grouping import grouped
 from punchline.schema import Record
 
 POINTERS = "pointers"  # among a vote's answers: what holds
@@ -202,11 +203,10 @@ class Votes:
 
     def offered(self, rater: str) -> dict[int, set[int]]:
         """{unit: the texts to choose among} of a rater who decides, in a study that an older version made."""
-        offers = defaultdict[int, set[int]](set)
-        if self._rows("SELECT 1 FROM sqlite_master WHERE name = 'offered'"):
-            for unit, text in self._rows("SELECT unit, text FROM offered WHERE rater = ?", rater):
-                offers[unit].add(text)
-        return dict(offers)
+        if not self._rows("SELECT 1 FROM sqlite_master WHERE name = 'offered'"):
+            return {}
+        offers = grouped(self._rows("SELECT unit, text FROM offered WHERE rater = ?", rater), itemgetter(0))
+        return {unit: {text for _, text in rows} for unit, rows in offers.items()}
 
     def vote(self, rater: str, unit: int, answers: Mapping[str, str], note: str, pointers: str = "") -> None:
         """Add a vote; it is on disk on return."""
@@ -218,17 +218,15 @@ class Votes:
     def given(self, rater: str | None = None) -> dict[tuple[str, int], CastVote]:
         """The last vote on every unit by (rater, unit), of one rater or of all, in the order of first votes."""
         query = "SELECT rater, unit, answers, note, time FROM votes WHERE ?1 IS NULL OR rater = ?1 ORDER BY id"
-        rows = (CastVote(*row) for row in self._rows(query, rater))
         votes = {}
-        for row in rows:
-            answers = json.loads(row.answers)  # type: ignore[arg-type]
+        for voter, unit, text, note, time in self._rows(query, rater):
+            answers = json.loads(text)
             pointers = answers.pop(POINTERS, "")
-            votes[row.rater, row.unit] = row._replace(answers=answers, pointers=pointers)
+            votes[voter, unit] = CastVote(voter, unit, answers, note, time, pointers)
         return votes
 
     def rated(self) -> dict[int, list[CastVote]]:
         """The last votes by unit, of all units without a rater who is yet to vote."""
-        given, seated = self.given(), defaultdict[int, list[CastVote | None]](list)
-        for rater, unit in self._rows("SELECT rater, unit FROM seats ORDER BY unit, rater"):
-            seated[unit].append(given.get((rater, unit)))
-        return {unit: [one for one in own if one] for unit, own in seated.items() if all(own)}
+        given, seats = self.given(), self._rows("SELECT rater, unit FROM seats ORDER BY unit, rater")
+        seated = grouped(seats, itemgetter(1)).items()
+        return {unit: [given[seat] for seat in rows] for unit, rows in seated if given.keys() >= set(rows)}

@@ -55,28 +55,23 @@ def points(sheet: Sheet, values: Sequence[str], by: Sequence[str]) -> list[Point
     dots = []
     for row in sheet.rows:
         for column in values:
-            if (value := parse_number(row.values.get(column, ""))) is not None:
-                low, high = (parse_number(row.values.get(f"{column}_{end}", "")) for end in ("lo", "hi"))
-                dots.append(
-                    {name: row.values.get(name, "") for name in ("model", "kind", *by)}
-                    | {"column": head(column), "value": value, "low": low, "high": high}
-                    | {"comparable": row.comparable}
-                )
+            if (value := parse_number(row.get(column, ""))) is not None:
+                low, high = (parse_number(row.get(f"{column}_{end}", "")) for end in ("lo", "hi"))
+                about = {name: row.get(name, "") for name in ("model", "kind", *by)}
+                ends = {"low": low, "high": high, "comparable": row.get("comparable") == "yes"}
+                dots.append({**about, "column": head(column), "value": value, **ends})
     return dots
 
 
 def first_keys(sheet: Sheet) -> list[Row]:
     """The rows that speak of all items: those with the first keys that the table has, and of each model the first."""
     keys = [name for name in ("subset", *sheet.table.keys) if name in sheet.columns]
+    rows = [row for row in sheet.rows if row.get(sheet.main)]
     seen: dict[tuple[str, str], Row] = {}
-    wanted = None
-    for row in (row for row in sheet.rows if row.values.get(sheet.main)):
-        values = [row.values.get(name, "") for name in keys]
-        wanted = values if wanted is None else wanted
-        if values == wanted or (
-            row.kind == "published" and all(a in ("", b) for a, b in zip(values, wanted, strict=True))
-        ):
-            seen.setdefault((row.kind, row.values["model"]), row)
+    for row in rows:
+        unnamed = ("",) if row["kind"] == "published" else ()
+        if all(row.get(name, "") in (rows[0].get(name, ""), *unnamed) for name in keys):
+            seen.setdefault((row["kind"], row["model"]), row)
     return list(seen.values())
 
 
@@ -128,13 +123,11 @@ def figure(sheet: Sheet, chart: Chart) -> Spec:
         parts.setdefault(part, []).append(point)
     plots = []
     for part, points_of_part in parts.items():
-        if len({(point["named"], point["kind"]) for point in points_of_part}) == len(
-            points_of_part
-        ):  # ours and the printed on one line
+        lines = {(point["named"], point["kind"]) for point in points_of_part}
+        if len(lines) == len(points_of_part):  # ours and the printed on one line
             points_of_part = [{**point, "label": point["named"]} for point in points_of_part]
-        plots.append(
-            _dots(points_of_part, points_of_part[0]["column"]) | {"title": _filled(_SPECS["title"], {"text": part})}
-        )
+        title = {"title": _filled(_SPECS["title"], {"text": part})}
+        plots.append(_dots(points_of_part, points_of_part[0]["column"]) | title)
     return _spec(*plots)
 
 
@@ -177,5 +170,5 @@ def on_paper(spec: Spec) -> Spec:
 def values_in_words(sheet: Sheet) -> str:
     """A table's main column in words, for readers who do not see its chart."""
     column = sheet.main
-    parts = [f"{row.values['model']} {row.values[column][:6]}" for row in sheet.rows if row.values.get(column)]
+    parts = [f"{row['model']} {row[column][:6]}" for row in sheet.rows if row.get(column)]
     return ", ".join(parts[:12]) + (", …" if len(parts) > 12 else "")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ from pathlib import Path
 from punchline import paths
 from punchline.artifacts.project import Project
 from punchline.errors import PunchlineError
-from punchline.files import REBUILD, records_in
+from punchline.files import REBUILD, parse_csv, records_in
 from punchline.schema import ImageRef, Item, sha256
 from punchline.workflow.processes import MODES
 
@@ -44,18 +43,16 @@ def rights(project: Project, benchmark: str) -> dict[str, Right]:
     pinned = Path(paths.manifest(benchmark, "images_pinned.csv"))
     if project.selection.corpus.drawn or not pinned.is_file():
         return {}
-    with pinned.open(encoding="utf-8", newline="") as file:
-        return {
-            comic: Right("open" if _OPEN.match(licence) else "all", licence, credit, page)
-            for comic, licence, credit, page in map(itemgetter(*PINNED), csv.DictReader(file))
-        }
+    rows = (itemgetter(*PINNED)(row) for _, row in parse_csv(pinned.read_bytes(), PINNED, file=pinned))
+    return {name: Right("open" if _OPEN.match(licence) else "all", licence, *about) for name, licence, *about in rows}
 
 
 def items_with_rights(project: Project, benchmark: str) -> Iterator[tuple[Item, Right]]:
-    """A benchmark's items in their order, each with the right of its pictures."""
+    """A benchmark's items in their order, each with the right of its pictures; "all" where no licence is known."""
     known = rights(project, benchmark)
     for item in records_in(project.paths.items(benchmark), Item):
-        yield item, right_of(project, known, item.item_id, str(item.fields.get("page_url") or ""))
+        unknown = Right("all", url=str(item.fields.get("page_url") or ""))
+        yield item, OWN if project.selection.corpus.drawn else known.get(item.item_id, unknown)
 
 
 def held(project: Project, benchmark: str, chosen: str) -> Iterator[ImageRef]:
@@ -76,8 +73,3 @@ def content(image: ImageRef) -> bytes:
     if sha256(image_bytes) != image.sha256:
         raise PunchlineError("not the picture that was made", file=image.path, hint=REBUILD)
     return image_bytes
-
-
-def right_of(project: Project, known: dict[str, Right], item_id: str, page_url: str = "") -> Right:
-    """The right of one item; its page is named where nothing else is known. `known`: from `rights`."""
-    return OWN if project.selection.corpus.drawn else known.get(item_id, Right("all", url=page_url))

@@ -78,27 +78,21 @@ class Site:
         """Files on the validity of scores that have rows, by benchmark ("" over all) and name."""
         return validity.read_files(self.project)
 
-    def lines_of(self, benchmark: str, name: str) -> validity.Lines:
-        """Lines of one of them; [] without rows."""
-        file = self.validity_files.get((benchmark, name))
-        return file.lines if file else []
-
     def corrections(self, sheet: Sheet) -> str:
         """Accuracy and ranks of a main table's models by people's labels, as text."""
-        lines = self.lines_of(sheet.benchmark, "corrected") if sheet is self.mains[sheet.benchmark] else []
-        return validity.corrections(lines, self.project.selection.scoring or sheet.table.published_rule)
+        file = self.validity_files.get((sheet.benchmark, "corrected"))
+        if file is None or sheet is not self.mains[sheet.benchmark]:
+            return ""
+        return validity.corrections(file.lines, self.project.selection.scoring or sheet.table.published_rule)
 
     def standing(self, sheet: Sheet) -> Standing:
         """The models of a table in order."""
         cards, benchmark = self.project.cards, sheet.benchmark
         printed = {name: row for name in cards if (row := cards[name].printed_as(benchmark, sheet.name)) is not None}
         ranks = self.ranks.get((benchmark, sheet.name), {})
-        return standing(sheet, ranks, printed, self.shortcuts(sheet))
-
-    def shortcuts(self, sheet: Sheet) -> validity.Lines:
-        """The best shortcut of each row and column of a table."""
-        file = self.project.paths.csv("shortcuts", sheet.benchmark)
-        return best_shortcuts(file, sheet.table) if sheet.scored_as_published else []
+        scored_as_published = self.project.selection.scoring in (None, sheet.table.published_rule)
+        shortcuts = self.project.paths.csv("shortcuts", benchmark)
+        return standing(sheet, ranks, printed, best_shortcuts(shortcuts, sheet.table) if scored_as_published else [])
 
     @cached_property
     def states(self) -> pd.DataFrame:
@@ -201,7 +195,7 @@ class Site:
             standing=self.standing(sheet) if table.of_models else None,
             chart=figures.svg(figures.figure(sheet, table.chart)) if table.chart else "",
             disagree=disagree,
-            kinds=[kind for kind in KINDS if any(row.kind == kind for row in sheet.rows)],
+            kinds=[kind for kind in KINDS if any(row["kind"] == kind for row in sheet.rows)],
         )
 
     def _list(self, file: validity.File) -> None:
@@ -235,19 +229,15 @@ class Site:
     def _lists(self) -> list[tuple[str, str, list[str], list[list[Cell]]]]:
         """(title, description, columns, rows) of the run's other lists."""
         where = self.project.paths
+        differ = "Cells in which rules released and paper differ."
         lists = [
-            ("Cost", "The cost of answers and verdicts, by the prices in the cards.", *lines(where.csv("cost"))),
-            (
-                "Differences between the rules",
-                "Cells in which rules released and paper differ.",
-                *lines(where.csv("discrepancies")),
-            ),
+            ("Cost", "The cost of answers and verdicts, by the prices in the cards.", where.csv("cost")),
+            ("Differences between the rules", differ, where.csv("discrepancies")),
         ]
-        for name in self.sheets:
-            path = where.csv("availability", name)
-            if Path(path).is_file():
-                lists.append((f"Images of {title_of(name)}", "Available images, by source.", *lines(path)))
-        return lists
+        for name in filter(self.project.illustrated, self.sheets):
+            images = where.csv("availability", name)
+            lists.append((f"Images of {title_of(name)}", "Available images, by source.", images))
+        return [(title, about, *lines(path)) for title, about, path in lists]
 
 
 def title_of(benchmark: str) -> str:

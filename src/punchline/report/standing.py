@@ -4,28 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from punchline.report.figures import first_keys
-from punchline.report.tables import KINDS, Row, Sheet, parse_number, shown_number
+from punchline.report.tables import KINDS, Row, Sheet, cell, parse_number, shown_number
 from punchline.report.validity import in_row
 
 TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)  # shares of an axis that get a label
 AXES = (1.0, 5.0, 7.0, 10.0, 100.0)  # ends of an axis; of larger values, the largest
 
 
-@dataclass(frozen=True)
-class Ranks:
+class Ranks(NamedTuple):
     """The possible ranks of a model, at 95 % confidence for all models of a table together."""
 
     first: int
     last: int
 
     def __str__(self) -> str:
-        return str(self.first) if self.first == self.last else f"{self.first}–{self.last}"
+        return "–".join(dict.fromkeys(map(str, self)))
 
     def in_words(self) -> str:
         """The ranks as ordinals: `1st to 3rd`."""
-        return ordinal(self.first) if self.first == self.last else f"{ordinal(self.first)} to {ordinal(self.last)}"
+        return " to ".join(dict.fromkeys(map(ordinal, self)))
 
 
 @dataclass(frozen=True)
@@ -85,39 +85,36 @@ def standing(
 
     `shortcuts`: the best of each row and column, as in shortcuts.csv.
     """
-    column, rows = sheet.main, first_keys(sheet)
-    column_index = sheet.columns.index(column) if rows else 0
-    ends = [value for row in rows for name in (column, f"{column}_hi") if (value := _value(row, name)) is not None]
+    column, table, rows = sheet.main, sheet.table, first_keys(sheet)
+
+    def number(row: Row, ending: str = "") -> float | None:
+        return parse_number(row.get(column + ending, ""))
+
+    ends = [end for row in rows for end in (number(row), number(row, "_hi")) if end is not None]
     top = next((end for end in AXES if end >= max(ends, default=0)), max(ends, default=1.0))
-    papers = {row.values["model"]: row for row in rows if row.kind == "published"}
-    of_models = set[str]()
 
     def place(value: float | None) -> str:
         return "" if value is None else f"{100 * min(max(value / top, 0), 1):.2f}%"
 
+    papers = {row["model"]: row for row in rows if row["kind"] == "published"}
+    of_models = {printed_as.get(row["model"]) for row in rows if row["kind"] != "published"}
+    sign = 1 if table.better(column) == "lower" else -1
     lines = []
-    for row in rows:
-        model, cell, ours = row.values["model"], row.cells[column_index], row.kind != "published"
+    for row in sorted(rows, key=lambda row: (KINDS.index(row["kind"]), sign * (number(row) or 0), row["model"])):
+        model, value, ours = row["model"], cell(row, column, table), row["kind"] != "published"
+        if not ours and model in of_models:
+            continue
         paper = papers.get(printed_as.get(model, "")) if ours else row
-        of_models |= {printed_as[model]} if ours and paper else set()
-        of_paper = (paper.cells[column_index].text, place(_value(paper, column))) if paper else ("", "")
-        at, low, high = [place(_value(row, name)) if ours else "" for name in (column, f"{column}_lo", f"{column}_hi")]
-        text = cell.text if ours else ""
-        lines.append(Line(model, row.kind, ranks.get(model), text, cell.interval, at, low, high, *of_paper))
-    sign = 1 if sheet.table.better(column) == "lower" else -1
-    values = {(row.kind, row.values["model"]): sign * (_value(row, column) or 0) for row in rows}
-    lines = [line for line in lines if line.kind != "published" or line.model not in of_models]
-    lines.sort(key=lambda line: (KINDS.index(line.kind), values[line.kind, line.model], line.model))
+        of_paper = (cell(paper, column, table).text, place(number(paper))) if paper else ("", "")
+        at, low, high = [place(number(row, ending)) if ours else "" for ending in ("", "_lo", "_hi")]
+        text = value.text if ours else ""
+        lines.append(Line(model, row["kind"], ranks.get(model), text, value.interval, at, low, high, *of_paper))
     ticks = [(f"{100 * share:g}%", f"{top * share:g}") for share in TICKS]
     marks = [
         ("shortcut", place(float(one["value"])), f"best shortcut, {one['shortcut']}: {shown_number(one['value'])}")
         for one in shortcuts
-        if one["metric"] == column and rows and in_row(one, rows[0].values)
+        if one["metric"] == column and rows and in_row(one, rows[0])
     ]
     human_lines = [line for line in lines if line.kind == "human" and line.at][:1]
     marks += [("people", line.at, f"people, {line.model}: {line.text}") for line in human_lines]
     return Standing(lines, ticks, sum(line.ranks is not None for line in lines), marks)
-
-
-def _value(row: Row, column: str) -> float | None:
-    return parse_number(row.values.get(column, ""))

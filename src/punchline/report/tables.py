@@ -22,6 +22,8 @@ from punchline.text import escape_controls
 HIDDEN = ("engine", "comparable", "note")
 KINDS = ("measured", "baseline", "human", "published")
 
+Row = Mapping[str, str]  # values by column, as in the CSV
+
 
 @dataclass(frozen=True)
 class Cell:
@@ -31,22 +33,6 @@ class Cell:
     sort: str = ""
     interval: str = ""
     number: bool = False
-
-
-@dataclass(frozen=True)
-class Row:
-    """One row: values by column as in the CSV, and the cells of the columns that are shown."""
-
-    values: Mapping[str, str]
-    cells: Sequence[Cell]
-
-    @property
-    def kind(self) -> str:
-        return self.values["kind"]
-
-    @property
-    def comparable(self) -> bool:
-        return self.values.get("comparable") == "yes"
 
 
 @dataclass(frozen=True)
@@ -62,7 +48,6 @@ class Sheet:
     root: str = ""
     made_at: str = ""
     verdict: Mapping[str, Any] = field(default_factory=dict)  # of its last audit
-    scored_as_published: bool = True  # by the rule of the published values
 
     @property
     def name(self) -> str:
@@ -76,9 +61,13 @@ class Sheet:
     @property
     def main(self) -> str:
         """The column that models are compared by; where none has a value in it, the first column in which one has."""
-        ours = [row.values for row in self.rows if row.kind != "published"]
-        columns = (name for name in self.table.columns if any(values.get(name) for values in ours))
+        ours = [row for row in self.rows if row["kind"] != "published"]
+        columns = (name for name in self.table.columns if any(row.get(name) for row in ours))
         return next(columns, self.table.columns[0])
+
+    def cells(self, row: Row) -> list[Cell]:
+        """The cells of a row's columns."""
+        return [cell(row, name, self.table) for name in self.columns]
 
 
 def head(column: str) -> str:
@@ -130,12 +119,11 @@ def read_sheet(project: Project, benchmark: str, table: Table) -> Sheet:
         table,
         path.as_posix(),
         columns,
-        [Row(line, [cell(line, name, table) for name in columns]) for line in lines],
+        lines,
         lineage.noted.get("notes", ()),
         lineage.root,
         str(lineage.noted.get("made_at", ""))[:16].replace("T", " "),
         json.loads(audited.read_bytes()) if audited.is_file() else {},
-        project.selection.scoring in (None, table.published_rule),
     )
 
 

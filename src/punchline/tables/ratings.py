@@ -10,10 +10,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from punchline.errors import PunchlineError, nearest
 from punchline.files import csv_text, parse_csv
+from punchline.grouping import grouped
+
+T = TypeVar("T")
 
 RATINGS = "ratings.csv"
 ABOUT = ("task", "aspect")  # columns that tell apart what was rated; others are notes
@@ -88,13 +91,11 @@ def read_ratings(
 
 def preferred(choices: Sequence[Choice]) -> dict[str, str | None]:
     """{item id: the source that most of its raters chose}; None where two or more have the most votes."""
-    votes: dict[str, Counter[str]] = {}
-    for choice in choices:
-        votes.setdefault(choice.item_id, Counter())[choice.source] += 1
-    return {item_id: leading(counted) for item_id, counted in votes.items()}
+    votes = grouped(choices, lambda choice: choice.item_id)
+    return {item_id: leading(Counter(choice.source for choice in group)) for item_id, group in votes.items()}
 
 
-def leading(counted: Counter[str]) -> str | None:
+def leading(counted: Counter[T]) -> T | None:
     """The value with the most votes; None for a tie."""
     first, *rest = counted.most_common(2)
     return None if rest and rest[0][1] == first[1] else first[0]
