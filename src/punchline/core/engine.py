@@ -35,6 +35,10 @@ class Engine(ABC):
     def __init__(self, card: ModelCard, seed: int = 0) -> None:
         self.card, self.seed = card, seed
 
+    def wrong(self, what: str, **where: Any) -> PunchlineError:
+        """An error that names the card; `where`: field and hint."""
+        return PunchlineError(what, file=self.card.file, **where)
+
     @abstractmethod
     def identity(self) -> dict[str, Any]:
         """All that can change an answer but the request: model id, revision, dtype, constants, seed, file digest."""

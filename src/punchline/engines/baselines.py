@@ -26,7 +26,7 @@ from punchline.core import shortcuts
 from punchline.core.benchmark import NoAnswer, facet
 from punchline.core.engine import Engine, has_all_images, image_file, images_in, read_options, response
 from punchline.core.threads import threads
-from punchline.errors import PunchlineError, nearest
+from punchline.errors import nearest
 from punchline.grouping import grouped
 from punchline.schema import ModelCard, Request, Response, Text, sha256
 from punchline.workflow import code
@@ -71,12 +71,33 @@ class Baseline(Engine):
 
     def __init__(self, card: ModelCard, seed: int = 0) -> None:
         super().__init__(card, seed)
-        self.options = _read(card)
-        self.name = card.engine
+        self.options, self.name = read_options(card, Options, "docs/models.md"), card.engine
         self.baseline = self.options.baseline
+        self._check()
         self.needs_images = self.baseline not in BLIND
         self.repeatable = self.baseline not in ("ocr", *TEXT)
         self.version = f"{punchline.__version__} ({self.baseline})"
+
+    def _check(self) -> None:
+        """Raises PunchlineError for constants that do not fit the baseline."""
+        options, baseline = self.options, self.baseline
+        if (baseline == "overlap") != (options.threshold is not None):
+            expected = "expected a share from 0 to 1" if baseline == "overlap" else f"{baseline} takes no threshold"
+            raise self.wrong(f"{expected}, got {options.threshold!r}", field="threshold")
+        if baseline != "prior":
+            if options.answers is not None:
+                raise self.wrong(f"{baseline} takes no answers; only prior does", field="answers")
+            return
+        if not options.answers:
+            what = f"expected an answer for at least one task, got {options.answers!r}"
+            raise self.wrong(what, field="answers", hint="Write one a line, as `Q5: Surprise`")
+        tasks = [task for benchmark in benchmarks.every(benchmarks.load).values() for task in benchmark.TASKS]
+        for task, text in options.answers.items():
+            if task not in tasks:
+                raise self.wrong(f"unknown task {task!r}", field="answers", hint=nearest(str(task), tasks))
+            if not isinstance(text, str):
+                hint = 'Put it in quotation marks: YAML reads Yes as true and "Yes" as a text'
+                raise self.wrong(f"an answer must be a text, got {text!r}", field=f"answers.{task}", hint=hint)
 
     def identity(self) -> dict[str, Any]:
         """The baseline, its constants, and the libraries that it reads comics with; the seed only where one is used."""
@@ -175,27 +196,3 @@ TEXT = ("echo", "overlap")  # baselines that read the prompt only
 BLIND = ("prior", "longest-option", *TEXT)  # baselines that see no image
 ANSWERS = {"prior": _constant, "echo": _by_words, "overlap": _by_words}  # the others answer by task
 engine = Baseline
-
-
-def _read(card: ModelCard) -> Options:
-    """Checked options: the baseline, and its constants."""
-    options = read_options(card, Options, "docs/models.md")
-    wrong, baseline = functools.partial(PunchlineError, file=card.file), options.baseline
-    if (baseline == "overlap") != (options.threshold is not None):
-        expected = "expected a share from 0 to 1" if baseline == "overlap" else f"{baseline} takes no threshold"
-        raise wrong(f"{expected}, got {options.threshold!r}", field="threshold")
-    if baseline != "prior":
-        if options.answers is not None:
-            raise wrong(f"{baseline} takes no answers; only prior does", field="answers")
-        return options
-    if not options.answers:
-        what = f"expected an answer for at least one task, got {options.answers!r}"
-        raise wrong(what, field="answers", hint="Write one a line, as `Q5: Surprise`")
-    tasks = [task for benchmark in benchmarks.every(benchmarks.load).values() for task in benchmark.TASKS]
-    for task, text in options.answers.items():
-        if task not in tasks:
-            raise wrong(f"unknown task {task!r}", field="answers", hint=nearest(str(task), tasks))
-        if not isinstance(text, str):
-            hint = 'Put it in quotation marks: YAML reads Yes as true and "Yes" as a text'
-            raise wrong(f"an answer must be a text, got {text!r}", field=f"answers.{task}", hint=hint)
-    return options

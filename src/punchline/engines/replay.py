@@ -8,7 +8,7 @@ The text of an answer is what the file says; whether it is a refusal is not gues
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, TypeVar, cast
 
@@ -50,12 +50,11 @@ class Replay(Engine):
     def __init__(self, card: ModelCard, seed: int = 0) -> None:
         super().__init__(card, seed)
         options = read_options(card, Options, "docs/humorbench.md")
-        self._wrong = partial(PunchlineError, file=card.file)
         self.format, self.path, self.select, self.judge = options.format, options.path, options.select, options.judge
         released = benchmarks.facet(self.format, "replay")
         if released is None:
             hint = nearest(self.format, benchmarks.having("replay"))
-            raise self._wrong(f"unknown format {self.format!r}", field="format", hint=hint)
+            raise self.wrong(f"unknown format {self.format!r}", field="format", hint=hint)
         self._format = cast(Format, released)
         self.files = [path for path in (self.path, options.annotations) if path is not None]
         if self._format.FILES:
@@ -71,7 +70,7 @@ class Replay(Engine):
             existing = sorted(path.name for path in folder.iterdir())
         except NotADirectoryError as error:
             hint = f"Name the folder that holds {names[0]} and the like"
-            raise self._wrong(f"{self.path!r} is no folder", field="path", hint=hint) from error
+            raise self.wrong(f"{self.path!r} is no folder", field="path", hint=hint) from error
         except (OSError, ValueError):  # not there, as `check_files` says; a NUL in the path
             return []
         for name in existing:
@@ -81,7 +80,7 @@ class Replay(Engine):
         paths = [str(folder / name) for name in names if name in existing]
         if not paths:
             what, hint = f"no such file in {self.path!r} as {names[0]}", f"Expected any of: {', '.join(names)}"
-            raise self._wrong(what, field="path", hint=hint)
+            raise self.wrong(what, field="path", hint=hint)
         return paths
 
     def _of_files(self, read: Callable[[Path], T]) -> dict[str, T]:
@@ -93,7 +92,7 @@ class Replay(Engine):
             except (OSError, ValueError) as error:  # ValueError: a path with a NUL
                 what = f"cannot read the answers in {file!r}: {getattr(error, 'strerror', None) or error}"
                 hint = "Put the file there; the path is relative to the working directory (the project's root)"
-                raise self._wrong(what, field="path", hint=hint) from error
+                raise self.wrong(what, field="path", hint=hint) from error
         return results
 
     @cached_property
@@ -103,7 +102,7 @@ class Replay(Engine):
         if self.judge is not None and judges - {self.judge}:
             names = ", ".join(sorted(name or "nobody" for name in judges))
             hint = f"Take `judge` out of the card, or name the judge of {self.path!r}"
-            raise self._wrong(f"the verdicts are of {names}", field="judge", hint=hint)
+            raise self.wrong(f"the verdicts are of {names}", field="judge", hint=hint)
         return answers
 
     def identity(self) -> dict[str, Any]:

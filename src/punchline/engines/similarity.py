@@ -67,11 +67,24 @@ class Similarity(Engine):
 
     def __init__(self, card: ModelCard, seed: int = 0) -> None:
         super().__init__(card, seed)
-        self.options = _read(card)
+        self.options = read_options(card, Options, "docs/models.md")
+        self._check()
         self.metric, self.id = self.options.metric, self.options.id
         self.layers = {} if self.options.layers is None else {"layers": self.options.layers}
         packages = (METRICS[self.metric], "transformers", "torch")
         self.version = ", ".join(f"{name} {version_of(name)}" for name in packages)
+
+    def _check(self) -> None:
+        """Raises PunchlineError for options that do not fit together."""
+        options = self.options
+        if options.id in ("", PACKAGE):
+            hint = f"Name a hub model, a folder, or {PACKAGE}NAME for a Python package that carries one"
+            raise self.wrong("the option is missing", field="id", hint=hint)
+        if (options.metric == "bertscore") != (options.layers is not None):
+            what = "cosine takes no layers" if options.layers is not None else "the option is missing"
+            raise self.wrong(what, field="layers", hint="bertscore: the layer whose output is compared")
+        # Files of a package are pinned as a folder's are: by their digest.
+        revisions.check("./" if options.id.startswith(PACKAGE) else options.id, options.revision, self.card.file)
 
     @functools.cached_property
     def revision(self) -> str | None:
@@ -314,18 +327,3 @@ def _fetched(model_id: str, commit: str) -> str:
 
 def _installed(package: str) -> bool:
     return importlib.util.find_spec(package.replace("-", "_")) is not None
-
-
-def _read(card: ModelCard) -> Options:
-    """Checked options."""
-    options = read_options(card, Options, "docs/models.md")
-    wrong = functools.partial(PunchlineError, file=card.file)
-    if options.id in ("", PACKAGE):
-        hint = f"Name a hub model, a folder, or {PACKAGE}NAME for a Python package that carries one"
-        raise wrong("the option is missing", field="id", hint=hint)
-    if (options.metric == "bertscore") != (options.layers is not None):
-        what = "cosine takes no layers" if options.layers is not None else "the option is missing"
-        raise wrong(what, field="layers", hint="bertscore: the layer whose output is compared")
-    # Files of a package are pinned as a folder's are: by their digest.
-    revisions.check("./" if options.id.startswith(PACKAGE) else options.id, options.revision, card.file)
-    return options

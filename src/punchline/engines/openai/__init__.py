@@ -18,7 +18,6 @@ import msgspec
 import punchline
 from punchline.core import engine as engines
 from punchline.engines.openai import chat, pace
-from punchline.errors import PunchlineError
 from punchline.schema import ModelCard, Record, Request, Response, State
 from punchline.workflow.code import version_of
 
@@ -89,11 +88,30 @@ class OpenAI(engines.Engine):
 
     def __init__(self, card: ModelCard, seed: int = 0) -> None:
         super().__init__(card, seed)
-        self.options = _options(card)
+        self.options = engines.read_options(card, Options, "docs/models.md")
+        self._check()
         self.needs_images = "image" in card.modality
         self.base_url = self.options.base_url or OPENAI_URL
         self.key_env = self.options.api_key_env or (None if self.options.base_url else OPENAI_KEY)
         self.version = f"{punchline.__version__} (openai {version_of('openai')})"
+
+    def _check(self) -> None:
+        """Raises PunchlineError, without the value of an option: it may be a key in the wrong place."""
+        options = self.options
+        if options.api_key_env is not None and not re.fullmatch("[A-Z][A-Z0-9_]*", options.api_key_env):
+            hint = "Write the variable's name, as OPENAI_API_KEY; put the key itself into the environment only"
+            raise self.wrong("this is not the name of an environment variable", field="api_key_env", hint=hint)
+        address = re.fullmatch(ADDRESS, options.base_url or OPENAI_URL)
+        if address is None or int(address["port"] or 1) > 65535:
+            hint = "A key belongs into the environment variable that `api_key_env` names"
+            raise self.wrong("expected http://… or https://…, a server and a path only", field="base_url", hint=hint)
+        if forbidden := [name for name in FIXED if name in options.extra_body]:
+            raise self.wrong(f"extra_body may not hold {forbidden[0]!r}", field="extra_body")
+        if options.stream and options.batch:
+            raise self.wrong("a batch is not streamed", field="stream", hint="Write one of the two")
+        if (options.thinking_budget is None) != (options.thinking_style is None):
+            hint = "thinking_style: gemini, anthropic, openrouter or qwen says how the server wants the budget"
+            raise self.wrong("thinking_budget and thinking_style go together", field="thinking_budget", hint=hint)
 
     @property
     def key(self) -> str | None:
@@ -153,9 +171,9 @@ class OpenAI(engines.Engine):
         if not ask:
             return
         if why := self.unavailable():
-            raise PunchlineError(why, file=self.card.file, hint="punchline models lists what can run here")
+            raise self.wrong(why, hint="punchline models lists what can run here")
         if self.key and not (self.key.isascii() and self.key.isprintable()):
-            raise PunchlineError(f"the key in {self.key_env} holds characters that no key has", file=self.card.file)
+            raise self.wrong(f"the key in {self.key_env} holds characters that no key has")
         if self.options.batch:
             from punchline.engines.openai import batch
 
@@ -249,50 +267,28 @@ class OpenAI(engines.Engine):
             served = chat.one_line(served, self.key)
             what = f"asked for the model {self.options.id}, the server answered as {served!r}"
             hint = f"Correct `id`, or write `served_as: {served}` if that is the model you mean"
-            raise PunchlineError(what, file=self.card.file, field="id", hint=hint)
+            raise self.wrong(what, field="id", hint=hint)
 
     def stop(self, refusal: chat.Refusal, parameter: str | None) -> NoReturn:
         """Raises the PunchlineError for a refusal that every request would meet."""
-        wrong, model = functools.partial(PunchlineError, file=self.card.file), self.options.id
-        words, key_env = chat.one_line(str(refusal), self.key), self.key_env or OPENAI_KEY
+        words, model, key_env = chat.one_line(str(refusal), self.key), self.options.id, self.key_env or OPENAI_KEY
         if parameter == "model":
-            raise wrong(f"the server does not know the model {model}: {words}", field="id", hint="Correct `id`")
+            raise self.wrong(f"the server does not know the model {model}: {words}", field="id", hint="Correct `id`")
         if parameter is not None:
             hint = f"Change it; `sampling: {{{parameter}: null}}` in the card sends none"
             if parameter == "max_tokens":
                 hint = "If it wants max_completion_tokens, write `max_tokens_field: max_completion_tokens`"
             what = f"the server refuses the parameter {parameter} for {model}: {words}"
-            raise wrong(what, field=parameter, hint=hint)
+            raise self.wrong(what, field=parameter, hint=hint)
         if refusal.status in (401, 403):
             hint = f"Check the key in the environment variable {key_env}"
             hint += "" if self.key_env else f", and name it: `api_key_env: {key_env}`"
-            raise wrong(f"the server does not let {model} be asked: {words}", field="api_key_env", hint=hint)
+            raise self.wrong(f"the server does not let {model} be asked: {words}", field="api_key_env", hint=hint)
         if refusal.status in (402, 429):
             hint = "Add credit, or take another key; what was answered is kept"
-            raise wrong(f"the account of {key_env} can pay for no more: {words}", field="api_key_env", hint=hint)
+            raise self.wrong(f"the account of {key_env} can pay for no more: {words}", field="api_key_env", hint=hint)
         hint = f"Check `base_url` and `id`, and that the key in {key_env} may use the model"
-        raise wrong(f"the server has no {model} at {self.base_url}: {words}", field="base_url", hint=hint)
+        raise self.wrong(f"the server has no {model} at {self.base_url}: {words}", field="base_url", hint=hint)
 
 
 engine = OpenAI
-
-
-def _options(card: ModelCard) -> Options:
-    """Checked options. Raises PunchlineError without the value: it may be a key in the wrong place."""
-    options = engines.read_options(card, Options, "docs/models.md")
-    wrong = functools.partial(PunchlineError, file=card.file)
-    if options.api_key_env is not None and not re.fullmatch("[A-Z][A-Z0-9_]*", options.api_key_env):
-        hint = "Write the variable's name, as OPENAI_API_KEY; put the key itself into the environment only"
-        raise wrong("this is not the name of an environment variable", field="api_key_env", hint=hint)
-    address = re.fullmatch(ADDRESS, options.base_url or OPENAI_URL)
-    if address is None or int(address["port"] or 1) > 65535:
-        hint = "A key belongs into the environment variable that `api_key_env` names"
-        raise wrong("expected http://… or https://…, a server and a path only", field="base_url", hint=hint)
-    if forbidden := [name for name in FIXED if name in options.extra_body]:
-        raise wrong(f"extra_body may not hold {forbidden[0]!r}", field="extra_body")
-    if options.stream and options.batch:
-        raise wrong("a batch is not streamed", field="stream", hint="Write one of the two")
-    if (options.thinking_budget is None) != (options.thinking_style is None):
-        hint = "thinking_style: gemini, anthropic, openrouter or qwen says how the server wants the budget"
-        raise wrong("thinking_budget and thinking_style go together", field="thinking_budget", hint=hint)
-    return options

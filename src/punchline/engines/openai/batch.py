@@ -6,7 +6,6 @@ waits for the batch that it paid for and asks nothing twice.
 
 from __future__ import annotations
 
-import functools
 import io
 import json
 import re
@@ -23,7 +22,6 @@ from openai import AsyncOpenAI, NotFoundError
 from punchline.engines import openai as openai_engine
 from punchline.engines.openai import chat
 from punchline.engines.openai.calls import Fault, call_once
-from punchline.errors import PunchlineError
 from punchline.files import decoded, write_bytes
 from punchline.journal import locked
 from punchline.paths import BATCHES
@@ -95,7 +93,6 @@ class _Run:
     def __init__(self, engine: OpenAI, images: Mapping[str, Path], model_key: str) -> None:
         self.engine, self.images, self.model_key = engine, images, model_key
         self.state = FOLDER / f"{engine.card.name}.json"
-        self.wrong = functools.partial(PunchlineError, file=engine.card.file)
 
     def under_way(self) -> tuple[Batch, ...]:
         """The batches of the state file."""
@@ -178,8 +175,9 @@ class _Run:
             errors = [error.get("message") for error in chat.objects(chat.as_object(ended.get("errors")))]
             said = "; ".join(str(error)[: chat.WORDS_MOST] for error in errors[:20] if error)
             words = chat.one_line(said or status, self.engine.key)
+            what = f"the provider ended batch {batch.id} ({status}): {words}"
             hint = "Mend what it says, or write `batch: false`; then run again"
-            raise self.wrong(f"the provider ended batch {batch.id} ({status}): {words}", field="batch", hint=hint)
+            raise self.engine.wrong(what, field="batch", hint=hint)
         wanted = {request.request_id for request in requests}
         lines = self._lines(ended.get("error_file_id"), wanted) | self._lines(ended.get("output_file_id"), wanted)
         responses = [self._response(request, lines.get(request.request_id)) for request in requests]
@@ -188,7 +186,7 @@ class _Run:
         failed = [response.reason for response in responses if response.state == "failed"]
         if len(failed) == len(responses) and status == "completed":
             self._write(batch, keep=bool(left))
-            raise self.wrong(f"every request of batch {batch.id} failed; the first error: {failed[0]}")
+            raise self.engine.wrong(f"every request of batch {batch.id} failed; the first error: {failed[0]}")
         yield from responses  # the state file says so only once they are journalled
         self._write(batch, keep=bool(left))
 
@@ -243,8 +241,9 @@ class _Run:
             found = self._call(look)
             if found is None:
                 self._write(batch, keep=False)
+                what = f"the provider does not know batch {batch.id} any more"
                 hint = "Run again: its requests are then asked, and paid, anew"
-                raise self.wrong(f"the provider does not know batch {batch.id} any more", field="batch", hint=hint)
+                raise self.engine.wrong(what, field="batch", hint=hint)
             word = chat.one_line(str(found.get("status")), self.engine.key)
             if found.get("status") != status:
                 status = found.get("status")
@@ -254,7 +253,7 @@ class _Run:
             if monotonic() > until:
                 hint = "Run again to go on waiting: it is kept, and not paid twice"
                 what = f"batch {batch.id} has not ended after {self.engine.options.batch_wait:,.0f} s ({word})"
-                raise self.wrong(what, field="batch_wait", hint=hint)
+                raise self.engine.wrong(what, field="batch_wait", hint=hint)
             sleep(self.engine.options.batch_poll)
 
     def _call(self, call: Callable[[AsyncOpenAI], Awaitable[T]], most: int | None = None, seconds: float = 0.0) -> T:
@@ -265,5 +264,5 @@ class _Run:
         outcome = call_once(self.engine, call, total, most)
         if isinstance(outcome, Fault):
             what = f"the batch API gave no answer: {outcome.words}"
-            raise self.wrong(what, field="batch", hint="Run again: a batch under way is not paid twice")
+            raise self.engine.wrong(what, field="batch", hint="Run again: a batch under way is not paid twice")
         return outcome

@@ -17,7 +17,6 @@ from punchline.core.engine import prompt_tokens
 from punchline.core.waits import backoff, retry_after
 from punchline.engines.openai import chat, pace
 from punchline.engines.openai.client import Unwanted
-from punchline.errors import PunchlineError
 from punchline.schema import Request, Response
 from punchline.text import log_line
 
@@ -205,7 +204,7 @@ class Calls:
         return engine.unanswered(request, model_key, outcome.kind, words, sent)
 
     def _end(self, what: str, hint: str) -> NoReturn:
-        raise PunchlineError(f"{self.options.id}: {what}", file=self.engine.card.file, hint=hint)
+        raise self.engine.wrong(f"{self.options.id}: {what}", hint=hint)
 
 
 def call_once(

@@ -25,7 +25,7 @@ from punchline.core.interrupt import first_interrupt
 from punchline.engines.transformers.loaded import Inputs, Loaded, free, is_out_of_memory, pixels_of
 from punchline.engines.transformers.prompts import Answer, Prompt, batches, cost
 from punchline.engines.transformers.sampling import check_sampling, greedy
-from punchline.errors import PunchlineError, one_line
+from punchline.errors import one_line
 from punchline.schema import ModelCard, Request, Response, Scalar, State, Text, Usage
 from punchline.workflow.code import version_of
 
@@ -55,8 +55,12 @@ class Transformers(Engine):
 
     def __init__(self, card: ModelCard, seed: int) -> None:
         super().__init__(card, seed)
-        self.options = _read(card)
-        self.id, self.dtype = self.options.id, self.options.dtype
+        self.options = options = read_options(card, Options, "docs/models.md")
+        revisions.check(options.id, options.revision, card.file, options.trust_remote_code)
+        if options.adapter is not None:
+            check_plain(options.adapter, card.file, "adapter", "adapter")
+        check_sampling(card)
+        self.id, self.dtype = options.id, options.dtype
         self.needs_images = "image" in card.modality
         # Both change results.
         self.version = ", ".join(f"{package} {version_of(package)}" for package in ("transformers", "torch"))
@@ -106,7 +110,7 @@ class Transformers(Engine):
         if not requests:
             return
         if reason := self.unavailable():
-            raise PunchlineError(reason, file=self.card.file)
+            raise self.wrong(reason)
         loaded = self._loaded = self._loaded or Loaded(self.card, self.id, self.revision, self.dtype)
         respond = functools.partial(response, self, model_key=model_key)
         prompts: dict[tuple[Any, ...], Prompt] = {}
@@ -222,13 +226,3 @@ def _inputs(loaded: Loaded, batch: Sequence[Prompt]) -> Inputs:
 
 def _too_long(tokens: int, context: float) -> str:
     return f"the prompt has {tokens} tokens; with an answer it does not fit into the context of {context}"
-
-
-def _read(card: ModelCard) -> Options:
-    """Checked options; sampling parameters are checked too."""
-    options = read_options(card, Options, "docs/models.md")
-    revisions.check(options.id, options.revision, card.file, options.trust_remote_code)
-    if options.adapter is not None:
-        check_plain(options.adapter, card.file, "adapter", "adapter")
-    check_sampling(card)
-    return options

