@@ -15,10 +15,8 @@ DEFAULT_RUN = "default"  # of config/run.yaml
 
 DATA = "data/"
 MANIFESTS = "data/manifests"
-DEMO = "data/demo"
 MODELS_LOCK = "data/locks/models.lock.csv"
 RAW = "data/raw"
-IMAGES = "data/images"
 JOURNALS = "data/responses"
 VOTES = "data/ratings"
 BATCHES = f"{JOURNALS}/batches"  # of the openai engine: batches in progress at a provider
@@ -27,7 +25,6 @@ MODELS = "data/models"
 ADAPTERS = "data/adapters"
 RUNS = ("data/runs", "results/runs")
 PUBLISHED = "config/published"
-AUDITS = ".punchline/audits"
 LAST_RUN = ".punchline/run"  # name of the run that was made last
 
 RECORD = ".made.json"  # suffix of provenance files (workflow/provenance.py)
@@ -50,7 +47,7 @@ def manifest(benchmark: str, name: str = "annotations.csv") -> str:
 
 def demo(benchmark: str) -> str:
     """Folder of a benchmark's demo data, in the released formats."""
-    return f"{DEMO}/{benchmark}"
+    return f"data/demo/{benchmark}"
 
 
 def runs_of(benchmark: str) -> str:
@@ -106,7 +103,7 @@ def votes(benchmark: str, name: str) -> str:
 
 def audited(run: str, name: str) -> str:
     """The result of the last audit of a table; outside the run's folders, so that an audit changes no run."""
-    return f"{AUDITS}/{run}/{name.removesuffix('.csv')}.json"
+    return f".punchline/audits/{run}/{name.removesuffix('.csv')}.json"
 
 
 def adapter(name: str) -> str:
@@ -150,7 +147,7 @@ class Paths:
         """Folder of the images that models see."""
         within = f"{self.raw_root}/".removeprefix(f"{RAW}/")
         corpus = within if within != f"{self.raw_root}/" else f"_/{within}"  # no name begins with _
-        return f"{IMAGES}/{corpus}{benchmark}"
+        return f"data/images/{corpus}{benchmark}"
 
     # Of one selection
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -97,11 +98,9 @@ def make_gold(benchmark: Benchmark, files: Mapping[str, bytes], selected: Sequen
 
 def _check_unique(item_ids: Iterable[str], file: str, what: str) -> None:
     """Raises PunchlineError for an item that is there twice."""
-    known = set[str]()
-    for item_id in item_ids:
-        if item_id in known:
+    for item_id, count in Counter(item_ids).items():
+        if count > 1:
             raise PunchlineError(f"the {what} is there twice", file=file, record=item_id, hint="Keep one of them")
-        known.add(item_id)
 
 
 def raw_files(project: Project, benchmark: str, names: Sequence[str]) -> Files:

@@ -28,9 +28,8 @@ _NATIVE: dict[Any, pa.DataType] = {str: pa.string(), int: pa.int64(), float: pa.
 
 def _arrow_type(annotation: Any) -> pa.DataType | None:
     """The arrow type of a scalar field; None for a nested one, which is kept as canonical JSON."""
-    kinds = [annotation]
-    if get_origin(annotation) in (Union, UnionType):
-        kinds = [kind for kind in get_args(annotation) if kind not in (type(None), msgspec.UnsetType)]
+    kinds = get_args(annotation) if get_origin(annotation) in (Union, UnionType) else [annotation]
+    kinds = [kind for kind in kinds if kind not in (type(None), msgspec.UnsetType)]
     if all(get_origin(kind) is Literal for kind in kinds):
         return pa.string()
     return _NATIVE.get(kinds[0]) if len(kinds) == 1 else None
