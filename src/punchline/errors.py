@@ -7,9 +7,9 @@ import errno
 import functools
 import os
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
-from typing import ParamSpec
+from typing import Any, ParamSpec
 
 from punchline.text import without_secret
 
@@ -77,6 +77,12 @@ def nearest(name: str, valid: Iterable[str]) -> str:
     if hint and len(names) > NAMES_LISTED:
         return hint.rstrip()
     return f"{hint}Valid: {', '.join(names)}"
+
+
+def check_known(name: str, valid: Collection[str], what: str, **where: Any) -> None:
+    """Raise PunchlineError, whose hint has the nearest valid names, for a name that is not one of them."""
+    if name not in valid:
+        raise PunchlineError(what, hint=nearest(name, valid), **where)
 
 
 def entry_point(main: Callable[P, None]) -> Callable[P, None]:

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from punchline.artifacts.project import Project
 from punchline.config.selection import read_subset
 from punchline.core.benchmark import Benchmark, Files
-from punchline.errors import PunchlineError, nearest
+from punchline.errors import PunchlineError, check_known
 from punchline.files import csv_text, parse_csv, read_records, write_records, write_text
 from punchline.paths import own, runs_of
 from punchline.schema import FetchEntry, Gold, ImageRef, Pictures
@@ -57,9 +57,8 @@ def select(
     Raises PunchlineError for a subset that names items that are not there, or that selects nothing.
     """
     there = {comic[1] for comic in comics}
-    for source in sorted(set(sources or ()) - there):
-        hint = nearest(source, there)
-        raise PunchlineError(f"no comic is from {source!r}", file="config/corpus/", field="sources", hint=hint)
+    for source in sorted(sources or ()):
+        check_known(source, there, f"no comic is from {source!r}", file="config/corpus/", field="sources")
     chosen = [comic for comic in comics if sources is None or comic[1] in sources]
     if subset is not None:
         column, wanted = read_subset(subset)

@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from punchline.core.storage import BUFFER, ROW_GROUP, naming, write_groups
-from punchline.errors import PunchlineError, nearest
+from punchline.errors import PunchlineError, check_known
 from punchline.files import REBUILD
 from punchline.schema import STATES, Gold, Item, Rule, Score, canonical
 
@@ -54,10 +54,8 @@ def write_scores(path: str | Path, scores: Iterable[Score], metrics: Sequence[st
 
 def _table(scores: Sequence[Score], metrics: Sequence[str]) -> pa.Table:
     for name in dict.fromkeys(name for score in scores for name in score.metrics):
-        if name not in metrics:
-            file = f"src/punchline/benchmarks/{scores[0].benchmark}/__init__.py"
-            what = f"{name!r} is not among the benchmark's metrics"
-            raise PunchlineError(what, file=file, field="METRICS", hint=nearest(name, metrics))
+        file = f"src/punchline/benchmarks/{scores[0].benchmark}/__init__.py"
+        check_known(name, metrics, f"{name!r} is not among the benchmark's metrics", file=file, field="METRICS")
     columns: dict[str, list[Any]] = {name: [getattr(score, name) for score in scores] for name in _FIELDS}
     for name in ("parsed", "gold"):
         columns[name] = [None if labels is None else canonical(labels).decode() for labels in columns[name]]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from punchline.artifacts.project import Project
-from punchline.errors import PunchlineError, nearest
+from punchline.errors import PunchlineError, check_known
 from punchline.tables.declare import Table
 from punchline.tables.ranks import Rank
 from punchline.tabulate.ranks import ranks_of
@@ -18,8 +18,7 @@ def ranks(project: Project, benchmark: str, table: Table, column: str | None = N
     if benchmark not in project.selection.benchmarks or not table.of_models:
         raise PunchlineError("no table of this run's models", file=path, hint="See them: punchline tables")
     column = column or table.columns[0]
-    if column not in table.columns:
-        raise PunchlineError(f"no column {column!r}", file=path, hint=nearest(column, table.columns))
+    check_known(column, table.columns, f"no column {column!r}", file=path)
     ranked = ranks_of(project, benchmark, table.name, column)
     if not ranked:
         hint = "Name another column, or make it with one more model that has one"

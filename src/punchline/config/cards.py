@@ -10,7 +10,7 @@ from typing import Any
 from punchline.config.yaml_files import read_yaml
 from punchline.core import engine as engines
 from punchline.core.benchmark import folders
-from punchline.errors import PunchlineError, nearest
+from punchline.errors import PunchlineError, check_known
 from punchline.files import as_record
 from punchline.schema import ModelCard
 from punchline.text import PASSWORDS, secret_field, wildcard_field
@@ -30,8 +30,7 @@ def stems(folder: str | Path) -> list[str]:
 
 def check_name(value: str, valid: Sequence[str], *, file: str, key: str, where: str = "") -> str:
     """`value` if it is one of `valid`. Raises PunchlineError with the nearest valid names."""
-    if value not in valid:
-        raise PunchlineError(f"unknown {key} {value!r}{where}", file=file, field=key, hint=nearest(value, valid))
+    check_known(value, valid, f"unknown {key} {value!r}{where}", file=file, field=key)
     return value
 
 
@@ -55,8 +54,7 @@ def check_without_secrets(values: Mapping[str, Any], file: str, hint: str = PASS
 def read_card(name: str, folder: str | Path = MODELS) -> ModelCard:
     """A model card: <folder>/<name>.yaml. Raises PunchlineError with file and field."""
     file = Path(folder) / f"{name}.yaml"
-    if name not in stems(file.parent):
-        raise PunchlineError(f"unknown model {name!r}", file=file, hint=nearest(name, stems(file.parent)))
+    check_known(name, stems(file.parent), f"unknown model {name!r}", file=file)
     check_plain(name, file)
     content = read_yaml(file)
     _check_text(content, file)

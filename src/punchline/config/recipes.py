@@ -12,7 +12,7 @@ from punchline import paths
 from punchline.config.cards import check_plain, read_card, stems
 from punchline.config.yaml_files import read_yaml
 from punchline.core import benchmark as benchmarks
-from punchline.errors import PunchlineError, nearest
+from punchline.errors import PunchlineError, check_known, nearest
 from punchline.files import as_record
 from punchline.schema import ModelCard, Record
 
@@ -80,8 +80,7 @@ class Recipe(Record, frozen=True, kw_only=True):
 def read_recipe(name: str) -> Recipe:
     """The recipe config/finetune/<name>.yaml. Raises PunchlineError naming file and key."""
     file = f"{FOLDER}/{name}.yaml"
-    if name not in stems(FOLDER):
-        raise PunchlineError(f"unknown recipe {name!r}", file=file, hint=nearest(name, stems(FOLDER)))
+    check_known(name, stems(FOLDER), f"unknown recipe {name!r}", file=file)
     check_plain(name, file, "adapter", "adapter")
     content = read_yaml(file)
     if "name" in content:
@@ -98,9 +97,7 @@ def _check(recipe: Recipe) -> None:
         if len(set(names)) < len(names):
             raise PunchlineError("expected each name once", file=recipe.file, field=field)
         for name in names:
-            if name not in valid:
-                hint = nearest(name, valid)
-                raise PunchlineError(f"unknown: {name!r}", file=recipe.file, field=field, hint=hint)
+            check_known(name, valid, f"unknown: {name!r}", file=recipe.file, field=field)
 
     check_names("base", [recipe.base], stems("config/model"))
     check_names("benchmark", [recipe.benchmark], benchmarks.having("training"))

@@ -28,7 +28,7 @@ from punchline.config.yaml_files import read_yaml
 from punchline.core import variants
 from punchline.core.benchmark import DEFAULT, folders, load
 from punchline.core.benchmark import names as benchmark_names
-from punchline.errors import PunchlineError, nearest
+from punchline.errors import PunchlineError, check_known, nearest
 from punchline.files import as_record, parse_csv, sha256_file, write_changed
 from punchline.paths import DEFAULT_RUN
 from punchline.schema import RULES, Record, Rule, canonical
@@ -155,8 +155,7 @@ def named_run(overrides: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     if Path(file).is_file():
         changes = read_yaml(file)
         for key in changes:
-            if key not in KEYS - {"run"}:
-                raise PunchlineError(f"unknown key {key!r}", file=file, hint=nearest(key, KEYS - {"run"}))
+            check_known(key, KEYS - {"run"}, f"unknown key {key!r}", file=file)
         return name, changes
     if not set(overrides) <= {"run", *EXECUTION_KEYS}:
         return name, {}
@@ -173,8 +172,7 @@ def _default_corpus() -> str:
     content = read_yaml(RUN)
     keys = {*KEYS, "defaults"} - {"run"}
     for key in content:
-        if key not in keys:
-            raise PunchlineError(f"unknown key {key!r}", file=RUN, hint=nearest(key, keys))
+        check_known(key, keys, f"unknown key {key!r}", file=RUN)
     for key in sorted(keys - {"corpus", *OPTIONAL} - content.keys()):
         raise PunchlineError(f"the key {key!r} is missing", file=RUN, hint="Put its line back: git diff shows it")
     match content["defaults"]:

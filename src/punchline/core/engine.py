@@ -12,7 +12,7 @@ from typing import Annotated, Any, TypeVar
 
 import msgspec
 
-from punchline.errors import PunchlineError, nearest
+from punchline.errors import PunchlineError, check_known
 from punchline.files import as_record
 from punchline.schema import NUMBERS, Image, ModelCard, Request, Response, Scalar, State, digest_of
 
@@ -89,9 +89,7 @@ def names() -> tuple[str, ...]:
 
 def load(card: ModelCard, seed: int) -> Engine:
     """The engine that a model card asks for. Raises PunchlineError for an unknown engine or option."""
-    if card.engine not in names():
-        hint = nearest(card.engine, names())
-        raise PunchlineError(f"unknown engine {card.engine!r}", file=card.file, field="engine", hint=hint)
+    check_known(card.engine, names(), f"unknown engine {card.engine!r}", file=card.file, field="engine")
     engine: Engine = importlib.import_module(f"punchline.engines.{card.engine}").engine(card, seed)
     return engine
 
@@ -129,9 +127,7 @@ def sampling_in(card: ModelCard, known: Collection[str]) -> Iterator[tuple[str, 
     """Name and value of each sampling parameter of a card. Raises PunchlineError for one that is not `known`."""
     for sampling in (card.sampling, *(paper.sampling for paper in card.papers.values())):
         for name, value in sampling.items():
-            if name not in known:
-                what, hint = f"unknown sampling parameter {name!r}", nearest(name, known)
-                raise PunchlineError(what, file=card.file, field="sampling", hint=hint)
+            check_known(name, known, f"unknown sampling parameter {name!r}", file=card.file, field="sampling")
             yield name, value
 
 

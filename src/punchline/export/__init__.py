@@ -6,7 +6,7 @@ import importlib
 from pathlib import Path
 
 from punchline.artifacts.project import Project
-from punchline.errors import PunchlineError, nearest
+from punchline.errors import check_known
 from punchline.files import new_folder
 
 FORMATS = {
@@ -21,8 +21,7 @@ def export(project: Project, name: str, folder: Path, pictures: str) -> list[str
 
     `pictures`: own, open or all (report/pictures.py). Raises PunchlineError.
     """
-    if name not in FORMATS:
-        raise PunchlineError(f"no format {name!r}", hint=nearest(name, FORMATS))
+    check_known(name, FORMATS, f"no format {name!r}")
     module = importlib.import_module(f"{__name__}.{name}")
     with new_folder(folder, "Name another: --output DIR") as part:
         lines: list[str] = module.write(project, part, pictures)

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from punchline.errors import PunchlineError, nearest
+from punchline.errors import check_known
 from punchline.stats.estimate import (
     COUNT,
     DIFFERENCE,
@@ -42,10 +42,7 @@ def metric(part: pd.DataFrame, column: str) -> Array:
     Raises PunchlineError for a metric that there is not, TypeError for a column of bool, in which a comparison has made
     False of NaN.
     """
-    if column not in part:
-        raise PunchlineError(
-            f"no metric {column!r} in a table's function", hint=nearest(column, map(str, part.columns))
-        )
+    check_known(column, part.columns, f"no metric {column!r} in a table's function")
     values = part[column]
     if values.dtype == bool:
         raise TypeError(f"{column} is bool, in which NaN has become False: use Series.where to keep NaN")

@@ -13,7 +13,7 @@ import pandas as pd
 import yaml
 
 from punchline.core.benchmark import DEFAULT, FOLDER, Verdict
-from punchline.errors import PunchlineError, nearest
+from punchline.errors import PunchlineError, check_known
 from punchline.schema import ModelCard, Rule
 from punchline.scores import ItemColumn, items_frame, scores_frame
 from punchline.stats.estimate import PERCENT, Estimate
@@ -173,8 +173,7 @@ def describe(file: Path, known: Sequence[str]) -> dict[str, dict[str, Any]]:
     tables: dict[str, dict[str, Any]] = yaml.load(file.read_bytes(), yaml.CSafeLoader) if file.is_file() else {}
     fields_by_table = {}
     for name, fields in tables.items():
-        if name not in known:
-            raise PunchlineError("no such table", file=file, record=name, hint=nearest(name, known))
+        check_known(name, known, "no such table", file=file, record=name)
         try:
             table = msgspec.convert({"name": name, **fields}, Table)
         except msgspec.ValidationError as error:

@@ -22,7 +22,7 @@ from punchline.artifacts.project import Project
 from punchline.artifacts.respondents import card_in_tables
 from punchline.core import engine as engines
 from punchline.core.benchmark import Verdict
-from punchline.errors import PunchlineError, nearest
+from punchline.errors import check_known
 from punchline.files import write_bytes, write_text
 from punchline.paths import DEFAULT_RUN
 from punchline.prepare import files_of_table, naming, paths_of_table
@@ -156,11 +156,10 @@ def _printed(tables: Mapping[str, Table], spec: Table, file: str) -> list[Publis
     """Printed values of a table. Raises PunchlineError for an unknown table or column."""
     rows = read_published(file)
     for row in rows:
-        if row["table"] not in tables:
-            raise PunchlineError("no such table", file=file, record=row["row"], hint=nearest(row["table"], tables))
-        if row["table"] == spec.name and row["column"] not in spec.columns:
-            what, hint = f"{spec.name} has no column {row['column']!r}", nearest(row["column"], spec.columns)
-            raise PunchlineError(what, file=file, record=row["row"], hint=hint)
+        check_known(row["table"], tables, "no such table", file=file, record=row["row"])
+        if row["table"] == spec.name:
+            what = f"{spec.name} has no column {row['column']!r}"
+            check_known(row["column"], spec.columns, what, file=file, record=row["row"])
     return [row for row in rows if row["table"] == spec.name]
 
 

@@ -15,7 +15,7 @@ from typing import Any, TextIO
 
 import psutil
 
-from punchline.errors import PunchlineError, nearest, permission_hint
+from punchline.errors import PunchlineError, check_known, permission_hint
 from punchline.workflow.digests import FOLDER
 
 SELECTION = "PUNCHLINE_SELECTION"  # as JSON: in no command, so that logs can be read
@@ -35,8 +35,7 @@ _held: list[TextIO] = []  # open until this process ends: the system then lifts 
 def pictures_mode(chosen: Any = None) -> str:
     """Pictures that a report holds: those `chosen`, else what the environment says. Raises PunchlineError."""
     mode = str(chosen or os.environ.get(PICTURES) or "open")
-    if mode not in MODES:
-        raise PunchlineError(f"unknown {mode!r}", file="--config", field="pictures", hint=nearest(mode, MODES))
+    check_known(mode, MODES, f"unknown {mode!r}", file="--config", field="pictures")
     return mode
 
 

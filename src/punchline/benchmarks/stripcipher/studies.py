@@ -22,7 +22,7 @@ from punchline.benchmarks.stripcipher.strips import Choice, read_strips
 from punchline.benchmarks.stripcipher.words import plain
 from punchline.benchmarks.study import read_studies
 from punchline.benchmarks.task import Task
-from punchline.errors import PunchlineError, nearest
+from punchline.errors import check_known
 from punchline.read import reasoning
 from punchline.schema import Item, Request, Response
 
@@ -124,8 +124,7 @@ def with_accepted(strips: bytes, accepted: Iterable[Accepted], file: str = STRIP
     """strips.json with accepted texts. Raises PunchlineError for an unknown strip and for texts that are refused."""
     known = dict(read_strips(strips))
     for item_id, task, texts, category in accepted:
-        if item_id not in known:
-            raise PunchlineError("no such strip", file=file, record=item_id, hint=nearest(item_id, known))
+        check_known(item_id, known, "no such strip", file=file, record=item_id)
         strip = known[item_id]
         reviewed = replace(strip.reviewed, category=category or strip.reviewed.category)
         if texts:
