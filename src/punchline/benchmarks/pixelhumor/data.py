@@ -78,10 +78,15 @@ class Subjective(Literals, frozen=True):
     Q5: Annotated[list[Style | Literal["NA"]], Some]
 
 
-class Objective(msgspec.Struct, frozen=True):
-    """A comic's labels in objective_label.csv."""
+class ReadingOrder(msgspec.Struct, frozen=True):
+    """The reading order of a comic's panels in objective_label.csv."""
 
     panel_sequence: Order
+
+
+class Objective(ReadingOrder, frozen=True):
+    """A comic's labels in objective_label.csv."""
+
     text: str
     number_of_panels: Annotated[int, msgspec.Meta(ge=1, le=9_999)]
 
