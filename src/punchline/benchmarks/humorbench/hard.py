@@ -13,6 +13,7 @@ from punchline.benchmarks.humorbench.data import category_flags, row_in, rows_of
 from punchline.benchmarks.humorbench.estimates import across_models, verdicts
 from punchline.files import parse_csv
 from punchline.stats.estimate import DIFFERENCE, Difference, Estimate, mean
+from punchline.stats.functions import average
 from punchline.tables.declare import Across, Row
 
 HARD = 100  # elements, or captions, of the hard subset
@@ -77,8 +78,7 @@ def _categories(across: Across) -> Iterator[tuple[str, str, pd.Series]]:
 
 
 def _share(items: pd.DataFrame, flags: pd.Series) -> Estimate:
-    sums = np.stack([flags.loc[items.index], np.ones(len(items))], axis=1)
-    return Estimate(sums, mean, items["cluster"].cat.codes.to_numpy(), tuple(items["gold_digest"]))
+    return average(flags.loc[items.index], items["cluster"].cat.codes, digests=tuple(items["gold_digest"]))
 
 
 @across_models("table3", runs=tuple(f"{EARLIER}/{file}" for file, _ in CATEGORIES.values()))

@@ -37,17 +37,14 @@ _SAME = {  # as the files call a model: as the paper does
     "meta-llama-llama-4-maverick-17b-128e-instruct-fp8": "meta-llama-llama-4-maverick-17b-128e",
     "meta-llama-llama-4-scout-17b-16e-instruct": "meta-llama-llama-4-scout-17b-16e",
 }
-FIELDS = {  # table: {its column: the field of a summary}
-    "leaderboard": {
-        "accuracy": "pass_rate_per_row",
-        "accuracy_caption_all": "pass_rate_per_caption_all",
-        "accuracy_caption_some": "pass_rate_per_caption_some",
-        "output_tokens": "mean_output_tokens",
-        "cost": "total_cost",
-    },
-    "figure5": {"output_tokens": "mean_output_tokens", "accuracy": "pass_rate_per_row"},
-    "figure7": {"output_tokens": "mean_output_tokens"},
+FIELDS = {  # column: the field of a summary
+    "accuracy": "pass_rate_per_row",
+    "accuracy_caption_all": "pass_rate_per_caption_all",
+    "accuracy_caption_some": "pass_rate_per_caption_some",
+    "output_tokens": "mean_output_tokens",
+    "cost": "total_cost",
 }
+COLUMNS = {"leaderboard": tuple(FIELDS), "figure5": ("output_tokens", "accuracy"), "figure7": ("output_tokens",)}
 
 
 class Summary(msgspec.Struct, frozen=True):
@@ -114,7 +111,7 @@ def stated(table: str, files: Mapping[str, bytes]) -> Iterator[PublishedRow]:
     for file, run, name, key in _runs(table, files):
         commit, _, path = file.partition("/")
         about = {"paper": NAME, "table": table, "row": f"{name} (released summary)", "key": key, "n": str(run.num_rows)}
-        for column, field in FIELDS[table].items():
-            if (value := getattr(run, field)) is not None:
+        for column in COLUMNS[table]:
+            if (value := getattr(run, FIELDS[column])) is not None:
                 note = f"the authors' summary of a run: {path} at {commit}"
                 yield about | {"column": column, "value": f"{value:.6g}", "note": note}

@@ -7,6 +7,7 @@ from collections.abc import Collection
 from typing import Any
 
 from punchline.benchmarks.pixelhumor import MODALITIES, SOUND_EFFECTS, STYLES
+from punchline.grouping import grouped
 from punchline.read import labels as label_sets
 from punchline.read import number, reasoning, sequence, yes_no
 from punchline.read import panel_texts as panels
@@ -101,10 +102,8 @@ def panel_texts(answer: str, rule: Rule, known: Collection[str] = ()) -> dict[st
     """
     if rule == "paper":
         return panels.panel_texts(answer, known).value or {}
-    texts: dict[str, list[str]] = {}
-    for key, value in RELEASED_PANEL.findall(answer):
-        texts.setdefault(key, []).append(_unquote_released(value))
-    return {key: " ".join(values) for key, values in texts.items()}
+    matches = grouped(RELEASED_PANEL.finditer(answer), lambda match: match[1])
+    return {key: " ".join(_unquote_released(match[2]) for match in of_key) for key, of_key in matches.items()}
 
 
 NEEDS = dict.fromkeys(("Q3", "Q7", "Q8"), "labels")

@@ -5,7 +5,7 @@ A value is the unweighted mean over the prompts of a task that have answers.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 
 import pandas as pd
 
@@ -13,7 +13,7 @@ from punchline.benchmarks.yesbut import CLOSED, KINDS, METRICS, NAME, PROMPTS, W
 from punchline.core.benchmark import DEFAULT
 from punchline.stats.estimate import PERCENT, REAL
 from punchline.stats.functions import empty, items_of, mean, sd
-from punchline.tables.declare import Row, collect, table
+from punchline.tables.declare import Row, Table, collect, table
 
 UNITS = {  # kind and scale of a metric
     "bert": (REAL, 100.0),
@@ -28,7 +28,6 @@ MEASURES |= {"philosophy_acc": ("moral_mcq", "correct"), "title_acc": ("title_mc
 SCORED = dict(zip(("n_description", "n_contradiction", "n_philosophy", "n_title"), KINDS, strict=True))
 
 TEXT_ONLY = "text_llava_13b"
-DESCRIBED_BY = ("text_oracle", TEXT_ONLY, "text_llava_7b")  # figure 4
 _Frame = pd.DataFrame
 
 
@@ -82,27 +81,18 @@ def all_tasks(scores: _Frame, items: _Frame) -> Iterator[Row]:
         yield _row(scores, TEXT_ONLY)
 
 
-def _by_condition(scores: _Frame, conditions: Sequence[str]) -> Iterator[Row]:
-    """A row per condition that was asked, or an empty one of the first."""
-    conditions_asked = [condition for condition in conditions if (scores.condition == condition).any()]
-    for condition in conditions_asked or conditions[:1]:
-        yield _row(scores, condition)
+def _by_condition(name: str, *conditions: str) -> Table:
+    """A table with a row per condition that was asked, or an empty one of the first."""
+
+    def rows(scores: _Frame, items: _Frame) -> Iterator[Row]:
+        conditions_asked = [condition for condition in conditions if (scores.condition == condition).any()]
+        return (_row(scores, condition) for condition in conditions_asked or conditions[:1])
+
+    return Table(name, rows=rows, tasks=CLOSED, conditions=conditions)
 
 
-@table("table3", tasks=CLOSED, conditions=(DEFAULT, "chained"))
-def own_description(scores: _Frame, items: _Frame) -> Iterator[Row]:
-    return _by_condition(scores, (DEFAULT, "chained"))
-
-
-@table("figure4", tasks=CLOSED, conditions=DESCRIBED_BY)
-def text_only(scores: _Frame, items: _Frame) -> Iterator[Row]:
-    return _by_condition(scores, DESCRIBED_BY)
-
-
-@table("figure5", tasks=CLOSED, conditions=(DEFAULT, "oracle"))
-def annotated_description(scores: _Frame, items: _Frame) -> Iterator[Row]:
-    return _by_condition(scores, (DEFAULT, "oracle"))
-
-
+own_description = _by_condition("table3", DEFAULT, "chained")
+text_only = _by_condition("figure4", "text_oracle", TEXT_ONLY, "text_llava_7b")
+annotated_description = _by_condition("figure5", DEFAULT, "oracle")
 OF_ANSWERS = (all_tasks, own_description, text_only, annotated_description, ratings.rated)
 TABLES = collect(NAME, METRICS, {}, dataset.components, *OF_ANSWERS, dataset.figure8)
