@@ -107,8 +107,8 @@ def _tables(project: Project) -> Iterator[str]:
 def leaders(project: Project, name: str) -> Iterator[str]:
     """Sentences on the differences between the best models of a benchmark's main table, neighbor by neighbor."""
     from punchline.audit.compare import compare_files, main_table
-    from punchline.audit.ranks import ranks
     from punchline.tables.ranks import main_column
+    from punchline.tabulate.ranks import ranks_of
 
     benchmark = benchmarks.load(name)
     table = main_table(benchmark)
@@ -116,7 +116,7 @@ def leaders(project: Project, name: str) -> Iterator[str]:
     if column is None or len(project.selection.models) < 2:
         return
     try:
-        ranked = ranks(project, name, table, column)[1]
+        ranked = ranks_of(project, name, table, column)[1]
     except PunchlineError:  # fewer than two models have a value
         return
     rows = list(dict.fromkeys(one.row for one in ranked))

@@ -168,10 +168,10 @@ def ranks_command(
 
     Example: punchline ranks table8 --csv
     """
-    from punchline.audit.ranks import ranks
+    from punchline.tabulate.ranks import ranks_of
 
     run, benchmark, spec, _ = find_table(table, run)
-    by, ranked = ranks(Project(selection_of(run)), benchmark, spec, column)
+    by, ranked = ranks_of(Project(selection_of(run)), benchmark, spec, column)
     data = {"column": by, "level": 1 - ALPHA, "ranks": ranked}
     print_rows(({"column": by, **asdict(one)} for one in ranked), as_json=as_json, data=data)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -11,14 +10,6 @@ import numpy.typing as npt
 Box = tuple[float, float, float, float]  # top, left, height, width, in any one unit
 
 _Grid = npt.NDArray[np.bool_]
-
-
-class Overlap(NamedTuple):
-    """Shares of area in 0..1."""
-
-    iou: float
-    precision: float  # of the candidate's area, what is the reference's
-    recall: float  # of the reference's area, what is the candidate's
 
 
 def _covered(boxes: Sequence[Box], rows: npt.NDArray[np.float64], columns: npt.NDArray[np.float64]) -> _Grid:
@@ -30,8 +21,8 @@ def _covered(boxes: Sequence[Box], rows: npt.NDArray[np.float64], columns: npt.N
     return grid
 
 
-def overlap(candidate: Sequence[Box], reference: Sequence[Box]) -> Overlap | None:
-    """Overlap of the unions of two sets of boxes; None where either has no area.
+def overlap(candidate: Sequence[Box], reference: Sequence[Box]) -> dict[str, float]:
+    """{iou, precision, recall: share of area} of the unions of two sets of boxes; {} where either has no area.
 
     Exact but for rounding: all edges cut the plane into cells, each of which is wholly inside a box or outside.
     Time and memory grow with the square of the number of boxes. Heights and widths are not negative.
@@ -43,6 +34,6 @@ def overlap(candidate: Sequence[Box], reference: Sequence[Box]) -> Overlap | Non
     ours, theirs = _covered(candidate, rows, columns), _covered(reference, rows, columns)
     sizes = [float(area[grid].sum()) for grid in (ours, theirs, ours & theirs, ours | theirs)]
     if not sizes[0] or not sizes[1]:
-        return None
-    shares = (sizes[2] / sizes[3], sizes[2] / sizes[0], sizes[2] / sizes[1])
-    return Overlap(*(min(share, 1.0) for share in shares))
+        return {}
+    shares = {"iou": sizes[2] / sizes[3], "precision": sizes[2] / sizes[0], "recall": sizes[2] / sizes[1]}
+    return {name: min(share, 1.0) for name, share in shares.items()}

@@ -6,18 +6,11 @@ import re
 from collections.abc import Sequence
 from functools import cache
 from importlib.metadata import version
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from rouge_score.rouge_scorer import RougeScorer  # which imports NLTK: slow
-
-
-class Overlap(NamedTuple):
-    """Shares in 0..1; 0 where a text has no n-gram."""
-
-    precision: float
-    recall: float
-    f1: float
+    from rouge_score.scoring import Score
 
 
 def signature(kinds: Sequence[str], characters: bool = False, stemmer: bool = True) -> str:
@@ -35,16 +28,17 @@ def _scorer(kinds: tuple[str, ...], stemmer: bool) -> RougeScorer:
 
 def rouge(
     candidate: str, reference: str, kinds: Sequence[str], characters: bool = False, stemmer: bool = True
-) -> dict[str, Overlap]:
-    """{kind: overlap} of a candidate with its reference; kinds: rouge1, rouge2.
+) -> dict[str, Score]:
+    """{kind: precision, recall, fmeasure} of a candidate with its reference; kinds: rouge1, rouge2.
+
+    Shares from 0 to 1; 0 where a text has no n-gram.
 
     Units are the package's own: runs of a-z and 0-9 of the lower-cased text, Porter-stemmed with `stemmer` when longer
     than three. `characters`: blanks are put between all characters first, so that a unit is one letter or digit.
     """
     if characters:
         candidate, reference = " ".join(candidate), " ".join(reference)
-    scores = _scorer(tuple(kinds), stemmer).score(reference, candidate)
-    return {kind: Overlap(*map(float, scores[kind])) for kind in kinds}
+    return dict(_scorer(tuple(kinds), stemmer).score(reference, candidate))
 
 
 _SENTENCE = re.compile(r"(?<=[.!?])\s+")

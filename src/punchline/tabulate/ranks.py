@@ -11,12 +11,12 @@ import pandas as pd
 from punchline.artifacts.lineage import kind_of
 from punchline.artifacts.project import Project
 from punchline.config.runs import making
-from punchline.errors import PunchlineError
+from punchline.errors import PunchlineError, check_known
 from punchline.files import Keyed, csv_text
 from punchline.prepare import files_of_table
 from punchline.schema import Gold, Item, Rule
 from punchline.scores import items_frame, scores_frame
-from punchline.tables.declare import Across, Model
+from punchline.tables.declare import Across, Model, Table
 from punchline.tables.ranks import Rank, main_column, ranks_in
 from punchline.tables.run import Answers, rows_of
 
@@ -49,12 +49,24 @@ def read_models(project: Project, benchmark: str, items: pd.DataFrame, rule: Rul
     return models, Answers(frames)
 
 
-def ranks_of(project: Project, benchmark: str, name: str, column: str) -> list[Rank]:
-    """The ranks of a selection's models by a column of a table, in each of its rows that two of them have."""
-    table, items = project.benchmark(benchmark).TABLES[name], items_of(project, benchmark)
+def ranks_of(project: Project, benchmark: str, table: Table, column: str | None = None) -> tuple[str, list[Rank]]:
+    """(column, ranks) of a selection's models in a table, in each of its rows that two of them have.
+
+    `column`: its first one by default. Raises PunchlineError where there is no such column, or no two models.
+    """
+    path = project.paths.table(table.file)
+    if benchmark not in project.selection.benchmarks or not table.of_models:
+        raise PunchlineError("no table of this run's models", file=path, hint="See them: punchline tables")
+    column = column or table.columns[0]
+    check_known(column, table.columns, f"no column {column!r}", file=path)
+    items = items_of(project, benchmark)
     models, _ = read_models(project, benchmark, items, project.selection.scoring or table.published_rule)
-    files = files_of_table(project, benchmark, name) if table.across is not None else {}
-    return ranks_in(table, column, rows_of(table, Across(models, items, files)))
+    files = files_of_table(project, benchmark, table.name) if table.across is not None else {}
+    ranks = ranks_in(table, column, rows_of(table, Across(models, items, files)))
+    if not ranks:
+        hint = "Name another column, or make it with one more model that has one"
+        raise PunchlineError(f"no two models have a value of {column}", file=path, hint=hint)
+    return column, ranks
 
 
 def ranks_text(project: Project, benchmark: str, ranks: Mapping[str, Sequence[Rank]]) -> str:

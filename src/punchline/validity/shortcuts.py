@@ -181,16 +181,14 @@ class Measured:
     def _compared(self, place: tuple[str, str, str], shortcut: Estimate, scores: Mapping[str, str]) -> dict[str, Any]:
         """The best published model, how many are below a shortcut, and models whose paired difference is not above."""
         name, keys, column = place
-        table, wanted = self.benchmark.TABLES[name], dict(pair.split("=", 1) for pair in keys.split(";") if pair)
+        table, pairs = self.benchmark.TABLES[name], {"", *keys.split(";")}
         sign, value = -1 if table.better(column) == "lower" else 1, shortcut.point() or 0.0
         values = [
             float(row["value"])
             for row in self.published
             if (row["table"], row["column"]) == (name, column)
             and not row["row"].startswith(("Human", "Random"))
-            and all(
-                wanted.get(key, text) == text for key, text in (p.split("=", 1) for p in row["key"].split(";") if p)
-            )
+            and pairs.issuperset(row["key"].split(";"))
         ]
         models = {model: self.of_model(table, path).get((keys, column)) for model, path in scores.items()}
         behind = [model for model, of in models.items() if of and of.n and sign * differs(of, shortcut, ALPHA) < 1]

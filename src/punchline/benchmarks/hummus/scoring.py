@@ -16,7 +16,7 @@ from punchline.schema import Gold, Rule
 
 ROUGE = ("rouge1", "rouge2")
 METHOD = dict.fromkeys(SIMILAR, "cosine:best of gold, lower case:{scorer}")
-OVERLAPS: dict[str, Callable[..., Any]] = {"image_bbox": boxes.overlap, "caption_hl": highlight.overlap}
+OVERLAPS: dict[str, Callable[..., dict[str, float]]] = {"image_bbox": boxes.overlap, "caption_hl": highlight.overlap}
 METHOD |= {"caption_hl": "words:set, lower case", "explanation": ngrams.signature(ROUGE, stemmer=False) + ":f1"}
 
 
@@ -49,11 +49,10 @@ def _scores(task: str, parsed: tuple[Any, ...], gold: Gold, rule: Rule) -> dict[
         cell = ("t" if positive == right else "f") + ("p" if positive else "n")
         return {name: float(name == cell) for name in COUNTS}
     if task in OVERLAPS:
-        shared = OVERLAPS[task](parsed, gold.values[ANNOTATION[task]])
-        return {} if shared is None else shared._asdict()
+        return OVERLAPS[task](parsed, gold.values[ANNOTATION[task]])
     if task == "explanation":
         rouge = ngrams.rouge(parsed[0], gold.values["explanation"], kinds=ROUGE, stemmer=False)
-        return {kind: overlap.f1 for kind, overlap in rouge.items()}
+        return {kind: overlap.fmeasure for kind, overlap in rouge.items()}
     return {}
 
 
