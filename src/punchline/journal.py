@@ -247,16 +247,12 @@ class Journal(Answers):
                 shutil.copyfileobj(shared, own)
         self._file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
         self._number = len(self._files)
-        try:
-            self._end = self._load(path, self._file)
-            size = os.fstat(self._file).st_size
-            if self._end > size:
-                self._write(b"\n")
-            elif self._end < size:
-                os.ftruncate(self._file, self._end)
-        except BaseException:
-            self.close()
-            raise
+        self._end = self._load(path, self._file)
+        size = os.fstat(self._file).st_size
+        if self._end > size:
+            self._write(b"\n")
+        elif self._end < size:
+            os.ftruncate(self._file, self._end)
         self._synced, self._window = time.monotonic(), GROUP_COMMIT_S[1]
 
     def append(self, response: Response) -> None:

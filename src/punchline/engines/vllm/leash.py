@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import functools
 import os
 import signal
 import subprocess
@@ -62,35 +63,32 @@ def descendants(pid: int) -> list[int]:
     return below
 
 
-def _send(child: int, number: signal.Signals) -> None:
-    """A signal to the child's group and to every descendant of this process, in its group or not."""
-    with contextlib.suppress(OSError):
-        os.killpg(child, number)
+def _send(number: signal.Signals) -> None:
+    """A signal to every descendant of this process."""
     for pid in descendants(os.getpid()):
         with contextlib.suppress(OSError):
             os.kill(pid, number)
 
 
-def _end(child: int, grace: float) -> None:
+def _end(grace: float) -> None:
     """TERM, then KILL until nothing is left."""
-    _send(child, signal.SIGTERM)
+    _send(signal.SIGTERM)
     until = time.monotonic() + grace
     while descendants(os.getpid()) and time.monotonic() < until:
         time.sleep(0.05)
     while descendants(os.getpid()):
-        _send(child, signal.SIGKILL)
+        _send(signal.SIGKILL)
         time.sleep(0.05)
 
 
 def main() -> None:
     """The leash: argv is the grace in seconds, then the command."""
     grace, command = float(sys.argv[1]), sys.argv[2:]
-    with contextlib.suppress(OSError, AttributeError):  # elsewhere than on Linux the child's group has to do
+    with contextlib.suppress(OSError, AttributeError):  # not on Linux
         ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     child = subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True)
 
-    def end() -> None:
-        _end(child.pid, grace)
+    end = functools.partial(_end, grace)
 
     def watch() -> None:
         while os.read(0, 4096):
