@@ -8,7 +8,7 @@ from tests import records
 from punchline.audit.show import as_text, marked
 from punchline.core.storage import write_table
 from punchline.read import choice, verdict
-from punchline.read.result import notes
+from punchline.read.result import collect_readings
 from punchline.schema import Response, Score
 from punchline.scores import write_scores
 from punchline.tabulate.unparsed import count_unparsed, excerpt, why_unparsed
@@ -59,7 +59,7 @@ def test_why_and_excerpts() -> None:
 
 
 def test_readers_tell_where_they_read() -> None:
-    with notes() as told:
+    with collect_readings() as told:
         choice.choice("I say B.", "AB")
         verdict.verdict("<judgement>FAIL</judgement>")
     assert [(text[one.start : one.end], one.value) for text, one in told] == [("B", "B"), ("FAIL", "FAIL")]
