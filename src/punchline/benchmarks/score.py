@@ -102,24 +102,21 @@ def scores(build_scores: Callable[[ItemAnswers], Iterable[ScoreBuilder]]) -> Cal
         condition: str = DEFAULT,
         tasks: Collection[str] | None = None,
     ) -> list[Score]:
-        digests: dict[int, str] = {}  # each response is hashed once
-
-        def digest(response: Response) -> str:
-            if id(response) not in digests:
-                digests[id(response)] = response.digest
-            return digests[id(response)]
-
         about: dict[str, Any] = {"benchmark": item.benchmark, "item_id": item.item_id, "cluster": item.cluster}
         about |= {"model": model, "rule": rule, "condition": condition, "sample": 0, "gold_digest": gold.digest}
         if variants.is_derived(condition):
             item, gold, tasks = variants.scored_as(load(item.benchmark), item, gold, condition)
             condition = DEFAULT
+        answers = ItemAnswers(responses, item, gold, rule, verdicts, condition, model)
+        builders = [builder for builder in build_scores(answers) if tasks is None or builder.task in tasks]
+        read = {
+            id(response): response for builder in builders for response in builder.responses if response is not None
+        }
+        digests = {key: response.digest for key, response in read.items()}  # each response is hashed once
         result = []
-        for builder in build_scores(ItemAnswers(responses, item, gold, rule, verdicts, condition, model)):
-            if tasks is not None and builder.task not in tasks:
-                continue
-            read = dict.fromkeys(digest(response) for response in builder.responses if response is not None)
-            fields = msgspec.structs.asdict(builder) | {"responses": tuple(read)}
+        for builder in builders:
+            of = dict.fromkeys(digests[id(response)] for response in builder.responses if response is not None)
+            fields = msgspec.structs.asdict(builder) | {"responses": tuple(of)}
             result.append(Score(**about, **fields))
         return result
 
