@@ -14,9 +14,9 @@ from punchline.artifacts.project import Project
 from punchline.config.runs import selection_of
 from punchline.errors import PunchlineError
 from punchline.scores import scores_frame
-from punchline.stats.estimate import ALPHA, Array, Estimate, ratio
+from punchline.stats.estimate import ALPHA, Array, ratio
 from punchline.stats.intervals import interval
-from punchline.stats.verdicts import MEASURES, cells_of
+from punchline.stats.verdicts import verdict_agreement
 from punchline.tabulate.labels import COLUMNS, PASSED, PEOPLE, read_labels, verdicts_in
 from punchline.tabulate.ranks import items_of
 
@@ -39,8 +39,7 @@ def agreement(judge: str, reference: str, verdicts: pd.DataFrame) -> dict[str, A
     both = ours.join(theirs[PASSED].rename("by_other"), how="inner").sort_index()
     if both.empty:
         return None
-    cells, clusters = cells_of(both[PASSED], both["by_other"]), both["cluster"].tolist()
-    estimates = {name: Estimate(cells, value, clusters, kind=kind) for name, (value, kind) in MEASURES.items()}
+    estimates = verdict_agreement(both[PASSED], both["by_other"], both["cluster"].tolist())
     measures = {name: _measure(of.point(), *interval(of)) for name, of in estimates.items()}
     return {"judge": judge, "reference": reference, "n": len(both), "measures": measures}
 

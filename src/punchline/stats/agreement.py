@@ -39,15 +39,9 @@ def nominal_statistics(pairs: Sequence[tuple[Hashable, Hashable]]) -> Counts:
     Column 0 is twice the agreement of the unit, the others count its labels: the diagonal and the margins of the
     coincidence matrix (Krippendorff 2004, chapter 11), summed over units, are all that the nominal alpha needs.
     """
-    index: dict[Hashable, int] = {}
-    for label in itertools.chain.from_iterable(pairs):
-        index.setdefault(label, len(index))
-    sums = np.zeros((len(pairs), 1 + len(index)), np.uint8)
-    for row, (first, second) in zip(sums, pairs, strict=True):
-        row[0] = 2 * (first == second)
-        row[1 + index[first]] += 1
-        row[1 + index[second]] += 1
-    return sums
+    labels = dict.fromkeys(itertools.chain.from_iterable(pairs))
+    rows = [(2 * (first == second), *map((first, second).count, labels)) for first, second in pairs]
+    return np.array(rows, np.uint8).reshape(len(pairs), 1 + len(labels))
 
 
 def binary_statistics(

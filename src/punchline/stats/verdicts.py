@@ -55,6 +55,12 @@ MEASURES: dict[str, tuple[Value, Kind]] = {
 }
 
 
+def verdict_agreement(first: npt.ArrayLike, second: npt.ArrayLike, clusters: Sequence[Any]) -> dict[str, Estimate]:
+    """MEASURES of a judge's verdicts with a reference's on the same texts."""
+    cells = cells_of(first, second)
+    return {name: Estimate(cells, value, clusters, kind=kind) for name, (value, kind) in MEASURES.items()}
+
+
 # Sums for corrected accuracy: labeled texts (how many, people's PASS, the judge's, both); answers with a verdict (how
 # many, PASS); those of them without a label (how many, PASS); answers that are wrong without a verdict.
 SUMS = ("labeled", "label", "verdict", "both", "judged", "passed", "rest", "rest_passed", "unjudged")

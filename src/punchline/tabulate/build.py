@@ -6,8 +6,8 @@ import functools
 import os
 import platform
 import subprocess
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -55,21 +55,20 @@ class TableResult(NamedTuple):
     ranks: list[Rank]
 
 
-@dataclass
-class Shared:
+class Shared(NamedTuple):
     """Shared data of all tables of models."""
 
-    items: pd.DataFrame = field(default_factory=pd.DataFrame)
-    models: dict[Rule, tuple[list[Shown], Answers]] = field(
-        default_factory=lambda: {rule: ([], Answers()) for rule in RULES}
-    )
-    unknown: dict[str, str] = field(default_factory=dict)  # a note on answers to items that there are not, by model
-    checked: Collection[str] = ()  # judges with a verdict on a text that people have labeled
-    notes: list[str] = field(default_factory=list)  # on pictures
+    items: pd.DataFrame
+    models: dict[Rule, tuple[list[Shown], Answers]]
+    unknown: dict[str, str]  # a note on answers to items that there are not, by model
+    checked: Collection[str]  # judges with a verdict on a text that people have labeled
+    notes: list[str]  # on pictures
 
 
-def read(project: Project, benchmark: str) -> Shared:
-    """Items and scores of a selection."""
+def read(project: Project, benchmark: str, tables: Iterable[Table]) -> Shared:
+    """Items and scores of a selection; nothing where no table is of models."""
+    if not any(table.of_models for table in tables):
+        return Shared(pd.DataFrame(), {rule: ([], Answers()) for rule in RULES}, {}, (), [])
     items = items_of(project, benchmark)
     models = {rule: read_models(project, benchmark, items, rule) for rule in RULES}
     verdicts = [verdicts_in(one.name, one.scores) for one in models["released"][0]]
@@ -81,7 +80,7 @@ def read(project: Project, benchmark: str) -> Shared:
 def compute(project: Project, benchmark: str, names: Collection[str]) -> dict[str, TableResult]:
     """Tables by name, of published values and files as they lie."""
     tables, tables_made = [project.benchmark(benchmark).TABLES[name] for name in names], {}
-    shared = read(project, benchmark) if any(table.of_models for table in tables) else Shared()
+    shared = read(project, benchmark, tables)
     model = functools.cache(functools.partial(_model, project, benchmark, shared.unknown))
     for table in tables:
         with naming(paths_of_table(project, benchmark, table.name)):

@@ -12,8 +12,8 @@ from punchline.artifacts.project import Project
 from punchline.core.benchmark import DEFAULT, facet
 from punchline.schema import RULES, ModelCard
 from punchline.scores import scores_frame
-from punchline.stats.estimate import Array, Estimate
-from punchline.stats.verdicts import MEASURES, SUMS, cells_of, corrected
+from punchline.stats.estimate import Array
+from punchline.stats.verdicts import SUMS, corrected, verdict_agreement
 from punchline.tabulate.labels import PASSED, PEOPLE, TEXT, read_labels, verdicts_in
 from punchline.tabulate.ranks import items_of
 from punchline.validity.answers import with_limits
@@ -57,17 +57,12 @@ def _of_model(benchmark: str, card: ModelCard, scores: pd.DataFrame, labels: pd.
             n = len(part)
             yield row | {"labeled": part["label"].mean() if n else None, "n_labeled": n, "method": UNTESTABLE}
             continue
-        row |= {"labeled": both["label"].mean(), "n_labeled": len(both)} | _agreement(both)
+        measures = verdict_agreement(both[PASSED], both["label"], [*both["cluster"]])
+        row |= {"labeled": both["label"].mean(), "n_labeled": len(both), "kappa": measures["kappa"].point()}
+        row |= with_limits(fpr=measures["fpr"], fnr=measures["fnr"])
         for method, ends in corrected(*_sums(both, answers, unjudged.tolist())).items():
             values = dict(zip(("corrected", "corrected_lo", "corrected_hi"), ends, strict=True))
             yield row | values | {"method": method}
-
-
-def _agreement(both: pd.DataFrame) -> dict[str, float | None]:
-    """The judge's error rates and kappa."""
-    cells = cells_of(both[PASSED], both["label"])
-    rates = {name: Estimate(cells, value, [*both["cluster"]], kind=kind) for name, (value, kind) in MEASURES.items()}
-    return with_limits(fpr=rates["fpr"], fnr=rates["fnr"]) | {"kappa": rates["kappa"].point()}
 
 
 def _sums(both: pd.DataFrame, answers: pd.DataFrame, unjudged: Sequence[Any]) -> tuple[Array, list[str]]:

@@ -18,6 +18,7 @@ from punchline.files import Keyed
 from punchline.schema import RULES, Gold, Item, Rule
 from punchline.scores import items_frame, scores_frame
 from punchline.stats.estimate import ALPHA, REAL, Array, Estimate, influence
+from punchline.stats.verdicts import cells_of
 from punchline.validity.answers import FEWEST
 
 HUMMUS, HUMORBENCH = "hummus", "humorbench"
@@ -38,11 +39,10 @@ def log_odds_ratio(cells: Array) -> Array:
 
 def link(joined: pd.DataFrame) -> dict[str, Any]:
     """Counts of answers by the flags `named` and `explained`, and their odds ratio; the interval is by `cluster`."""
-    named, explained = (joined[name].to_numpy(dtype=bool) for name in ("named", "explained"))
-    sums = np.stack([named & explained, named & ~explained, ~named & explained, ~named & ~explained], axis=1)
-    counts = dict(zip(CELLS, sums.sum(axis=0).tolist(), strict=True))
+    sums = cells_of(joined["named"], joined["explained"])
+    counts = dict(zip(CELLS, sums.sum(axis=0).astype(int).tolist(), strict=True))
     row = {"contests": joined["cluster"].nunique(), "captions": joined["caption"].nunique(), "n": len(joined), **counts}
-    if min(named.sum(), (~named).sum(), explained.sum(), (~explained).sum()) > 0:
+    if joined["named"].nunique() == joined["explained"].nunique() == 2:
         estimate = Estimate(sums, log_odds_ratio, joined["cluster"].to_numpy(), kind=REAL)
         log, half = float(log_odds_ratio(estimate.exact)), _half_width(estimate)
         row |= {"odds_ratio": math.exp(log)}
