@@ -22,7 +22,7 @@ from punchline.errors import PunchlineError
 from punchline.files import csv_text, parse_csv, write_bytes, write_text
 from punchline.paths import Paths
 from punchline.rating import drafts, outcome
-from punchline.rating.assignment import assigned, chosen, shown_order, with_checks
+from punchline.rating.assignment import assigned, drawing_order, shown_order, with_checks
 from punchline.rating.draw import agreeing, declared, draw_decision
 from punchline.rating.texts import written
 from punchline.rating.votes import Sheet, Votes
@@ -69,8 +69,9 @@ def test_assignment_is_balanced_and_overlaps(groups: list[str], of: tuple[int, i
 
 @given(st.dictionaries(st.text("xyz", min_size=1), st.sampled_from("abc"), min_size=1), st.integers(1, 20))
 def test_items_are_drawn_evenly(sources: dict[str, str], count: int) -> None:
-    found = chosen(sources, count, 0)
-    assert found == chosen(dict(sorted(sources.items())), count, 0)
+    order = drawing_order(sources, 0)
+    assert order == drawing_order(dict(sorted(sources.items())), 0)
+    found = order[:count]
     assert len(set(found)) == len(found) == min(count, len(sources))
     drawn, there = Counter(sources[item] for item in found), Counter(sources.values())
     assert all(drawn[source] >= min(there[source], max(drawn.values()) - 1) for source in there)

@@ -11,15 +11,15 @@ from punchline.grouping import grouped
 T = TypeVar("T")
 
 
-def chosen(sources: Mapping[str, str], count: int, seed: int) -> list[str]:
-    """`count` item ids drawn from {item id: source}, from all sources equally as far as possible."""
+def drawing_order(sources: Mapping[str, str], seed: int) -> list[str]:
+    """The ids of {item id: source} in a seeded order, from all sources equally as far as possible."""
     by_source = grouped(sorted(sources), sources.__getitem__)
     draw = random.Random(f"items/{seed}")
     queues = [draw.sample(items, len(items)) for _, items in sorted(by_source.items())]
     drawn: list[str] = []
-    while len(drawn) < count and any(queues):
+    while any(queues):
         drawn += [queue.pop() for queue in queues if queue]
-    return drawn[:count]
+    return drawn
 
 
 def assigned(groups: Sequence[str], raters: int, overlap: int, seed: int) -> list[list[int]]:

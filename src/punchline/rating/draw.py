@@ -19,7 +19,7 @@ from punchline.grouping import grouped
 from punchline.paths import Paths
 from punchline.prepare import read_files
 from punchline.rating import drafts
-from punchline.rating.assignment import assigned, chosen, with_checks
+from punchline.rating.assignment import assigned, drawing_order, with_checks
 from punchline.rating.outcome import even, study_of
 from punchline.rating.texts import answer_texts, written
 from punchline.rating.votes import Seats, Sheet, ShownText, Unit, Votes
@@ -90,8 +90,8 @@ def _units(
             about = {"picture": picture.path, "sha256": picture.sha256}
         if any(golds[item_id].values.get(name) == value for name, value in blurred.items()):
             about["blurred"] = True
-        shown = tuple(ShownText(source=source, text=text) for (*_, source), text in group)
-        units.append(Unit(item_id=item_id, task=task, texts=shown, context=tuple(context), **about))
+        shown_texts = tuple(ShownText(source=source, text=text) for (*_, source), text in group)
+        units.append(Unit(item_id=item_id, task=task, texts=shown_texts, context=tuple(context), **about))
     return units
 
 
@@ -194,7 +194,7 @@ def draw_up(
         ratable = [unit for unit in ratable if unit.item_id in allowed]
     _check_ratable(ratable, study)
     sources = {unit.item_id: all_items[unit.item_id].source for unit in ratable}
-    drawn = chosen(sources, len(sources), seed)
+    drawn = drawing_order(sources, seed)
     count = min(items or len(drawn), len(drawn))
     counted = set(drawn[:count])
     draw = random.Random(f"study/{seed}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable
 from itertools import groupby
 from typing import Any
 
@@ -58,18 +59,17 @@ def _score(score: Score, letter: str) -> dict[str, Any]:
     }
 
 
-def _heard(project: Project, benchmark: str, model: str) -> tuple[Verdicts | None, list[tuple[str, dict[str, Any]]]]:
-    """(verdicts on a model's answers, [item, row for pages] of what judges and scorers were asked and said)."""
+def _add_verdicts(project: Project, benchmark: str, model: str, add: Callable[..., None]) -> Verdicts | None:
+    """Verdicts on a model's answers; `add` gets a row for pages of every request to a judge or scorer."""
     verdicts: Verdicts | None = None
-    rows = []
     for pass_, judge in project.passes(benchmark, model).items():
         if pass_ != CHAINED:
             heard = list(exchanges_in_pass(project, benchmark, pass_, model))
             verdicts = (verdicts or {}) | read_verdicts(judge, heard)
             for request, response in heard:
                 about = {"hop": pass_, "question": prompt(request)[:MOST], "request": response.request_id}
-                rows.append((request.item_id, about | _answer(request, response, [])))
-    return verdicts, rows
+                add("heard", request.item_id, about | _answer(request, response, []))
+    return verdicts
 
 
 def build_parts(project: Project, benchmark: str, model: str) -> dict[str, Any]:
@@ -99,9 +99,7 @@ def build_parts(project: Project, benchmark: str, model: str) -> dict[str, Any]:
         value = benchmarks.right(benchmark, score, golds[score.item_id])
         add("grades", score.item_id, _score(score, code(score, value)))
         note(score.rule, score, code(score, value), value)
-    verdicts, heard = _heard(project, benchmark, model)
-    for item_id, row in heard:
-        add("heard", item_id, row)
+    verdicts = _add_verdicts(project, benchmark, model, add)
     for item_id, group in groupby(exchanges(project, benchmark, model), key=lambda pair: pair[0].item_id):
         item, gold, pairs = items[item_id], golds[item_id], list(group)
         ((_, units),) = by_item(pairs)

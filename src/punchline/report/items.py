@@ -35,10 +35,10 @@ def prompt(request: Request) -> str:
     return "\n\n".join(texts)
 
 
-def filters_of(item: Item, gold: Gold) -> dict[str, list[str]]:
+def filters_of(row: Mapping[str, Any]) -> dict[str, list[str]]:
     """Filters of a wall: short properties of an item and of its gold."""
-    filters: dict[str, list[str]] = {"source": [item.source]}
-    for name, value in {**item.fields, **gold.values}.items():
+    filters: dict[str, list[str]] = {"source": [row["source"]]}
+    for name, value in {**row["fields"], **row["gold"]}.items():
         values = value if isinstance(value, list) else [value]
         if values and all(isinstance(one, (str, int)) for one in values):
             filters[name] = [str(one) for one in values]
@@ -90,15 +90,12 @@ def parts(project: Project, benchmark: str) -> Iterator[tuple[str, Any]]:
     sequence = getattr(module, "SEQUENCE", None)
     blurred = getattr(module, "BLURRED", {}).items()
     rows: dict[str, Any] = {}
-    filters = []
-    texts, clusters = [], dict[str, int]()
     for item, right in items_with_rights(project, benchmark):
-        name, gold = item.item_id, golds[item.item_id]
-        rows[name] = _row(item, gold, right, drawn.get(name), fetched.get(name)) | {"asked": prompts[name]}
-        filters.append(filters_of(item, gold))
-        texts.append("\n".join(_texts([name, item.fields, gold.values])))
-        clusters.setdefault(item.cluster, len(clusters))
-    ids = list(rows)
+        name = item.item_id
+        rows[name] = _row(item, golds[name], right, drawn.get(name), fetched.get(name)) | {"asked": prompts[name]}
+    ids, clusters = list(rows), list(dict.fromkeys(row["cluster"] for row in rows.values()))
+    numbers = {cluster: number for number, cluster in enumerate(clusters)}
+    facets = columns([filters_of(row) for row in rows.values()])
     for start in range(0, len(ids), CHUNK):
         yield str(start // CHUNK), {name: rows[name] for name in ids[start : start + CHUNK]}
     names = getattr(module, "NAMES", {})
@@ -106,14 +103,14 @@ def parts(project: Project, benchmark: str) -> Iterator[tuple[str, Any]]:
     index = {
         "ids": ids,
         "titles": [str(row["fields"].get("caption") or row["fields"].get("title") or "") for row in rows.values()],
-        "texts": texts,  # for a search
-        "clusters": [] if len(clusters) == len(ids) else [clusters[row["cluster"]] for row in rows.values()],
+        "texts": ["\n".join(_texts([name, row["fields"], row["gold"]])) for name, row in rows.items()],  # for a search
+        "clusters": [] if len(clusters) == len(ids) else [numbers[row["cluster"]] for row in rows.values()],
         "questions": [
             [key, question_name(key, names), golds_of.get(task, re.sub(r"_\d$", "", task))]
             for key, task in questions.items()
         ],
         "thumbs": [[row["images"][0]["file"], row["rights"][0]] if row["images"] else None for row in rows.values()],
-        "facets": {name: values for name, values in columns(filters).items() if name != sequence},
+        "facets": {name: values for name, values in facets.items() if name != sequence},
         "names": names,
         "why": getattr(module, "WHY", {}),
         "sequence": sequence,

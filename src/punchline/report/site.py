@@ -166,7 +166,7 @@ class Site:
             for name, sheets in self.sheets.items()
         }
         chosen = self.project.selection.scoring
-        flagged = [(of, file) for (of, name), file in self.validity_files.items() if name == "items"]
+        flagged = [file for (_, name), file in self.validity_files.items() if name == "items"]
         return {
             "run": self.project.selection.run,
             "models": {name: self.models(name) for name in names},
@@ -175,7 +175,7 @@ class Site:
             "main": {name: main_question(self.mains[name]) for name in names},
             "rules": {name: chosen or self.mains[name].table.published_rule for name in names},
             "tables": tables,
-            "flags": {of: validity.flags(self.project, file) for of, file in flagged},
+            "flags": {file.benchmark: validity.flags(self.project, file) for file in flagged},
         }
 
     def _table(self, sheet: Sheet, disagree: list[dict[str, str]]) -> None:

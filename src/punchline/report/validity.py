@@ -57,9 +57,8 @@ def flags(project: Project, file: File) -> dict[str, dict[str, str]]:
 
 def in_row(line: Mapping[str, str], values: Mapping[str, str]) -> bool:
     """True if a shortcut's value is of the row of a table with these values."""
-    return all(
-        values.get(key) == own for key, _, own in (part.partition("=") for part in line["row"].split(";") if part)
-    )
+    parts = (part.partition("=") for part in line["row"].split(";") if part)
+    return all(values.get(key) == value for key, _, value in parts)
 
 
 def corrections(lines: Lines, rule: str) -> str:
