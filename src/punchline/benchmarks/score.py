@@ -109,9 +109,7 @@ def scores(build_scores: Callable[[ItemAnswers], Iterable[ScoreBuilder]]) -> Cal
             condition = DEFAULT
         answers = ItemAnswers(responses, item, gold, rule, verdicts, condition, model)
         builders = [builder for builder in build_scores(answers) if tasks is None or builder.task in tasks]
-        read = {
-            id(response): response for builder in builders for response in builder.responses if response is not None
-        }
+        read = {id(one): one for builder in builders for one in builder.responses if one is not None}
         digests = {key: response.digest for key, response in read.items()}  # each response is hashed once
         result = []
         for builder in builders:

@@ -76,6 +76,12 @@ class Across:
     files: Mapping[str, bytes]
     notes: list[str] = field(default_factory=list)  # the function may add to them
 
+    @property
+    def with_base(self) -> list[tuple[Model, Model]]:
+        """(model, its base) of the models whose base is among them."""
+        by_name = {model.name: model for model in self.models}
+        return [(one, by_name[one.card.base]) for one in self.models if one.card and one.card.base in by_name]
+
 
 Rows = Callable[[pd.DataFrame, pd.DataFrame], Iterable[Row]]  # of a model's scores, and the items
 

@@ -102,20 +102,10 @@ def thinking_budgets(across: Across) -> Iterator[Row]:
             yield Row(thinking_budget=budget, **values).set(of=model)
 
 
-def _pairs(across: Across, searching: bool) -> list[tuple[Model, Model]]:
-    """(variant, its base) of the selected models, those that search or the others."""
-    by_name = {model.name: model for model in across.models}
-    return [
-        (model, by_name[model.card.base])
-        for model in across.models
-        if model.card and model.card.base in by_name and bool(_option(model, "search")) == searching
-    ]
-
-
 @across_models("figure6")
 def tuned_models(across: Across) -> Iterator[Row]:
     """Figure 6: a tuned or thinking model and its base, on the elements that both have a verdict on."""
-    for variant, base in _pairs(across, searching=False):
+    for variant, base in (pair for pair in across.with_base if not _option(pair[0], "search")):
         accuracy, of_base, difference = paired(variant.scores, base.scores, "passed")
         row = Row(base=base.name, base_accuracy=of_base, accuracy=accuracy, difference=difference)
         yield row.set(of=variant)
@@ -124,7 +114,7 @@ def tuned_models(across: Across) -> Iterator[Row]:
 @across_models("table6")
 def web_search(across: Across) -> Iterator[Row]:
     """Table 6: a searching model and its base, overall and on the hard subset."""
-    pairs = _pairs(across, searching=True)
+    pairs = [pair for pair in across.with_base if _option(pair[0], "search")]
     hard = hard_subsets(across).get("elements") if pairs else None
     complete = hard is None or all_ranked(across)
     for variant, base in pairs:

@@ -114,11 +114,7 @@ def main_results(scores: _Frame, items: _Frame) -> Iterator[Row]:
 
 @table("table5", of="across", tasks=TASKS[1:], conditions=(DEFAULT, ROW))
 def tuning(across: Across) -> Iterator[Row]:
-    models = {model.name: model for model in across.models}
-    pairs = [(m, models[m.card.base]) for m in across.models if m.card is not None and m.card.base in models]
-    if not pairs:
-        across.notes.append("No tuned model is selected together with its base: a card names it with `base: STEM`.")
-    for tuned, base in pairs:
+    for tuned, base in across.with_base:
         for training, model in (("none", base), ("reordering", tuned)):
             _, cells = _accuracies(model.scores, TASKS[1:], across.items.index[across.items.held_out])
             yield Row(training=training, **cells).set(of=model, complete=_complete(across.items))

@@ -6,14 +6,13 @@ The paper's ratings were not released: ours come from config/yesbut/ratings.csv.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 from punchline.benchmarks.yesbut import ANNOTATIONS
 from punchline.grouping import grouped
-from punchline.stats.estimate import Estimate
 from punchline.tables.declare import Row, table
 from punchline.tables.rating_tables import ratings_of, reliability_columns, rows, score_columns
-from punchline.tables.ratings import RATINGS, Rating
+from punchline.tables.ratings import RATINGS
 
 SCALE = (1.0, 5.0)  # section 4.2: 1 (worst) to 5 (best)
 
@@ -25,8 +24,5 @@ def rated(files: Mapping[str, bytes]) -> Iterator[Row]:
     ratings = ratings_of(files, items, SCALE)
     by_aspect = grouped(ratings, lambda rating: (rating.about.get("task", ""), rating.about.get("aspect", "")))
     for (task, aspect), group in by_aspect.items():
-        yield from rows(group, _columns, {"task": task, "aspect": aspect})
-
-
-def _columns(ratings: Sequence[Rating]) -> dict[str, Estimate | None]:
-    return reliability_columns(ratings) | score_columns(ratings, SCALE)
+        keys = {"task": task, "aspect": aspect}
+        yield from rows(group, lambda of: {**reliability_columns(of), **score_columns(of, SCALE)}, keys)
