@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
 
 from punchline.read import normalize
-from punchline.read.number import CARDINALS, ORDINALS
+from punchline.read.number import CARDINALS, ORDINALS, number_of
 from punchline.read.resolve import decider, highest, resolve
 from punchline.read.result import Read, reader
 from punchline.read.sentences import Mention
@@ -16,7 +16,7 @@ from punchline.read.sentences import Mention
 _VERBAL = (
     r"is|isn't|was|wasn't|does|doesn't|has|hasn't|can|can't|cannot|could|would|wouldn't|may|might|must|should|will"
     r"|won't|seems|because|since|as|for|over|it|i|he|she|we|they|you|the|this|that|these|those|to|on|in|at|by|with|of"
-    r"|which|who|whose|where|when|while|although|though|after|before|rather|instead|not|or|and|but|nor|than|over|also"
+    r"|which|who|whose|where|when|while|although|though|after|before|rather|instead|not|or|and|but|nor|than|also"
     r"|alone|only|from|above|either|best (?:captures|fits|represents|matches|reflects|expresses|sums)|by far|here|too"
     r"|out|then|if|vs|versus|in my"
 )
@@ -91,17 +91,16 @@ def _texts(text: normalize.Plain, options: Mapping[str, str]) -> list[Mention]:
     return sorted(mentions)
 
 
-_NTH = {f"{n}{end}": n for n in range(1, 10) for end in ("", "st", "nd", "rd", "th")} | CARDINALS | ORDINALS
+_NTH = rf"({'|'.join(ORDINALS)}|[1-9](?:st|nd|rd|th)|last)"
+_COUNT = rf"({'|'.join(CARDINALS)}|[1-9])"
+_THING = r"(?:choice|title|statement|one)"
 _PLACE = re.compile(  # "the second option", "option two", "of the four options, the last"
-    rf"(?<!\bmy )(?<!\w)(?:the )?({'|'.join(ORDINALS)}|[1-9](?:st|nd|rd|th)|last) (?:option|alternative)\b(?! (?:is"
-    rf"|,)? ?[\"'(]?[a-z]\b)|\b(?:option|alternative) (?:number |#)?({'|'.join(CARDINALS)}|[1-9])\b"
-    rf"|\boptions(?: (?:given|provided|listed|above|here))?, (?:i (?:would )?(?:choose|pick"
-    rf"|select) )?the ({'|'.join(ORDINALS)}|last)(?: one)?\b(?! (?:two|three|few|\d))|\b(?:answer|pick|choice)(?: is"
-    rf"| would be|:) the ({'|'.join(ORDINALS)}|last) (?:choice|title|statement|one)\b|\b(?:go (?:for|with)|choose|pick"
-    rf"|select|opt for) the ({'|'.join(ORDINALS)}|last) (?:title|statement|one)\b|(?<![^\n])the ({'|'.join(ORDINALS)}"
-    rf"|last) (?:title|statement|one) (?=fits|works|is the (?:best|right|correct))|\A\W*(?:the )?({'|'.join(ORDINALS)}"
-    rf"|[1-9](?:st|nd|rd|th)|last)(?: (?:one|title|statement|choice))?\W*\Z|\A\W*(?:number |#"
-    rf"|(?=#))({'|'.join(CARDINALS)}|[1-9])\W*\Z"
+    rf"(?<!\bmy )(?<!\w)(?:the )?{_NTH} (?:option|alternative)\b(?! (?:is|,)? ?[\"'(]?[a-z]\b)|\b(?:option"
+    rf"|alternative) (?:number |#)?{_COUNT}\b|\boptions(?: (?:given|provided|listed|above|here))?, (?:i (?:would "
+    rf")?(?:choose|pick|select) )?the {_NTH}(?: one)?\b(?! (?:two|three|few|\d))|\b(?:answer|pick|choice)(?: is"
+    rf"| would be|:) the {_NTH} {_THING}\b|\b(?:go (?:for|with)|choose|pick|select|opt for) the {_NTH} {_THING}\b"
+    rf"|(?<![^\n])the {_NTH} {_THING} (?=fits|works|is the (?:best|right|correct))|\A\W*(?:(?:the )?{_NTH}(?: "
+    rf"{_THING})?|(?:number |#){_COUNT})\W*\Z"
 )
 
 
@@ -113,7 +112,7 @@ def _places(low: str, letters: Iterable[str]) -> Iterator[Mention]:
     letters = sorted(letters)
     for match in _PLACE.finditer(low):
         word, start = match[match.lastindex or 1], match.start(match.lastindex or 1)
-        place = len(letters) if word == "last" else _NTH[word]
+        place = len(letters) if word == "last" else number_of(word)
         if 0 < place <= len(letters) and not _OTHER_PLACE.search(low, max(0, match.start() - 20), match.start()):
             yield Mention(start, match.end(), letters[place - 1], True)
 

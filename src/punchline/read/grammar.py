@@ -178,9 +178,6 @@ class Sentence:
                     if not compares or (match[0].startswith("as") and not denied):
                         continue
                     sign = 1 if denied else -1
-                elif pattern is _NOT:
-                    if words.UNSURE.search(text[max(0, match.start() - 20) : match.end()]):
-                        continue
                 elif pattern is _LESS_THAN:
                     claims += self.claim(next(self.groups(*match.span("more"))), 1, 2)
                 end = match.end()

@@ -25,18 +25,20 @@ _NO_NAME = re.compile(
     re.IGNORECASE,
 )
 _ABOUT = r"(?:object|item|element|thing|label|answer|word|part|figure|image element)"
+_NO_FIRST = r"not|no|the|an?|that|to|in|on|unclear|related|used|shown|what|it|one|n't|never"  # words of no name
+_MORE = (
+    r"(?: (?!(?:which|that|who|because|since|as|and|in|on|at|with|is|are|of|representing|symboli[sz]ing|used|here|being"
+    r"|for|,)\b)[\w'-]+)"
+)
 _SENTENCE = re.compile(
     rf"\b{_ABOUT}(?: [^.:;\n]{{1,120}}?)?(?:,? (?:is|would be|must be|seems to be|has to be)(?: likely| probably"
-    rf"| clearly)?|:) (?:the |an? )?[\"'(]{{0,2}}(?P<name>(?!(?:not|no|the|an?|that|to|in|on|unclear|related|used|shown"
-    rf"|what|it|one|n't|never)\b)[\w'-]+(?: (?!(?:which|that|who|because|since|as|and|in|on|at|with|is|are|of"
-    rf"|representing|symboli[sz]ing|used|here|being|for|,)\b)[\w'-]+){{0,{_OF_SENTENCE - 1}}})|(?:^|(?<=\n)"
-    rf"|(?<=[.!?] ))[\"'(]{{0,2}}(?:the |an? )?(?P<subject>[\w'-]+(?: (?!(?:is|are|of)\b)[\w'-]+){{0,2}})[\"')]{{0,2}} "
-    rf"(?:is|would be) (?:the )?(?:main |key |metaphorical |related )?{_ABOUT}\b|\b(?:i would say|i'd say|i choose"
-    rf"|i would choose|it is|it's|that would be|it would be|it must be|therefore,?|so,?|definitely"
-    rf"|metaphor (?:is )?(?:involves|relates to|related to|centers on|centres on)) (?:the |an? )?[\"'(]{{0,2}}(?P<said>"
-    rf"(?!(?:not|no|the|an?|that|to|in|on|unclear|possible|impossible|hard|difficult|what|one|which|it|this|there|clear"
-    rf"|likely|probably|all|about|because|just|like)\b)[\w'-]+(?: (?!(?:which|that|who|because|since|as|and|in|on|at"
-    rf"|with|is|are|of|representing|for)\b)[\w'-]+){{0,2}})(?=[\"')]{{0,2}}(?:[.,;!\n]|$| (?:in|on|which|that|because"
+    rf"| clearly)?|:) (?:the |an? )?[\"'(]{{0,2}}(?P<name>(?!(?:{_NO_FIRST})\b)[\w'-]+{_MORE}{{0,{_OF_SENTENCE - 1}}})"
+    rf"|(?:^|(?<=\n)|(?<=[.!?] ))[\"'(]{{0,2}}(?:the |an? )?(?P<subject>[\w'-]+(?: (?!(?:is|are|of)\b)[\w'-]+){{0,2}})"
+    rf"[\"')]{{0,2}} (?:is|would be) (?:the )?(?:main |key |metaphorical |related )?{_ABOUT}\b"
+    rf"|\b(?:i would say|i'd say|i choose|i would choose|it is|it's|that would be|it would be|it must be|therefore,?"
+    rf"|so,?|definitely|metaphor (?:is )?(?:involves|relates to|related to|centers on|centres on)) (?:the |an? )?"
+    rf"[\"'(]{{0,2}}(?P<said>(?!(?:{_NO_FIRST}|possible|impossible|hard|difficult|which|this|there|clear|likely|probably"
+    rf"|all|about|because|just|like)\b)[\w'-]+{_MORE}{{0,2}})(?=[\"')]{{0,2}}(?:[.,;!\n]|$| (?:in|on|which|that|because"
     rf"|since|as|at|with)\b))"
 )
 _VERB = re.compile(

@@ -48,9 +48,14 @@ _WORD = re.compile(
 )
 
 
+def number_of(word: str) -> int:
+    """The number of a cardinal or an ordinal, in words or digits; 0 for another word."""
+    return CARDINALS.get(word) or ORDINALS.get(word) or int(re.sub(r"\D", "", word) or 0)
+
+
 def _value(match: re.Match[str]) -> str:
     word = next(filter(None, match.groups()))
-    return str(CARDINALS.get(word) or ORDINALS.get(word) or int(word))
+    return str(number_of(word))
 
 
 def _mentions(text: normalize.Plain, marked: bool) -> list[Mention]:

@@ -202,9 +202,9 @@ def resolve(answer: str, read_text: ReadText) -> Read[Any]:
     for rank in (final.FIRM, final.SAID):
         verdict = _of_zones(answer, [zone for zone in zones if zone.rank == rank], read_text)
         if verdict.decided:
-            return _read(_taken_back(answer, verdict, read_text))
+            return Read(*_taken_back(answer, verdict, read_text)[:3])
     verdict = read_text(text, False)
-    return _read(verdict) if verdict.decided or not refuses(text.low) else Read(None)
+    return Read(*verdict[:3]).moved(0) if verdict.decided or not refuses(text.low) else Read(None)
 
 
 _BACK = re.compile(rf"{words.CORRECTION.pattern}|(?<![\w\"'])wait\b")  # "<answer>A</answer> wait, B"
@@ -215,7 +215,3 @@ def _taken_back(answer: str, marked_verdict: Verdict, read_text: ReadText) -> Ve
     turns = list(_BACK.finditer(normalize.lower(answer[marked_verdict.end : marked_verdict.end + 4000])))
     turned = read_text(normalize.part(answer, marked_verdict.end + turns[-1].start()), False) if turns else NOTHING
     return turned if turned.decided and turned.value is not None else marked_verdict
-
-
-def _read(verdict: Verdict) -> Read[Any]:
-    return Read(None) if verdict.value is None else Read(verdict.value, verdict.start, verdict.end)

@@ -33,6 +33,10 @@ class Read(NamedTuple, Generic[V]):
     start: int = 0
     end: int = 0
 
+    def moved(self, by: int) -> Read[V]:
+        """The same, so many characters further on; without a value, no span."""
+        return Read(None) if self.value is None else Read(self.value, self.start + by, self.end + by)
+
 
 _notes: ContextVar[list[tuple[str, Read[Any]]] | None] = ContextVar("notes", default=None)
 
@@ -84,24 +88,19 @@ def reader(
 
     def of_answer(answer: str, *args: P.args, **kwargs: P.kwargs) -> Read[V]:
         part = reasoning.remove(answer)
-        text, offset = structure.without_markers(part.text), part.offset
+        text = structure.without_markers(part.text)
         lines = structure.lines(text)
         flags = text.startswith("{") and _FLAG.search(lines)  # whether, not which: {"A": false, "B": true}
         reading = Read[V](None)
         for start, piece in () if flags else _pieces(text) if trimmed is not str else [(0, text)]:
             if piece and reading.value is None:
-                reading = read(trimmed(piece), *args, **kwargs)
-                reading = reading._replace(start=reading.start + start, end=reading.end + start)
+                reading = read(trimmed(piece), *args, **kwargs).moved(start)
         if reading.value is None and (quoted := _QUOTED.fullmatch(text)):
             group = quoted.lastindex or 0
-            reading, offset = read(quoted[group], *args, **kwargs), offset + quoted.start(group)
+            reading = read(quoted[group], *args, **kwargs).moved(quoted.start(group))
         if reading.value is None and lines:
-            reading, offset = read(lines, *args, **kwargs)._replace(start=0, end=len(text)), part.offset
-        return (
-            Read(reading.value, reading.start + offset, reading.end + offset)
-            if reading.value is not None
-            else Read(None)
-        )
+            reading = read(lines, *args, **kwargs)._replace(start=0, end=len(text))
+        return reading.moved(part.offset)
 
     remembered: dict[str, Read[V]] = {}
 
@@ -129,4 +128,4 @@ def located(text: str, reads: Reads) -> Iterator[Read[Any]]:
     for given, span in reversed(same or reads):
         at = text.find(given) if given else -1
         if span.value is not None and at >= 0:
-            yield span._replace(start=at + span.start, end=at + span.end)
+            yield span.moved(at)

@@ -7,13 +7,12 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from punchline.read import normalize, words
-from punchline.read.number import CARDINALS, ORDINALS
+from punchline.read.number import CARDINALS, ORDINALS, number_of
 from punchline.read.resolve import NOTHING, Verdict, resolve
 from punchline.read.result import Read, reader
 
 _NOUN = r"(?:frame|panel|image|picture|comic strip|comic|strip|scene|label)s?"
-_PLACES = dict(ORDINALS.items()) | {f"{n}{s}": n for n in range(1, 21) for s in ("st", "nd", "rd", "th")}
-_ORDINAL = "|".join(sorted(_PLACES, key=len, reverse=True))
+_ORDINAL = rf"{'|'.join(ORDINALS)}|\d{{1,2}}(?:st|nd|rd|th)"
 # The longest first.
 _NEXTS = "followed by|and finally|after that|afterwards|finally|lastly|final|start|next|then|last|end"
 _DIGITS = re.compile(r"\A\W*(?:[a-z ]{3,30}[:=] ?)?([1-9]{3,9})\W*\Z")
@@ -49,10 +48,9 @@ _RANK = re.compile(
 _ITEM = re.compile(  # "1. Frame 3", "First: 3", "2nd - panel 1"
     rf"(?:^|(?<=\n)|(?<=[ ,;(]))(?:the |and )?(?:(?P<unit>step|position|place|slot|order|rank|number|no\.|#"
     rf"|{_NOUN} in position) ?#?)?(?P<place>\d{{1,2}}|{_ORDINAL}|{_NEXTS}|last)(?P<own> {_NOUN})?(?: (?:position|place"
-    rf"|slot|in order))?(?:(?P<mark>[.):=]|\||,| -| ->| ?→| is| comes| should be| would be| goes){{1,2}}"
-    rf"|(?<=[a-z])(?= (?:the )?(?:{_NOUN} ?#?)?\d)) ?[\[(\"]?(?P<noun>(?:the )?{_NOUN} ?(?:labell?ed "
-    rf"|number )?#?)?[\[(\"]?(?:(?P<label>{_NUMBER})\b(?![.:)]\d|[.)] ?(?:{_NOUN})|\.\d)|(?:the )?"
-    rf"(?P<nth>{_ORDINAL}) {_NOUN}\b)"
+    rf"|slot|in order))?(?:(?P<mark>[.):=]|\||,| -| ->| ?→| is| comes| should be| would be| goes){{1,2}}|(?<=[a-z])(?= "
+    rf"(?:the )?(?:{_NOUN} ?#?)?\d)) ?[\[(\"]?(?P<noun>(?:the )?{_NOUN} ?(?:labell?ed |number )?#?)?[\[(\"]?(?:"
+    rf"(?P<label>{_NUMBER})\b(?![.:)]\d|[.)] ?(?:{_NOUN})|\.\d)|(?:the )?(?P<nth>{_ORDINAL}) {_NOUN}\b)"
 )
 _MENTION = re.compile(rf"\b{_NOUN} ?(?:number |labell?ed |#)?\"?\(?({_NUMBER})\b(?!%)")
 _OWN_LINE = re.compile(rf"{_NOUN} ?#?\d{{1,3}} ?[:(-]|\s*$")
@@ -63,11 +61,11 @@ _TOLD = re.compile(
     r"\b(?:then|next|after|followed|finally|first|lastly|begins?|starts?|ends?|moves?|leads?|concludes?|ending)\b"
 )
 _NOT_TOLD = re.compile(r"\b(?:before|preced\w+|prior to|not|n't|earlier than|or)\b")
+_SEQUENCE = r"(?:order|sequence|arrangement)"
 _CUE = re.compile(
-    r"\b(?:answer|corrected|correct (?:order|sequence|arrangement)|(?:right|proper|chronological|logical|reading|final"
-    r"|new|actual|reordered|rearranged|true) (?:order|sequence|arrangement)|(?:order|sequence"
-    r"|arrangement)(?: of \w+(?: \w+)?)? (?:is|should be|would be|must be|becomes)|should be (?:read|arranged|ordered"
-    r"|in)|final|therefore|thus|hence|so)\b"
+    r"\b(?:answer|corrected|(?:correct|right|proper|chronological|logical|reading|final|new|actual|reordered|rearranged"
+    rf"|true) {_SEQUENCE}|{_SEQUENCE}(?: of \w+(?: \w+)?)? (?:is|should be|would be|must be|becomes)|should be (?:read"
+    r"|arranged|ordered|in)|final|therefore|thus|hence|so)\b"
 )
 _CUED = re.compile(_CUE.pattern + r"[^.\n]{0,60}$")
 _GIVEN = re.compile(
@@ -96,17 +94,11 @@ Order = Read[tuple[str, ...]]  # labels in an order, and its span in a plain tex
 Item = tuple[int, int, int, str]  # start, end, place, label
 
 
-def _number(word: str) -> str:
-    return str(int(word)) if word.isdigit() else str(CARDINALS.get(word, 0))
-
-
 def _place(word: str, before: int, size: int) -> int:
     """A place, of a numeral, an ordinal, or a word that says next; "last" is the last one."""
-    if word.isdigit():
-        return int(word)
     if word in ("last", "lastly", "finally", "and finally", "final", "end"):
         return size
-    return _PLACES.get(word, before + 1)
+    return number_of(word) or before + 1
 
 
 def _complete(start: int, end: int, order: Sequence[str], labels: frozenset[str]) -> list[Order]:
@@ -127,7 +119,7 @@ def _windows(items: Sequence[Item], labels: frozenset[str]) -> Iterator[Order]:
 
 def _ranks(low: str, labels: frozenset[str]) -> Iterator[Order]:
     matches = [m for m in list(_RANK.finditer(low))[:200] if m["link"] or not m["place"].isdigit()]
-    return _windows([(*m.span(), _place(m["place"], 0, len(labels)), _number(m[1])) for m in matches], labels)
+    return _windows([(*m.span(), _place(m["place"], 0, len(labels)), str(number_of(m[1]))) for m in matches], labels)
 
 
 def _numbered(low: str, labels: frozenset[str]) -> Iterator[Order]:
@@ -140,7 +132,7 @@ def _numbered(low: str, labels: frozenset[str]) -> Iterator[Order]:
         if match["place"].isdigit() and not match["noun"] and (match["own"] or (bare and not listed)):
             continue
         before = items[-1][2] if items else 0
-        name = _number(label) if label else str(_PLACES.get(match["nth"], 0))
+        name = str(number_of(label or match["nth"]))
         items.append((match.start(), match.end(), _place(match["place"], before, len(labels)), name))
     return _windows(items, labels)
 
@@ -169,7 +161,7 @@ def _from_story(low: str, labels: frozenset[str]) -> Iterator[Order]:
         bare = list(_BARE_MENTION.finditer(paragraph)) if len(mentions) != len(labels) else mentions
         if not bare or not (mentions or _STARTS.search(paragraph)):
             continue
-        start, end, order = bare[0].start(), bare[-1].end(), [_number(match[1]) for match in bare]
+        start, end, order = bare[0].start(), bare[-1].end(), [str(number_of(match[1])) for match in bare]
         if story := _complete(offset + start, offset + end, order, labels):
             between = paragraph[max(0, start - 60) : end]
             each = len(paragraph) == len(low) and all(map(_OWN_LINE.match, low[start:].split("\n")))
@@ -184,9 +176,9 @@ def _by_line(low: str, labels: frozenset[str]) -> Iterator[Order]:
     named = [_MENTION.findall(line[0]) for line in lines]
     places = [re.findall(r"\d+", line[0])[0] for line in lines]
     if places == [str(place + 1) for place in range(len(labels))] and all(len(set(one)) == 1 for one in named):
-        yield from _complete(lines[0].start(), lines[-1].end(), [_number(one[0]) for one in named], labels)
+        yield from _complete(lines[0].start(), lines[-1].end(), [str(number_of(one[0])) for one in named], labels)
     led = [(line, label) for line in normalize.LINE.finditer(low) if (label := _LED.match(line[0]))]
-    order = [_number(label[1]) for _, label in led]
+    order = [str(number_of(label[1])) for _, label in led]
     if order != sorted(order, key=int):  # "3 - He waits": lines in the order of the list say nothing
         yield from _complete(led[0][0].start(), led[-1][0].end(), order, labels)
 
@@ -199,9 +191,9 @@ def _first(ways: Iterable[Iterable[Order]]) -> list[Order]:
 def _orders(low: str, labels: frozenset[str]) -> list[Order]:
     """The orders that a plain text gives, by the first way of writing that it uses."""
     if _SPELT.fullmatch(low):
-        low = _WORD.sub(lambda word: f"{_PLACES.get(word[0]) or _number(word[0])},".ljust(len(word[0])), low)
-    low = _NAMED.sub(lambda named: f"{named[1]}{_number(named[2])}".ljust(len(named[0])), low.translate(_HAN))
-    low = _NTH.sub(lambda nth: f"{nth[2]} {_PLACES[nth[1]]}".ljust(len(nth[0])), low)  # "frame 3", as long
+        low = _WORD.sub(lambda word: f"{number_of(word[0])},".ljust(len(word[0])), low)
+    low = _NAMED.sub(lambda named: f"{named[1]}{number_of(named[2])}".ljust(len(named[0])), low.translate(_HAN))
+    low = _NTH.sub(lambda nth: f"{nth[2]} {number_of(nth[1])}".ljust(len(nth[0])), low)  # "frame 3", as long
     if orders := _first((_ranks(low, labels), _numbered(low, labels), _by_line(low, labels))):
         return sorted({*orders, *_runs(low, labels, False)}, key=lambda one: (one.start, one.end, one.value))
     digits = (_complete(*match.span(1), match[1], labels) for match in _DIGITS.finditer(low))

@@ -39,7 +39,4 @@ def verdict(answer: str) -> Read[str]:
     at = part.text.find(">", notes[1]) + 1 if notes else 0
     if notes is None and "<reasoning>" in part.text.lower():  # never closed
         return Read(None)
-    reading = resolve(part.text[at:], decider(_mentions, ("PASS", "FAIL")))
-    if reading.value is None:
-        return Read(None)
-    return Read(reading.value, part.offset + at + reading.start, part.offset + at + reading.end)
+    return resolve(part.text[at:], decider(_mentions, ("PASS", "FAIL"))).moved(part.offset + at)

@@ -17,7 +17,7 @@ FREE = re.compile(
     r"|to mention|surprisingly|(?:100 ?%|completely|fully|totally|absolutely|very|too) (?:sure|certain),?|sure,? but"
     r"|certain,? but)(?!\w)|\b(?:without (?:a |any )?|no |beyond (?:any |a )?|there is no |there's no |not? )(?:doubt"
     r"|question|hesitation)\b|\bif (?:pressed|forced|pushed|asked|anything|you ask me|i (?:had|have|must|really|were"
-    r"|could))\b|\bif not\b|\bwhy not\b|\bno matter\b|\bno wonder\b|\bno problem\b|\bnot (?:sure|certain"
+    r"|could))\b|\bif not\b|\bwhy not\b|\bno matter\b|\bno wonder\b|\bnot (?:sure|certain"
     r"|positive),? (?:but|though)\b|\b(?:cannot|can't|couldn't|could not) (?:help|agree more)\b|\bno(?:ne)? (?:better"
     r"|closer|stronger)\b|\bno (?:contest|ifs|competition|problem)\b|\bhands down\b|\bno (?:further|additional) \w+\b"
     r"|(?<!whether )\bor not\b|\bno explanation\b|\bno more\b"
@@ -39,7 +39,7 @@ BAD = (
     r"|false|untrue|inaccurate\w*|irrelevant|unlikely|implausible|unrelated|unsuitable|inappropriate|misleading|mis(?:s"
     r"|ses|sing|matche?s?|represents?|reads?|interprets?|states?|characteri[sz]es?)|fails?|failing|falls? (?:short"
     r"|flat)|contradicts?|contrary|ignor(?:es?|ing)|overlooks?|neglects?|omits?|weak(?:er|est)?|less|worse|worst"
-    r"|poor(?:ly)?|too(?= \w)|merely|nothing more than|just an?(?= )|overly|only partially|partially|mistaken|invalid"
+    r"|poor(?:ly)?|too(?= \w)|merely|nothing more than|just an?(?= )|overly|partially|mistaken|invalid"
     r"|secondary|incidental|minor|nonsens\w+|superficial(?:ly)?|tangential(?:ly)?|distractors?|(?:a )?stretch|generic"
     r"|vague|unnecessary|decorative|negligible|red herring|ruled out|eliminated|excluded|rejected|discarded|dismissed"
     r"|out of the question|(?:is|are) out\b|crossed (?:off|out)|off the (?:mark|table)|(?:is|are|seems?|feels?) off"
@@ -110,10 +110,9 @@ LURE = re.compile(
 )
 THOUGHT_BETTER = re.compile(r"\b(?:but|settled|now|then|before|until)\b")
 UNSURE = re.compile(
-    r"(?:\bnot|n't|\bcannot|\bunable to|\bimpossible to|\bhard to|\bdifficult to|\btough to"
-    r"|\bno way to)(?: \w+){0,2}? (?:sure|certain|decide|determine|tell|know|settle|distinguish|clear|obvious"
-    r"|choose between|pick between|say (?:if|whether|which))\b|\bunsure\b|\bunclear\b|\buncertain\b|\btorn\b"
-    r"|\b(?:either|one) of\b"
+    r"(?:\bnot|n't|\bcannot|\bunable to|\bimpossible to|\bhard to|\bdifficult to|\btough to|\bno way to)(?: \w+){0,2}? "
+    r"(?:sure|certain|decide|determine|tell|know|settle|distinguish|clear|obvious|choose between|pick between|say (?:if"
+    r"|whether|which))\b|\bunsure\b|\bunclear\b|\buncertain\b|\btorn\b|\b(?:either|one) of\b"
 )
 DEPENDS = re.compile(r"\b(?:it|that|this|(?:answer|choice)) depends\b")
 ONLY_IF = re.compile(r"\bif\b[^,]{0,40}\b(?:only|just|merely|alone)\b")
@@ -138,7 +137,7 @@ NONE_FITS = re.compile(
     r"|panel)))(?: (?:of|among) (?:the|these|those|them|your)(?: (?:four|given|above|provided|available|listed"
     r"|presented|three|two))*(?: (?:options?|choices?|answers?|titles?|statements?|ones|above))?)?(?: (?:really|quite"
     r"|actually|truly|here|of them|above|listed|given))* ?(?=[.,;!\n]|$|(?:is|are|fit|fits|match|matches|work|works"
-    r"|appl|seem|captur|describe|represent|do|does|can|stand|is)\w*)|\ball of (?:the above|them|these)\b"
+    r"|appl|seem|captur|describe|represent|do|does|can|stand)\w*)|\ball of (?:the above|them|these)\b"
     r"|\bcannot (?:choose|pick|decide|determine|tell)\b|\bany of (?:the options|them) (?:could|would|may|might)\b"
     r"|\b(?:all|both) (?:options?|answers?|choices?|of them)? ?(?:are|fit|work|seem)\b"
 )
@@ -172,7 +171,6 @@ LOST = re.compile(
     r"|unfunny|incomprehensible|disappears?|collapses?)\b|n't\b"
 )
 NOT_APPLICABLE = re.compile(
-    r"\W*(?:(?:the )?answer(?: is|:) )?(?:n/?a|not applicable|none(?: of (?:the|these|those"
-    r"|them)(?: \w+){0,3}?(?: (?:apply|applies|fits?|is applicable|are applicable))?)?)\W*(?:(?<=\W)(?:since|because"
-    r"|as) [^?\d]{0,100})?"
+    r"\W*(?:(?:the )?answer(?: is|:) )?(?:n/?a|not applicable|none(?: of (?:the|these|those|them)(?: \w+){0,3}?(?: "
+    r"(?:apply|applies|fits?|is applicable|are applicable))?)?)\W*(?:(?<=\W)(?:since|because|as) [^?\d]{0,100})?"
 )

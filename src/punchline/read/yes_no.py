@@ -19,13 +19,14 @@ _WORD = re.compile(
     r"|this|there|it|i|the|that|in|here|given|for|than|rather|instead|not|seems|to|from)\b))))(?![\w'])(?!-\w)"
 )
 _TRUTH = re.compile(r"(?<![^\n])[^\w\n]*(?:(?P<yes>true)|(?P<no>false))[^\w\n]*(?![^\n])")  # a line by itself
+_IT_DOES = (
+    r"(?:it|they|there|this|i|he|she) (?:certainly |definitely |really |indeed |sure )?(?:does|do|is|are|am|can|has)"
+)
 _SHORT = re.compile(
-    r"\W*(?:(?:well|so|ok(?:ay)?|i think|i believe|i would say),? )?(?:(?P<yes>(?:indeed,? )?(?:it|they|there|this|i|he"
-    r"|she) (?:certainly |definitely |really |indeed |sure )?(?:does|do|is|are|am|can|has)(?: indeed)?|absolutely"
-    r"|definitely|certainly|of course|indeed|sure|totally|(?:i )?(?:think|believe) so|correct|affirmative"
-    r"|without (?:a )?doubt)|(?P<no>(?:it|they|there|this|i|he|she) (?:certainly |definitely |really )?(?:does|do|is"
-    r"|are|am|can|has)(?: ?n't| ?not)|(?:absolutely|definitely|certainly|of course|probably|clearly) not"
-    r"|(?:unfortunately|sadly|i'm afraid|regrettably|afraid),? not|not (?:really|at all|in the slightest)"
+    rf"\W*(?:(?:well|so|ok(?:ay)?|i think|i believe|i would say),? )?(?:(?P<yes>(?:indeed,? )?{_IT_DOES}(?: indeed)?"
+    r"|absolutely|definitely|certainly|of course|indeed|sure|totally|(?:i )?(?:think|believe) so|correct|affirmative"
+    rf"|without (?:a )?doubt)|(?P<no>{_IT_DOES}(?: ?n't| ?not)|(?:absolutely|definitely|certainly|of course|probably"
+    r"|clearly) not|(?:unfortunately|sadly|i'm afraid|regrettably|afraid),? not|not (?:really|at all|in the slightest)"
     r"|(?:i )?(?:don't|do not) (?:think|believe) (?:so|(?:that )?(?:it|there) (?:does|is))|negative|incorrect))\W*"
 )
 _ALONE = {  # an answer that is one letter, or in another language than the question
