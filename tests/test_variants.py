@@ -19,8 +19,8 @@ from punchline.requests import ask, ask_in_pass
 from punchline.schema import RULES, Gold, ImageRef, Item, Score
 from punchline.score import score as score_answers
 from punchline.scores import write_scores
+from punchline.stats.estimate import FEWEST
 from punchline.validity import option_order, pictures
-from punchline.validity.answers import FEWEST
 
 OPTIONS = ["no-image", "options-only", "circular"]
 DERIVED = {"pixelhumor": ["no-image"], "hummus": ["no-image", "caption-only"], "satire": ["no-image"]}

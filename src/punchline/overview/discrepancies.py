@@ -21,14 +21,14 @@ def discrepancies(benchmark: str, cells: Iterable[Cell]) -> list[Line]:
         if "model" in cell.filter:
             model, _, keys = cell.row.partition("|")
             both.setdefault((benchmark, cell.table, model, keys, cell.column), {})[str(cell.filter["rule"])] = cell
-    rows = []
+    rows, absent = [], Cell(table="", row="", column="", value=None)
     for place, by_rule in both.items():
-        released, paper = (by_rule[rule].value if rule in by_rule else None for rule in RULES)
-        n_released, n_paper = (by_rule[rule].n if rule in by_rule else 0 for rule in RULES)
-        if released != paper:
-            difference = None if released is None or paper is None else released - paper
-            numbers = (released, n_released, paper, n_paper, difference)
-            rows.append(dict(zip(DISCREPANCIES, (*place, *numbers), strict=True)))
+        released, paper = (by_rule.get(rule, absent) for rule in RULES)
+        a, b = released.value, paper.value
+        if a != b:
+            difference = None if a is None or b is None else a - b
+            values = (*place, a, released.n, b, paper.n, difference)
+            rows.append(dict(zip(DISCREPANCIES, values, strict=True)))
     return rows
 
 

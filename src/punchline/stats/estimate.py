@@ -22,6 +22,7 @@ Rows = npt.NDArray[np.integer[Any]]
 NO_ROWS: Rows = np.empty(0, dtype=np.int32)
 
 ALPHA = 0.05
+FEWEST = 5  # clusters that an interval of answers or of labels needs
 VERSION = 1  # of the methods
 ROOM = 2_000_000  # numbers that a batch of clusters may take
 EQUAL = 1e-12  # what rounding leaves of a difference, against the range of the values

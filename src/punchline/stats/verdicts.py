@@ -15,9 +15,19 @@ import numpy.typing as npt
 from scipy.special import stdtrit
 
 from punchline.stats.agreement import nominal_alpha
-from punchline.stats.estimate import ALPHA, COEFFICIENT, REAL, SHARE, Array, Estimate, Kind, Value, influence, ratio
-
-FEWEST = 5  # labeled clusters that an interval needs
+from punchline.stats.estimate import (
+    ALPHA,
+    COEFFICIENT,
+    FEWEST,
+    REAL,
+    SHARE,
+    Array,
+    Estimate,
+    Kind,
+    Value,
+    influence,
+    ratio,
+)
 
 
 def rate(part: Sequence[int], whole: Sequence[int]) -> Value:

@@ -14,10 +14,9 @@ from punchline.core import benchmark as benchmarks
 from punchline.files import Keyed
 from punchline.schema import Gold, Score
 from punchline.scores import read_scores
-from punchline.stats.estimate import Estimate
+from punchline.stats.estimate import FEWEST, Estimate
 from punchline.stats.intervals import interval
 
-FEWEST = 5  # clusters that an interval needs
 FIELDS = ("model", "task", "condition", "rule", "item_id", "sample", "cluster", "parsed")
 
 

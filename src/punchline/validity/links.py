@@ -17,9 +17,8 @@ from punchline.core.benchmark import DEFAULT, module_of
 from punchline.files import Keyed
 from punchline.schema import RULES, Gold, Item, Rule
 from punchline.scores import items_frame, scores_frame
-from punchline.stats.estimate import ALPHA, REAL, Array, Estimate, influence
+from punchline.stats.estimate import ALPHA, FEWEST, REAL, Array, Estimate, influence
 from punchline.stats.verdicts import cells_of
-from punchline.validity.answers import FEWEST
 
 HUMMUS, HUMORBENCH = "hummus", "humorbench"
 CELLS = ("both", "only_hummus", "only_humorbench", "neither")

@@ -9,8 +9,9 @@ import pandas as pd
 from punchline.artifacts.project import Project
 from punchline.core.benchmark import DEFAULT
 from punchline.core.variants import CIRCULAR, ROTATION
+from punchline.stats.estimate import FEWEST
 from punchline.stats.functions import average
-from punchline.validity.answers import FEWEST, answers, with_limits
+from punchline.validity.answers import answers, with_limits
 
 LETTERS = "ABCDE"
 COLUMNS = (

@@ -20,9 +20,10 @@ from punchline.files import Keyed
 from punchline.prepare import raw_files
 from punchline.schema import RULES, Gold, Item
 from punchline.scores import items_frame, scores_frame
+from punchline.stats.estimate import FEWEST
 from punchline.stats.functions import average
 from punchline.stats.intervals import difference
-from punchline.validity.answers import FEWEST, with_limits
+from punchline.validity.answers import with_limits
 
 VOTES = ("item_id", "task", "people", "agreement", "labels")
 VALUES = ("agreed", "disputed", "difference", "votes")

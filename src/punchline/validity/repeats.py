@@ -18,9 +18,9 @@ from punchline.files import Keyed
 from punchline.requests import exchanges, exchanges_in_pass
 from punchline.schema import Gold, Item
 from punchline.score import score
-from punchline.stats.estimate import REAL, influence
+from punchline.stats.estimate import FEWEST, REAL, influence
 from punchline.stats.functions import average
-from punchline.validity.answers import FEWEST, answers, frame_of
+from punchline.validity.answers import answers, frame_of
 
 GROUP = ["model", "task", "condition", "rule"]
 COLUMNS = (*GROUP, "n_items", "samples", "agreement", "se_items", "se_sampling", "value")

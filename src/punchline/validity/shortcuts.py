@@ -22,12 +22,12 @@ from punchline.core.benchmark import DEFAULT, Benchmark, facet
 from punchline.files import Keyed, parse_csv
 from punchline.schema import RULES, Gold, Item, Response, Rule, Score, Text
 from punchline.scores import items_frame, scores_frame
-from punchline.stats.estimate import ALPHA, NO_ROWS, Estimate
+from punchline.stats.estimate import ALPHA, FEWEST, NO_ROWS, Estimate
 from punchline.stats.intervals import differs
 from punchline.tables.declare import Table
 from punchline.tables.render import read_published
 from punchline.tables.run import rows_of_model
-from punchline.validity.answers import FEWEST, limits
+from punchline.validity.answers import limits
 from punchline.validity.items import measured
 
 COLUMNS = (
