@@ -195,7 +195,7 @@ def draw_up(
     _check_ratable(ratable, study)
     sources = {unit.item_id: all_items[unit.item_id].source for unit in ratable}
     drawn = drawing_order(sources, seed)
-    count = min(items or len(drawn), len(drawn))
+    count = items or len(drawn)
     counted = set(drawn[:count])
     draw = random.Random(f"study/{seed}")
     practice = [
@@ -209,9 +209,9 @@ def draw_up(
         raise PunchlineError(f"{what}: {raters - most:,} would have none", hint=hint)
     settings: dict[str, Any] = {name: getattr(study, name) for name in ("title", "intro", "options", "note")}
     settings |= {"pointers": study.pointers} if pointers else {}
-    settings |= {"benchmark": benchmark, "study": study_name, "run": where.run}
-    settings |= {"models": tuple(models) if study.of_answers and not study.reviews else ()}
-    sheet = Sheet(**settings, seed=seed, questions=dict(study.questions), units=tuple(units))
+    settings |= {"benchmark": benchmark, "study": study_name, "run": where.run, "seed": seed}
+    rated = tuple(models) if study.of_answers else ()
+    sheet = Sheet(**settings, models=rated, questions=dict(study.questions), units=tuple(units))
     called = [f"{number:0{len(str(raters))}d}" for number in range(1, raters + 1)]
     return _seated(sheet, study, practice, called, overlap, draw)
 
