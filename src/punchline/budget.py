@@ -29,9 +29,9 @@ WITHOUT_LIMIT = 4_096  # tokens of an answer to a request without a limit
 def check(card: ModelCard) -> Price | None:
     """The price of a respondent; None if its answers cost nothing. Raises PunchlineError for none in USD."""
     if card.engine == PAID and (card.price is None or card.price.currency != "USD"):
-        found = "the card has no price" if card.price is None else f"its price is in {card.price.currency}"
+        problem = "the card has no price" if card.price is None else f"its price is in {card.price.currency}"
         hint = "Write `price: {input: …, output: …, date: …, source: …}` (USD for a million tokens), or drop max_cost"
-        raise PunchlineError(f"max_cost cannot be kept: {found}", file=card.file, field="price", hint=hint)
+        raise PunchlineError(f"max_cost cannot be kept: {problem}", file=card.file, field="price", hint=hint)
     return card.price if card.engine == PAID else None
 
 
@@ -73,9 +73,9 @@ def answer(
                 cost = f"which would cost at most {sum(map(most, rest)):.2f} USD"
                 hint = "Run the same command again, or with a larger max_cost: answers are kept, and a run counts anew"
                 raise PunchlineError(f"{what} about {rest[0].benchmark} are not sent, {cost}", hint=hint)
-            asked = {request.request_id: request for request in rest[:paid]}
+            paid_for = {request.request_id: request for request in rest[:paid]}
             for response in engine.answer(rest[:paid], images, model_key):
-                request, usage = asked[response.request_id], response.usage
+                request, usage = paid_for[response.request_id], response.usage
                 uncounted = response.state in ("ok", "refused") and None in (usage.prompt, usage.completion)
                 spent += most(request) if uncounted else price.of(usage)
                 factor = max(factor, (usage.prompt or 0) / _prompt_tokens(request))

@@ -36,10 +36,10 @@ Rescore = Callable[[Mapping[str, Response]], Sequence[Score]]  # scores of answe
 
 
 def extraction_requests(
-    benchmark: Benchmark, items: Mapping[str, Item], golds: Mapping[str, Gold], asked: Iterable[Exchange]
+    benchmark: Benchmark, items: Mapping[str, Item], golds: Mapping[str, Gold], exchanges: Iterable[Exchange]
 ) -> Iterator[Request]:
     """Requests about one model's answers to CLOSED tasks that rule `paper` cannot read; an answer's task is theirs."""
-    for item_id, pairs in groupby(asked, key=lambda pair: pair[0].item_id):
+    for item_id, pairs in groupby(exchanges, key=lambda pair: pair[0].item_id):
         of_item = list(pairs)
         questions = {request.request_id: request for request, _ in of_item}
         for _, units in by_item(of_item):
@@ -61,9 +61,9 @@ def _request(question: Request, answer: str) -> Request:
     )
 
 
-def read_replies(extractor: str, asked: Iterable[Exchange]) -> Extracted:
+def read_replies(extractor: str, exchanges: Iterable[Exchange]) -> Extracted:
     """An extractor's replies, by what they are about."""
-    return {(r.item_id, r.condition, r.sample, r.task): Verdict(extractor, reply) for r, reply in asked}
+    return {(r.item_id, r.condition, r.sample, r.task): Verdict(extractor, reply) for r, reply in exchanges}
 
 
 def with_replies(
@@ -83,14 +83,14 @@ def with_replies(
         return scores
     read = {task: replace(answers[task], text=reply.response.text) for task, reply in replies.items()}
     both = {read[task].digest: (answers[task].digest, reply.response.digest) for task, reply in replies.items()}
-    made = []
+    result = []
     for before, score in zip(scores, rescore({**answers, **read}), strict=True):
         if score.task in replies and score.state == "unparsable":
-            made.append(before)
+            result.append(before)
             continue
         responses = tuple(digest for one in score.responses for digest in both.get(one, (one,)))
         signature = score.signature
         if score.task in replies:
             signature += f"{EXTRACTED}{replies[score.task].judge}|prompt:{_PROMPT_DIGEST}"
-        made.append(replace(score, responses=responses, signature=signature))
-    return made
+        result.append(replace(score, responses=responses, signature=signature))
+    return result

@@ -126,11 +126,11 @@ def read_lines(stream: IO[bytes], *, file: str | Path) -> Iterator[tuple[int, in
             while not text.endswith(b"\n") and (text := stream.readline(SKIPPED_BYTES)):
                 length += len(text)
             what = f"longer than {LINE_BYTES:,} bytes, which no line is"
-            found: Response | PunchlineError = _damaged(file, number, what)
+            answer: Response | PunchlineError = _damaged(file, number, what)
         else:
-            found = _parsed(line, file, number)
-        if text.endswith(b"\n") or isinstance(found, Response):
-            yield offset, length if text.endswith(b"\n") else len(line), found
+            answer = _parsed(line, file, number)
+        if text.endswith(b"\n") or isinstance(answer, Response):
+            yield offset, length if text.endswith(b"\n") else len(line), answer
         offset += length
 
 
@@ -167,12 +167,12 @@ class Answers:
         self._files.append(file)
         number, end = len(self._files) - 1, 0
         with Path(path).open("rb") as stream:
-            for offset, length, found in read_lines(stream, file=path):
+            for offset, length, answer in read_lines(stream, file=path):
                 end = offset + length
-                if isinstance(found, Response):
-                    self._know(found, Place(number, offset, length, found.state))
+                if isinstance(answer, Response):
+                    self._know(answer, Place(number, offset, length, answer.state))
                 else:
-                    self.damaged.append(found)
+                    self.damaged.append(answer)
         return end
 
     def _know(self, response: Response, place: Place) -> None:
@@ -243,8 +243,8 @@ class Journal(Answers):
         self.path.parent.mkdir(parents=True, exist_ok=True)
         # A linked journal becomes a file of its own: DVC links files of its cache into the project.
         if self.path.is_symlink() or (self.path.exists() and self.path.stat().st_nlink > 1):
-            with self.path.open("rb") as shared, replacing(self.path) as own:
-                shutil.copyfileobj(shared, own)
+            with self.path.open("rb") as shared, replacing(self.path) as copy:
+                shutil.copyfileobj(shared, copy)
         self._file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
         self._number = len(self._files)
         self._end = self._load(path, self._file)

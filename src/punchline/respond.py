@@ -121,9 +121,9 @@ def _ask(
         return f", {cost:,.2f} {price.currency} so far" if price is not None else ""
 
     if ask:
-        for made in track(budget.answer(engine, Part(requests, ask), images, key), len(ask), label, so_far):
-            cost += price.of(made.usage) if price is not None else 0.0
-            log.append(_storable(made))
+        for one_response in track(budget.answer(engine, Part(requests, ask), images, key), len(ask), label, so_far):
+            cost += price.of(one_response.usage) if price is not None else 0.0
+            log.append(_storable(one_response))
     for request in requests:
         if (request.request_id, key) not in log:
             log.append(response(engine, request, key, "failed", reason="the engine gave no response"))
@@ -209,25 +209,25 @@ class _Asked:
         if not self.steps:
             log_line(f"{self.label}: up to date, nobody is asked")
             return
-        for model, step in self.steps.items():
-            self._keep_of_another(model, step)
+        for model, artifact in self.steps.items():
+            self._keep_of_another(model, artifact)
         before = {model: step.input_digests() for model, step in self.steps.items()}
         requests = {model: self.requests(model) for model in self.steps}
         with self.answered(requests) as log:
             if any((one, self.key) not in log for of_model in requests.values() for one in digests_of(of_model)):
                 self._ask_shards_again(log)
-            for model, step in self.steps.items():
+            for model, artifact in self.steps.items():
                 self.write(model, requests[model], log)
-                write_provenance(step, before[model])
+                write_provenance(artifact, before[model])
 
-    def _keep_of_another(self, model: str, step: Artifact) -> None:
+    def _keep_of_another(self, model: str, artifact: Artifact) -> None:
         """Of an index that another judge answered, its journal gets what only the index holds."""
-        made = read_provenance(step.record)
-        another = str(made.parameters.get("who", "")) if made is not None else ""
+        record = read_provenance(artifact.record)
+        another = str(record.parameters.get("who", "")) if record is not None else ""
         if another != self.respondent and another.startswith(JUDGES):
             journal = self.project.journal(another, Round(self.benchmark, self.pass_, (model,)))
-            with answered(None, [], {}, journal=journal, key="", label=another, replaced=[step.outputs[0]]):
-                Path(step.outputs[0]).unlink()
+            with answered(None, [], {}, journal=journal, key="", label=another, replaced=[artifact.outputs[0]]):
+                Path(artifact.outputs[0]).unlink()
 
     def _ask_shards_again(self, log: Answers) -> None:
         """Forget that shards are done whose answers were lost since. Raises PunchlineError."""
@@ -269,8 +269,8 @@ class _Asked:
             return stored if shard == WHOLE else part_of(stored, shard)
         if pass_ == CHAINED and shard != WHOLE:  # the index of its own answers is written when all shards are done
             log = Answers(paths.with_shards(project.journal(model, Round(benchmark, "", (model,)))))
-            own = part_of(Stored(project.paths.requests(benchmark), Request), shard)
-            pairs: Iterable[Exchange] = ((request, log.read((request.request_id, self.key))) for request in own)
+            of_shard = part_of(Stored(project.paths.requests(benchmark), Request), shard)
+            pairs: Iterable[Exchange] = ((request, log.read((request.request_id, self.key))) for request in of_shard)
         else:
             pairs = exchanges(project, benchmark, model, chained=pass_ != CHAINED)
         return [one for one in pass_requests(project, benchmark, pass_, model, pairs) if shard.has(one.item_id)]

@@ -193,8 +193,8 @@ def items(
     for item_id, source, cluster, fields in rows:
         if item_id in images:
             unknown.pop(item_id, None)
-            shown = images[item_id]
-            refs, missing = ((), shown) if isinstance(shown, str) else (shown, None)
+            of_item = images[item_id]
+            refs, missing = ((), of_item) if isinstance(of_item, str) else (of_item, None)
             item = Item(benchmark=benchmark, item_id=item_id, source=source, cluster=cluster, fields=dict(fields))
             records.append(msgspec.structs.replace(item, images=refs, missing=missing))
     if unknown:

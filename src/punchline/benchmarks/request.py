@@ -23,15 +23,15 @@ def question(
     `pictures`: names of the item's pictures; by default its first, where the task shows one. `system`: the system
     prompt. `condition`: where it is not the task's.
     """
-    shown: Sequence[str | None]
+    images: Sequence[str | None]
     if pictures is None:
-        shown = [item.images[0].sha256 if item.images else None] if task.picture else []
+        images = [item.images[0].sha256 if item.images else None] if task.picture else []
     else:
         digests = {ref.name: ref.sha256 for ref in item.images}
-        shown = [digests.get(name) for name in pictures]
+        images = [digests.get(name) for name in pictures]
     content = (
         *((Text(text=above),) if above else ()),
-        *(Image(sha256=digest) for digest in shown),
+        *(Image(sha256=digest) for digest in images),
         *((Text(text=text),) if text else ()),
     )
     return Request(

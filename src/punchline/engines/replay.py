@@ -132,8 +132,8 @@ class Replay(Engine):
         """The file's answer to each request; `missing`, with the reason, if it has none."""
         for request in requests:
             by_task = self._answers.get(request.item_id)
-            found = (by_task or {}).get(request.task)
-            answer = found if isinstance(found, Answer) else Answer(found)
+            given = (by_task or {}).get(request.task)
+            answer = given if isinstance(given, Answer) else Answer(given)
             published = (request.condition, request.sample) == ("default", 0)
             reasons = {
                 f"the file answers {self.format} only": request.benchmark != self.format,

@@ -59,7 +59,7 @@ def _units(
     benchmark: str,
     study: Study,
     models: Sequence[str],
-    people: Named | None,
+    by_people: Named | None,
     items: Mapping[str, Item],
 ) -> list[Unit]:
     """All units: one per text, or per item if the best of its texts is chosen or a text is written.
@@ -69,8 +69,8 @@ def _units(
     texts = answer_texts(where, benchmark, study, models if study.of_answers else ())
     if study.offered is not None:
         texts = {(one.item_id, *key): text for one in items.values() for key, text in study.offered(one).items()}
-    if people is not None:
-        by_rater = written(people[1], people[0], study, items)
+    if by_people is not None:
+        by_rater = written(by_people[1], by_people[0], study, items)
         about_items = {item_id for item_id, *_ in by_rater}
         texts = {key: text for key, text in texts.items() if key[0] in about_items} | by_rater
     blurred: Mapping[str, str] = getattr(facet(benchmark, "shown"), "BLURRED", {})  # values of gold

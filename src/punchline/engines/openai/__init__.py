@@ -226,8 +226,8 @@ class OpenAI(engines.Engine):
             return {}
         lines = os.environ.get("OPENAI_CUSTOM_HEADERS", "").split("\n")
         names = [line.partition(":")[0].strip() for line in lines if ":" in line]
-        kept = {"authorization": f"Bearer {key}", "content-type": "application/json"}
-        return {name: kept.get(name.lower(), openai.Omit()) for name in [*ACCOUNT_HEADERS, *names]} | kept
+        headers = {"authorization": f"Bearer {key}", "content-type": "application/json"}
+        return {name: headers.get(name.lower(), openai.Omit()) for name in [*ACCOUNT_HEADERS, *names]} | headers
 
     def response(self, request: Request, model_key: str, state: State, **fields: Any) -> Response:
         """A response of this engine, without the key wherever a server may have put it."""

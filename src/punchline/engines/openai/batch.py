@@ -66,11 +66,11 @@ def answer(
 ) -> Iterator[Response]:
     """Responses by way of the provider's batches: first those under way that hold such requests, then new ones."""
     run = _Run(engine, images, model_key)
-    asked = {request.request_id: request for request in requests}
+    by_id = {request.request_id: request for request in requests}
     for batch in run.under_way():
-        if batch.model_key == model_key and (left := [asked.pop(i) for i in batch.requests if i in asked]):
+        if batch.model_key == model_key and (left := [by_id.pop(i) for i in batch.requests if i in by_id]):
             yield from run.hand_out(batch, left)
-    todo: Sequence[Request] = list(asked.values())
+    todo: Sequence[Request] = list(by_id.values())
     while todo:
         batch, taken = run.start(todo)
         todo = todo[len(taken) :]
@@ -133,9 +133,9 @@ class _Run:
             for _ in range(MOST_PAGES):
                 page = await _get(client, f"/batches?limit=100{after}")
                 listed = chat.objects(page)
-                for found in listed:
-                    if chat.as_object(found.get("metadata")).get("punchline") == batch.mark:
-                        return _name(found)
+                for listed_batch in listed:
+                    if chat.as_object(listed_batch.get("metadata")).get("punchline") == batch.mark:
+                        return _name(listed_batch)
                 if page.get("has_more") is not True or not listed:
                     break
                 after = f"&after={_name(listed[-1])}"
@@ -173,8 +173,8 @@ class _Run:
         if status == "failed" or (status == "cancelled" and not ended.get("output_file_id")):
             self._write(batch, keep=False)
             errors = [error.get("message") for error in chat.objects(chat.as_object(ended.get("errors")))]
-            said = "; ".join(str(error)[: chat.WORDS_MOST] for error in errors[:20] if error)
-            words = chat.one_line(said or status, self.engine.key)
+            messages = "; ".join(str(error)[: chat.WORDS_MOST] for error in errors[:20] if error)
+            words = chat.one_line(messages or status, self.engine.key)
             what = f"the provider ended batch {batch.id} ({status}): {words}"
             hint = "Mend what it says, or write `batch: false`; then run again"
             raise self.engine.wrong(what, field="batch", hint=hint)
@@ -216,16 +216,16 @@ class _Run:
         async def fetch(client: AsyncOpenAI) -> bytes:
             return bytes((await client.get(f"/files/{file}/content", cast_to=httpx2.Response)).content)
 
-        found: dict[str, Any] = {}
+        lines: dict[str, Any] = {}
         for line in io.BytesIO(self._call(fetch, most=FILE_BYTES, seconds=FILE_S)):
             try:
-                made = json.loads(line) if len(line) <= openai_engine.REPLY_BYTES else None
+                value = json.loads(line) if len(line) <= openai_engine.REPLY_BYTES else None
             except (ValueError, RecursionError):  # its request gets "no answer in the batch"
                 continue
-            name = chat.as_object(made).get("custom_id")
+            name = chat.as_object(value).get("custom_id")
             if isinstance(name, str) and name in wanted:
-                found[name] = made if found.get(name, made) == made else TWICE
-        return found
+                lines[name] = value if lines.get(name, value) == value else TWICE
+        return lines
 
     def _wait(self, batch: Batch) -> dict[str, Any]:
         """The batch as the provider has it, once it has ended. Raises PunchlineError for one that does not."""
@@ -238,18 +238,18 @@ class _Run:
                 return None
 
         while True:
-            found = self._call(look)
-            if found is None:
+            current = self._call(look)
+            if current is None:
                 self._write(batch, keep=False)
                 what = f"the provider does not know batch {batch.id} any more"
                 hint = "Run again: its requests are then asked, and paid, anew"
                 raise self.engine.wrong(what, field="batch", hint=hint)
-            word = chat.one_line(str(found.get("status")), self.engine.key)
-            if found.get("status") != status:
-                status = found.get("status")
+            word = chat.one_line(str(current.get("status")), self.engine.key)
+            if current.get("status") != status:
+                status = current.get("status")
                 log_line(f"{self.engine.card.name}: batch {batch.id} is {word}")
             if status in ENDED:
-                return found
+                return current
             if monotonic() > until:
                 hint = "Run again to go on waiting: it is kept, and not paid twice"
                 what = f"batch {batch.id} has not ended after {self.engine.options.batch_wait:,.0f} s ({word})"

@@ -75,7 +75,7 @@ class Refusal(msgspec.Struct, frozen=True, kw_only=True):
 
 def messages(request: Request, images: Mapping[str, Path]) -> list[dict[str, Any]]:
     """The request's messages as the protocol has them; images as data URIs of the unchanged bytes, parts in order."""
-    made: list[dict[str, Any]] = []
+    result: list[dict[str, Any]] = []
     for message in request.messages:
         content: list[dict[str, Any]] = [
             {"type": "text", "text": part.text}
@@ -84,8 +84,8 @@ def messages(request: Request, images: Mapping[str, Path]) -> list[dict[str, Any
             for part in message.content
         ]
         one_text = [part["type"] for part in content] == ["text"]  # some servers take no list from "system"
-        made.append({"role": message.role, "content": content[0]["text"] if one_text else content})
-    return made
+        result.append({"role": message.role, "content": content[0]["text"] if one_text else content})
+    return result
 
 
 def media_type(content: bytes) -> str | None:
@@ -120,8 +120,8 @@ def read_reply(content: bytes, *, streamed: bool = False) -> Reply:
     streamed = streamed and content.lstrip()[:1] not in (b"{", b"[")  # not every server streams
     body = _joined_stream(content) if streamed else parse_object(content)
     if not isinstance(body.get("choices"), list) or not body["choices"]:
-        said = read_refusal(200, content).message if body.get("error") else ""
-        raise Unusable(f"no answer in the body{': ' + said if said else ''}")
+        refused = read_refusal(200, content).message if body.get("error") else ""
+        raise Unusable(f"no answer in the body{': ' + refused if refused else ''}")
     choice = as_object(body["choices"][0])
     message = choice.get("message")
     if not isinstance(message, dict):
@@ -162,8 +162,8 @@ def _joined_stream(stream: bytes) -> dict[str, Any]:
         piece = as_object(choices[0]) if isinstance(choices, list) and choices else {}  # the chunk with usage has none
         choice |= {name: value for name, value in piece.items() if value is not None}
         for name in STREAMED:
-            if (said := _joined(as_object(piece.get("delta")).get(name))) is not None:
-                message.setdefault(name, []).append(said)
+            if (text := _joined(as_object(piece.get("delta")).get(name))) is not None:
+                message.setdefault(name, []).append(text)
     if not done and choice.get("finish_reason") is None:
         raise Unusable("the stream broke off")
     return {**body, "choices": [{**choice, "message": {name: "".join(said) for name, said in message.items()}}]}
@@ -267,11 +267,11 @@ def judge(refusal: Refusal, sent: Collection[str]) -> tuple[Verdict, str | None]
     return "failed", None
 
 
-def same_model(asked: str, served: str) -> bool:
+def same_model(requested: str, served: str) -> bool:
     """True if `served` names the model that was asked for: itself, or a dated release of it."""
-    asked, served = (name.lower().removeprefix("models/") for name in (asked, served))
+    requested, served = (name.lower().removeprefix("models/") for name in (requested, served))
     dated = r"[-@](\d{4}-?\d{2}-?\d{2}|\d{2}-\d{2}|\d{2}-\d{4}|\d{3,4})"
-    return asked == served or bool(re.fullmatch(re.escape(asked.removesuffix("-latest")) + dated, served))
+    return requested == served or bool(re.fullmatch(re.escape(requested.removesuffix("-latest")) + dated, served))
 
 
 def redacted(text: str, key: str | None) -> str:
