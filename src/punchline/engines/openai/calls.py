@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal, NoReturn, TypeVar
 import httpx2
 import msgspec
 import openai
+import tenacity
 
 from punchline.core.engine import prompt_tokens
 from punchline.core.waits import backoff, retry_after
@@ -101,7 +102,8 @@ class Calls:
     ) -> T | Fault:
         """Result of a call, tried until there is one or no hope of one; `post` gets the tokens set aside for it."""
         tries, before = Counter[str](), self.answers
-        while True:
+
+        async def try_once() -> T | Fault:
             reserved = await self.pace.acquire(tokens)
             began = monotonic()
             self.busy.add(asyncio.current_task())
@@ -116,26 +118,39 @@ class Calls:
             self.first = self.first or outcome.words
             if outcome.status in OVERLOADED:
                 self.pace.limited(began)
-            if outcome.kind not in self.most_tries:
-                return outcome
-            if outcome.wait > self.options.retry_after_most:
-                self._end(f"the server asks to wait {outcome.wait:,.0f} s: {outcome.words}", "Run again then")
-            self.pace.pause(outcome.wait)  # of all calls
-            tries[outcome.kind] += 1
-            outcome.tries = tries.total()
-            unreachable = outcome.kind == "unreachable"
-            never_reached = unreachable and not self.answers and monotonic() - self.began > FIRST_CONTACT_S
-            if tries[outcome.kind] >= self.most_tries[outcome.kind] or never_reached:
-                if unreachable and before == self.answers:
-                    what = f"the server cannot be reached: {self.engine.base_url}: {outcome.words}"
-                    self._end(what, "Check `base_url`, and that the server runs")
-                return outcome
-            self.busy.discard(asyncio.current_task())
-            if self.finishing:
-                raise asyncio.CancelledError
+            return outcome
+
+        def again(fault: T | Fault) -> bool:
+            if not isinstance(fault, Fault) or fault.kind not in self.most_tries:
+                return False
+            tries[fault.kind] += 1
+            fault.tries = tries.total()
+            return self._is_worth_a_try(fault, tries[fault.kind], before)
+
+        def wait(state: tenacity.RetryCallState) -> float:
             first, most = self.options.backoff.first, self.options.backoff.most
-            if outcome.wait < first:
-                await asyncio.sleep(backoff(outcome.tries, first, most))
+            assert state.outcome is not None
+            # Longer waits that the server asks for hold back all calls, by the pace.
+            return 0.0 if state.outcome.result().wait >= first else backoff(state.attempt_number, first, most)
+
+        return await tenacity.AsyncRetrying(retry=tenacity.retry_if_result(again), wait=wait)(try_once)
+
+    def _is_worth_a_try(self, fault: Fault, tries: int, before: int) -> bool:
+        """True if a call is tried again after a fault; `before`: answers when it began. Raises PunchlineError."""
+        if fault.wait > self.options.retry_after_most:
+            self._end(f"the server asks to wait {fault.wait:,.0f} s: {fault.words}", "Run again then")
+        self.pace.pause(fault.wait)  # of all calls
+        unreachable = fault.kind == "unreachable"
+        never_reached = unreachable and not self.answers and monotonic() - self.began > FIRST_CONTACT_S
+        if tries >= self.most_tries[fault.kind] or never_reached:
+            if unreachable and before == self.answers:
+                what = f"the server cannot be reached: {self.engine.base_url}: {fault.words}"
+                self._end(what, "Check `base_url`, and that the server runs")
+            return False
+        self.busy.discard(asyncio.current_task())
+        if self.finishing:
+            raise asyncio.CancelledError
+        return True
 
     async def answer(
         self, requests: Sequence[Request], images: Mapping[str, Path], model_key: str, put: pace.Put[Response]
