@@ -109,13 +109,12 @@ def _ask(
     A missing image is journalled too, under a request id that says so: once the image is there, the request has
     another id.
     """
-    ask: list[int] = []
-    for at, request in enumerate(requests):
-        if engine.looks_at(request.benchmark) and not has_all_images(request):
-            log.append(response(engine, request, key, "missing", reason="image missing"))
-        else:
-            ask.append(at)
-    price, cost = engine.card.price, 0.0
+    ask: Sequence[int] = range(len(requests))
+    if engine.looks_at(requests[0].benchmark):
+        ask = [at for at, request in enumerate(requests) if has_all_images(request)]
+        for at in sorted({*range(len(requests))}.difference(ask)):
+            log.append(response(engine, requests[at], key, "missing", reason="image missing"))
+    before, price, cost = len(log), engine.card.price, 0.0
 
     def so_far() -> str:
         return f", {cost:,.2f} {price.currency} so far" if price is not None else ""
@@ -124,7 +123,7 @@ def _ask(
         for one_response in track(budget.answer(engine, Part(requests, ask), images, key), len(ask), label, so_far):
             cost += price.of(one_response.usage) if price is not None else 0.0
             log.append(_storable(one_response))
-    for request in requests:
+    for request in requests if len(log) - before < len(ask) else ():
         if (request.request_id, key) not in log:
             log.append(response(engine, request, key, "failed", reason="the engine gave no response"))
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from punchline import paths
 from punchline.artifacts.project import Project
+from punchline.errors import PunchlineError
 from punchline.fetch.images import decode_image
+from punchline.fetch.log import Missing
 from punchline.files import write_bytes
 from punchline.schema import FetchEntry, sha256
 
@@ -23,11 +26,11 @@ def index_demo(project: Project, benchmark: str) -> list[FetchEntry]:
     entries = []
     for image in project.demo_images(benchmark):
         content, name = Path(image.path).read_bytes(), Path(image.path).stem
-        about = {
-            "path": image.path,
-            "sha256": sha256(content),
-            "bytes": len(content),
-            **decode_image(content)._asdict(),
-        }
+        try:
+            about: dict[str, Any] = {"path": image.path, "sha256": sha256(content), "bytes": len(content)}
+            about |= decode_image(content)._asdict()
+        except Missing as error:
+            hint = "Run again with --forcerun fetch"
+            raise PunchlineError(f"not a readable image: {error}", file=image.path, hint=hint) from error
         entries.append(FetchEntry(item_id=name, source=name.rsplit("_", 1)[0], state="ok", url=f"demo:{name}", **about))
     return entries
