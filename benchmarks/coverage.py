@@ -85,8 +85,10 @@ def confusion(positive: float, hit: float, alarm: float) -> Callable[[Random, in
 
     def draw(random: Random, n: int) -> tuple[Array, Array]:
         is_, says = random.random(n) < positive, random.random(n)
-        said = np.where(is_, says < hit, says < alarm)
-        return np.stack([is_ & said, ~is_ & said, is_ & ~said, ~is_ & ~said], axis=1).astype(float), np.arange(n)
+        output = np.where(is_, says < hit, says < alarm)
+        return np.stack([is_ & output, ~is_ & output, is_ & ~output, ~is_ & ~output], axis=1).astype(float), np.arange(
+            n
+        )
 
     return draw
 
@@ -94,9 +96,9 @@ def confusion(positive: float, hit: float, alarm: float) -> Callable[[Random, in
 def classes(random: Random, n: int) -> tuple[Array, Array]:
     """Hits, predictions, gold labels of three classes, one of them rare; .8 of the answers are right."""
     gold = random.choice(3, n, p=[0.6, 0.35, 0.05])
-    said = np.where(random.random(n) < 0.8, gold, random.integers(3, size=n))
+    output = np.where(random.random(n) < 0.8, gold, random.integers(3, size=n))
     one = np.eye(3)
-    sums = np.stack([one[gold] * one[said], one[said], one[gold]], axis=-1).reshape(n, 9)
+    sums = np.stack([one[gold] * one[output], one[output], one[gold]], axis=-1).reshape(n, 9)
     return sums, np.arange(n)
 
 
@@ -219,25 +221,25 @@ def main() -> int:
             random = np.random.default_rng([place, clusters])
             true = truth(case, clusters, random)
             held, widths, below, above, other, others = 0, [], 0, 0, 0, []
-            said = 0
+            output = 0
             for number in range(args.samples):
                 sums, of = case.draw(random, clusters)
                 estimate = Estimate(sums, case.value, of, kind=case.kind)
                 low, high = interval(estimate)
                 if low is None or high is None:
                     continue
-                said += 1
+                output += 1
                 held += low <= true <= high
                 below += high < true
                 above += low > true
                 widths.append(high - low)
-                if number < args.bootstrapped and (found := bootstrap(estimate, random)):
-                    other += found[0] <= true <= found[1]
-                    others.append(found[1] - found[0])
-            cover, ratio = held / said, float(np.median(widths[: len(others)]) / (np.median(others) or np.nan))
+                if number < args.bootstrapped and (result := bootstrap(estimate, random)):
+                    other += result[0] <= true <= result[1]
+                    others.append(result[1] - result[0])
+            cover, ratio = held / output, float(np.median(widths[: len(others)]) / (np.median(others) or np.nan))
             print(
-                f"| {case.name} | {clusters} | {cover:.3f} | {other / len(others):.3f} | {below / said:.3f},"
-                f" {above / said:.3f} | {np.median(widths):.3f} | {ratio:.2f} |",
+                f"| {case.name} | {clusters} | {cover:.3f} | {other / len(others):.3f} | {below / output:.3f},"
+                f" {above / output:.3f} | {np.median(widths):.3f} | {ratio:.2f} |",
                 flush=True,
             )
             what = f"{case.name}, {clusters} clusters"

@@ -37,11 +37,11 @@ Read = Callable[[ocr.Image, Boxes], dict[str, str]]  # of a comic and its panels
 
 def lines(reader: Any, image: ocr.Image) -> list[ocr.Line]:
     """Lines that a rapidocr finds."""
-    found = reader(image)
-    if found.txts is None:
+    result = reader(image)
+    if result.txts is None:
         return []
-    corners = [(*box.min(axis=0).astype(int), *box.max(axis=0).astype(int)) for box in found.boxes]
-    return [ocr.Line(*box, text) for box, text in zip(corners, found.txts, strict=True)]
+    corners = [(*box.min(axis=0).astype(int), *box.max(axis=0).astype(int)) for box in result.boxes]
+    return [ocr.Line(*box, text) for box, text in zip(corners, result.txts, strict=True)]
 
 
 def crop(image: ocr.Image, box: Box) -> ocr.Image:
@@ -64,8 +64,8 @@ def by_panel(reader: Any, prepare: Callable[[ocr.Image], ocr.Image]) -> Read:
 
 def whole(reader: Any) -> Read:
     def read(image: ocr.Image, boxes: Boxes) -> dict[str, str]:
-        found = lines(reader, grey(image))
-        return dict(zip(boxes, ocr.panel_texts(found, list(boxes.values())), strict=True))
+        result = lines(reader, grey(image))
+        return dict(zip(boxes, ocr.panel_texts(result, list(boxes.values())), strict=True))
 
     return read
 
@@ -145,10 +145,10 @@ def compare(mirror: Path, every: int) -> None:
         panels += len(boxes)
         for name, read in compared.items():
             start = time.perf_counter()
-            found = read(image, boxes)
+            result = read(image, boxes)
             seconds[name] += time.perf_counter() - start
             for label in boxes:
-                for i, value in enumerate(edits(gold.get(label, ""), found[label])):
+                for i, value in enumerate(edits(gold.get(label, ""), result[label])):
                     sums[name][i] += value
         if n % 20 == 19:
             log_line(f"{n + 1} of {len(comics)} comics")
@@ -164,8 +164,8 @@ def compare(mirror: Path, every: int) -> None:
 
 
 def versions() -> str:
-    made = ocr.derivation()
-    return f"rapidocr {made['rapidocr']}, onnxruntime {made['onnxruntime']}, OpenCV {made['opencv']}"
+    result = ocr.derivation()
+    return f"rapidocr {result['rapidocr']}, onnxruntime {result['onnxruntime']}, OpenCV {result['opencv']}"
 
 
 def time_folder(folder: Path) -> None:

@@ -114,9 +114,9 @@ def measure(method: Callable[[Pixels], list[Box]], comics: list[Comic], numbered
         times = []
         for _ in range(3):
             start = time.perf_counter()
-            found = method(image)
+            result = method(image)
             times.append(time.perf_counter() - start)
-        scores.append(Score(comic, right(found, comic.gold), len(found), min(times)))
+        scores.append(Score(comic, right(result, comic.gold), len(result), min(times)))
     return scores
 
 

@@ -118,7 +118,7 @@ def lm_eval(url: str, at_a_time: int, prompts: Path, folder: Path, cache: bool) 
 
     def run() -> int:
         model = LocalChatCompletion(base_url=f"{url}/v1/chat/completions", model="m", num_concurrent=at_a_time)
-        made = simple_evaluate(
+        result = simple_evaluate(
             model=model,
             tasks=["peers"],
             task_manager=TaskManager(include_path=str(folder / "task"), include_defaults=False),
@@ -126,7 +126,7 @@ def lm_eval(url: str, at_a_time: int, prompts: Path, folder: Path, cache: bool) 
             bootstrap_iters=0,
             use_cache=str(folder / "cache") if cache else None,
         )
-        return sum(bool(sample["resps"][0][0]) for sample in made["samples"]["peers"])
+        return sum(bool(sample["resps"][0][0]) for sample in result["samples"]["peers"])
 
     return run
 
@@ -159,13 +159,13 @@ def started(args: argparse.Namespace, who: str, url: str, at_a_time: int, folder
     offline = {"HF_HUB_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1", "INSPECT_DISABLE_VERSION_CHECK": "1"}
     local = {"LOCAL_API_KEY": "none", "LOCAL_BASE_URL": f"{url}/v1", "OPENAI_API_KEY": "none"}
     command = [str(python), __file__, "--one", who, url, str(at_a_time), str(folder.parent / "prompts.jsonl")]
-    with (folder / "said.txt").open("ab") as said:
+    with (folder / "said.txt").open("ab") as output:
         return subprocess.Popen(
             [*command, str(folder)],
             env={**os.environ, **home, **offline, **local},
             cwd=folder,
             stdout=subprocess.PIPE,
-            stderr=said,
+            stderr=output,
             start_new_session=True,
         )
 
@@ -173,13 +173,13 @@ def started(args: argparse.Namespace, who: str, url: str, at_a_time: int, folder
 def finished(args: argparse.Namespace, who: str, url: str, at_a_time: int, folder: Path) -> dict[str, float]:
     """A run to its end."""
     process = started(args, who, url, at_a_time, folder)
-    said, _ = process.communicate()
+    output, _ = process.communicate()
     if process.returncode:
         raise RuntimeError(f"{who}: status {process.returncode}\n{(folder / 'said.txt').read_text()[-3000:]}")
-    made: dict[str, float] = json.loads(said.splitlines()[-1])
-    if made["answered"] != args.requests:
-        raise RuntimeError(f"{who}: {made['answered']} of {args.requests} answered")
-    return made
+    result: dict[str, float] = json.loads(output.splitlines()[-1])
+    if result["answered"] != args.requests:
+        raise RuntimeError(f"{who}: {result['answered']} of {args.requests} answered")
+    return result
 
 
 def killed(args: argparse.Namespace, who: str, url: str, at_a_time: int, folder: Path) -> dict[str, float]:
@@ -197,9 +197,9 @@ def killed(args: argparse.Namespace, who: str, url: str, at_a_time: int, folder:
     while state(url)["active"]:  # calls that nobody waits for any more
         time.sleep(0.1)
     begun = state(url)["calls"]
-    made = finished(args, who, url, at_a_time, folder)
+    result = finished(args, who, url, at_a_time, folder)
     answered = then["calls"] - before - then["active"]
-    return {"answered": answered, "size": size, "again": state(url)["calls"] - begun, "seconds": made["seconds"]}
+    return {"answered": answered, "size": size, "again": state(url)["calls"] - begun, "seconds": result["seconds"]}
 
 
 def state(url: str) -> dict[str, int]:
@@ -233,16 +233,17 @@ def throughput(args: argparse.Namespace, url: str, pid: int, place: Callable[[],
     for at_a_time in args.at_a_time:
         runs: dict[str, list[dict[str, float]]] = {who: [] for who in args.who}
         for turn in range(args.rounds):
-            for who in args.who[turn % len(args.who) :] + args.who[: turn % len(args.who)]:
+            for rater in args.who[turn % len(args.who) :] + args.who[: turn % len(args.who)]:
                 before = sum(psutil.Process(pid).cpu_times()[:2])
-                made = finished(args, who, url, at_a_time, place())
-                runs[who].append(made | {"server": sum(psutil.Process(pid).cpu_times()[:2]) - before})
-        for who, made_all in runs.items():
+                result = finished(args, rater, url, at_a_time, place())
+                runs[rater].append(result | {"server": sum(psutil.Process(pid).cpu_times()[:2]) - before})
+        for rater, made_all in runs.items():
             best = {name: min(made[name] for made in made_all) for name in made_all[0]}
             rate, ms = args.requests / best["seconds"], 1000 / args.requests
             cells = (rate, LATENCY_S * rate / at_a_time, best["cpu"] * ms, best["peak"] / 1e6, best["server"] * ms)
             print(
-                f"| {at_a_time} | {who} | " + "{:.1f} | {:.3f} | {:.2f} | {:.0f} | {:.2f} |".format(*cells), flush=True
+                f"| {at_a_time} | {rater} | " + "{:.1f} | {:.3f} | {:.2f} | {:.0f} | {:.2f} |".format(*cells),
+                flush=True,
             )
 
 
@@ -251,11 +252,11 @@ def kills(args: argparse.Namespace, url: str, place: Callable[[], Path]) -> None
     print("\n| calls at a time | run | answered when killed | kept | asked again | MB on disk | s to go on |")
     print("| ---: | --- | ---: | ---: | ---: | ---: | ---: |")
     for at_a_time in args.at_a_time:
-        for who in args.who:
-            made = killed(args, who, url, at_a_time, place())
-            kept = args.requests - made["again"]
-            cells = f"{made['answered']:,} | {kept:,} | {made['again']:,} | {made['size'] / 1e6:.1f}"
-            print(f"| {at_a_time} | {who} | {cells} | {made['seconds']:.1f} |", flush=True)
+        for name in args.who:
+            result = killed(args, name, url, at_a_time, place())
+            left = args.requests - result["again"]
+            cells = f"{result['answered']:,} | {left:,} | {result['again']:,} | {result['size'] / 1e6:.1f}"
+            print(f"| {at_a_time} | {name} | {cells} | {result['seconds']:.1f} |", flush=True)
 
 
 def main() -> None:

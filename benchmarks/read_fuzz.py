@@ -124,15 +124,15 @@ def fault(name: str, answer: str) -> tuple[str, bool, float]:
     read, there = READERS[name]
     start = time.process_time()
     try:
-        found = read(answer)
+        result = read(answer)
     except Exception as error:  # the fault that is looked for
         return f"raises {type(error).__name__}", False, 0.0
     took = (time.process_time() - start) * 1000
-    if found.value is None:
-        return ("" if (found.start, found.end) == (0, 0) else "a span of nothing"), False, took
-    if not there(found.value, answer):
-        return f"reads {found.value!r:.60}", True, took
-    return ("" if 0 <= found.start < found.end <= len(answer) else f"a span {found.start}:{found.end}"), True, took
+    if result.value is None:
+        return ("" if (result.start, result.end) == (0, 0) else "a span of nothing"), False, took
+    if not there(result.value, answer):
+        return f"reads {result.value!r:.60}", True, took
+    return ("" if 0 <= result.start < result.end <= len(answer) else f"a span {result.start}:{result.end}"), True, took
 
 
 def main(count: int, seed: int) -> int:

@@ -66,7 +66,7 @@ def plain(mirror: Path, files: Mapping[str, Path]) -> dict[str, dict[str, float]
         replies = json.loads(path.read_text(encoding="utf-8"))
         for rule in RULES:
             right: dict[str, list[tuple[str, ...]]] = defaultdict(list)
-            said: dict[str, list[tuple[str, ...]]] = defaultdict(list)
+            output: dict[str, list[tuple[str, ...]]] = defaultdict(list)
             scores: dict[str, list[float]] = defaultdict(list)
             for comic_id, reply in replies.items():
                 gold = objective[comic_id]
@@ -75,7 +75,7 @@ def plain(mirror: Path, files: Mapping[str, Path]) -> dict[str, dict[str, float]
                 for task in LABELS:
                     if rule == "paper" or task == "Q1" or "yes" in reply["Q1"].lower():
                         right[task].append(tuple(ast.literal_eval(subjective[comic_id][task])))
-                        said[task].append(parse_labels(task, reply[task], rule, known) or ())
+                        output[task].append(parse_labels(task, reply[task], rule, known) or ())
                 order = parse_labels("Q7", reply["panel_sequence"], rule, known) or ()
                 scores["panel_acc"].append(order == gold_order)
                 texts = _ordered(panel_texts(reply["text"], rule, known), order)
@@ -84,8 +84,8 @@ def plain(mirror: Path, files: Mapping[str, Path]) -> dict[str, dict[str, float]
                     scores[name].append(value)
             means = {name: sum(values) / len(values) for name, values in scores.items()}
             for task in LABELS:
-                binary = MultiLabelBinarizer().fit(right[task] + said[task])
-                matrices = binary.transform(right[task]), binary.transform(said[task])
+                binary = MultiLabelBinarizer().fit(right[task] + output[task])
+                matrices = binary.transform(right[task]), binary.transform(output[task])
                 prf = precision_recall_fscore_support(*matrices, average="weighted", zero_division=0)[:3]
                 means |= {f"{task}_{name}": float(value) for name, value in zip("prf", prf, strict=True)}
             result[f"{model} {rule}"] = means
@@ -147,8 +147,8 @@ def measure(commands: Sequence[Sequence[str]], *, cwd: Path, env: Mapping[str, s
         result.wall = time.time() - start
     for child, command, log in zip(children, commands, logs, strict=True):
         if child.returncode != 0:
-            said = log.read_text(errors="replace")[-4000:]
-            raise RuntimeError(f"{' '.join(command)}: status {child.returncode}\n{said}")
+            output = log.read_text(errors="replace")[-4000:]
+            raise RuntimeError(f"{' '.join(command)}: status {child.returncode}\n{output}")
     for stage, seconds, cpu, rss in processes.values():
         result.cpu += cpu
         sums = result.stages[stage]

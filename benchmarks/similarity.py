@@ -32,12 +32,12 @@ Pairs = list[tuple[str, str]]  # candidate, reference
 
 def pairs_of(mirror: Path, items: int) -> Pairs:
     """Seven pairs an item."""
-    found: Pairs = []
+    result: Pairs = []
     for row in json.loads((mirror / "yesbut" / "Yesbut_data.json").read_bytes())[:items]:
-        found.append((row["caption"], row["description"]))
-        found += [(wrong, row["moral"]) for wrong in row["neg_moral"]]
-        found += [(wrong, row["title"]) for wrong in row["neg_title"]]
-    return found
+        result.append((row["caption"], row["description"]))
+        result += [(wrong, row["moral"]) for wrong in row["neg_moral"]]
+        result += [(wrong, row["title"]) for wrong in row["neg_title"]]
+    return result
 
 
 def one_by_one(card: ModelCard, device: str) -> Callable[[Pairs], list[float]]:
@@ -63,8 +63,8 @@ def compared(card: ModelCard, once: Pairs, rounds: int, device: str) -> list[tup
 
     def batched(pairs: Pairs) -> list[float]:
         requests = [comparison("yesbut", str(i), "cosine", "default", *pair) for i, pair in enumerate(pairs)]
-        found = {r.request_id: float(str(r.text)) for r in engine.answer(requests, {}, "key")}
-        return [found[request.request_id] for request in requests]
+        result = {r.request_id: float(str(r.text)) for r in engine.answer(requests, {}, "key")}
+        return [result[request.request_id] for request in requests]
 
     batched(once[:7]), loop(once[:7])  # loaded and warm
     rows = []
@@ -73,11 +73,11 @@ def compared(card: ModelCard, once: Pairs, rounds: int, device: str) -> list[tup
         cpu: dict[str, list[float]] = {"engine": [], "loop": []}
         values = {}
         for _ in range(rounds):
-            for who, score in (("engine", batched), ("loop", loop)):
+            for name, score in (("engine", batched), ("loop", loop)):
                 start, start_cpu = time.perf_counter(), time.process_time()
-                values[who] = score(pairs)
-                seconds[who].append(time.perf_counter() - start)
-                cpu[who].append(time.process_time() - start_cpu)
+                values[name] = score(pairs)
+                seconds[name].append(time.perf_counter() - start)
+                cpu[name].append(time.process_time() - start_cpu)
         apart = max(abs(a - b) for a, b in zip(values["engine"], values["loop"], strict=True))
         ours, theirs = (statistics.median(seconds[who]) for who in ("engine", "loop"))
         ratio_cpu = statistics.median(cpu["loop"]) / statistics.median(cpu["engine"])

@@ -63,8 +63,8 @@ class Command:
     @property
     def claimed_path(self) -> str | None:
         """The file or folder with which the comment begins: it is there when the command has ended."""
-        found = re.match(r"[\w.-]+/[\w./-]*", self.comment)
-        return found[0] if found else None
+        result = re.match(r"[\w.-]+/[\w./-]*", self.comment)
+        return result[0] if result else None
 
     def parts(self) -> Iterator[list[str]]:
         """The words of each program that it calls, without variables before them, or brackets around options."""
@@ -99,11 +99,11 @@ def commands(page: str) -> list[Command]:
         content = "\n".join(lines)
         if language == "python":
             listed.append(Command(page, start, content, python=True))
-        for found in re.finditer(r"(?:.*\\\n)*.+", content) if language == "sh" else ():
-            joined = re.sub(r"\\\n\s*", "", found[0]).strip()
+        for result in re.finditer(r"(?:.*\\\n)*.+", content) if language == "sh" else ():
+            joined = re.sub(r"\\\n\s*", "", result[0]).strip()
             comment = re.search(COMMENT, joined)
             if text := re.sub(COMMENT, "", joined):
-                line = start + content.count("\n", 0, found.start())
+                line = start + content.count("\n", 0, result.start())
                 listed.append(Command(page, line, text, comment[1] if comment else ""))
     return listed
 

@@ -80,8 +80,8 @@ class Server(Scripted):
             self.most_at_once[host] = max(self.most_at_once[host], self._now[host])
         try:
             route = self.routes.get((host, path), Reply(b"no such thing", "text/plain", 404))
-            found = route(number) if callable(route) else route
-            reply = found[min(number, len(found) - 1)] if isinstance(found, list) else found
+            result = route(number) if callable(route) else route
+            reply = result[min(number, len(result) - 1)] if isinstance(result, list) else result
             time.sleep(reply.delay)
             self._send(request, reply)
         finally:

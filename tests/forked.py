@@ -36,12 +36,12 @@ def _server() -> subprocess.Popen[str]:
 def run_module(words: list[str], cwd: Path, env: dict[str, str]) -> subprocess.CompletedProcess[str]:
     """Run a module with its arguments to its end."""
     with LOCK, TemporaryDirectory() as folder:
-        said = [Path(folder, name) for name in ("stdout", "stderr")]
+        output = [Path(folder, name) for name in ("stdout", "stderr")]
         streams = _server().stdin, _server().stdout
         assert streams[0] is not None and streams[1] is not None
-        print(json.dumps([words, str(cwd), env, [os.devnull, *map(str, said)]]), file=streams[0], flush=True)
+        print(json.dumps([words, str(cwd), env, [os.devnull, *map(str, output)]]), file=streams[0], flush=True)
         status = int(streams[1].readline())
-        return subprocess.CompletedProcess(words, status, *(path.read_text() for path in said))
+        return subprocess.CompletedProcess(words, status, *(path.read_text() for path in output))
 
 
 def main() -> None:

@@ -8,8 +8,8 @@ from typing import Any
 
 def ran(*command: object, **options: Any) -> subprocess.CompletedProcess[str]:
     """What a command said, as text; its status is for the test to look at."""
-    kept = {"capture_output": True, "text": True, "check": False}
-    return subprocess.run([str(word) for word in command], **kept | options)
+    left = {"capture_output": True, "text": True, "check": False}
+    return subprocess.run([str(word) for word in command], **left | options)
 
 
 def full_disk(largest: int | None) -> Callable[[], None]:

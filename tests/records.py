@@ -15,10 +15,10 @@ from punchline.schema import Gold, Image, Item, Request, Response, Score, State,
 
 def response(to: Request | str, text: str | None, state: State = "ok", **more: Any) -> Response:
     """A response to a request, or to a request of this id."""
-    asked = to if isinstance(to, str) else to.request_id
+    requests = to if isinstance(to, str) else to.request_id
     fields: dict[str, Any] = {"model_key": "k", "engine": "e", "engine_version": "1"}
     reason = None if text is not None else "why"
-    return Response(request_id=asked, state=state, text=text, **fields | {"reason": reason} | more)
+    return Response(request_id=requests, state=state, text=text, **fields | {"reason": reason} | more)
 
 
 def score(item: str, **more: Any) -> Score:
@@ -44,8 +44,8 @@ def images_of(request: Request) -> list[str | None]:
 
 def read_items(benchmark: Any, files: Mapping[str, bytes]) -> dict[str, Item]:
     """All items of a benchmark's files by id, without images."""
-    made = benchmark.items(files, {item_id: "no image" for item_id, _, _ in benchmark.listing(files)})
-    return {item.item_id: item for item in made}
+    result = benchmark.items(files, {item_id: "no image" for item_id, _, _ in benchmark.listing(files)})
+    return {item.item_id: item for item in result}
 
 
 def read_golds(benchmark: Any, files: Mapping[str, bytes]) -> dict[str, Gold]:
@@ -59,19 +59,19 @@ def asked_in(condition: str, requests: Iterable[Request]) -> dict[str, Request]:
 
 def outcome(work: Callable[[], Any], seconds: float = 10) -> Any:
     """What work returns or the error that it ends with; fails where it does not end in time."""
-    found: list[Any] = []
+    result: list[Any] = []
 
     def watched() -> None:
         try:
-            found.append(work())
+            result.append(work())
         except (PunchlineError, Missing) as error:
-            found.append(error)
+            result.append(error)
 
     thread = threading.Thread(target=watched, daemon=True)
     thread.start()
     thread.join(seconds)
-    assert found, f"no end within {seconds} s"
-    return found[0]
+    assert result, f"no end within {seconds} s"
+    return result[0]
 
 
 @functools.cache

@@ -43,8 +43,8 @@ def frame_of_scores(scores: Sequence[Score], of_items: pd.DataFrame, rule: Rule)
 def models_of(models: Sequence[Scored], of_items: pd.DataFrame, rule: Rule) -> tuple[list[Model], Answers]:
     """Models for a table, whose rows are numbered on from one to the next, and what is known of these rows."""
     frames = [frame_of_scores(one.scores, of_items, rule) for one in models]
-    made = [Model(*one[:3], frame, one.card, one.judge) for one, (frame, _) in zip(models, frames, strict=True)]
-    return made, Answers(frames)
+    result = [Model(*one[:3], frame, one.card, one.judge) for one, (frame, _) in zip(models, frames, strict=True)]
+    return result, Answers(frames)
 
 
 def tabulate(
@@ -60,17 +60,17 @@ def tabulate(
     **options: Any,
 ) -> Tabulated:
     """A table under both rules; the one that is shown is `scoring`, or its own."""
-    shown = scoring or table.published_rule
+    page = scoring or table.published_rule
     of_items = frame_of_items(items, golds)
     measured: dict[Rule, list[Measured]] = {}
     notes: list[str] = []
     for rule in RULES:
         several, answers = models_of(models, of_items, rule)
-        across = Across(several, of_items, files, notes if rule == shown else [])
-        data = table.data(files) if table.data is not None and rule == shown else []
+        across = Across(several, of_items, files, notes if rule == page else [])
+        data = table.data(files) if table.data is not None and rule == page else []
         measured[rule] = measure(table, rule, data, kind=table.kind)
         measured[rule] += measure(table, rule, rows_of_table(table, across), answers)
-    return tables.tabulate(table, measured, published, rule=shown, notes=notes, complete=complete, **options)
+    return tables.tabulate(table, measured, published, rule=page, notes=notes, complete=complete, **options)
 
 
 def rows_of(

@@ -42,9 +42,9 @@ def test_cards_with_an_adapter(project: Path) -> None:
 def manifest(**fields: Any) -> Trained:
     part = Part(examples={"naming": 2}, steps=1, parameters=8, modules=1, losses=[0.5])
     base = Base(card="c", id="some/model", revision="r")
-    made: dict[str, Any] = {"name": "an-adapter", "files": {adapters.WEIGHTS: "0" * 64}, "parts": {WHOLE: part}}
-    made |= {"base": base, "recipe": {}, "corpus": "demo", "trained": ["1"], "held_out": ["2"], "left_out": {}}
-    return Trained(**made | {"versions": {}, "dtype": "float32", "device": "cpu"} | fields)
+    result: dict[str, Any] = {"name": "an-adapter", "files": {adapters.WEIGHTS: "0" * 64}, "parts": {WHOLE: part}}
+    result |= {"base": base, "recipe": {}, "corpus": "demo", "trained": ["1"], "held_out": ["2"], "left_out": {}}
+    return Trained(**result | {"versions": {}, "dtype": "float32", "device": "cpu"} | fields)
 
 
 def write_manifest(made: Trained) -> None:
@@ -61,8 +61,8 @@ def test_identity_follows_the_weights_and_the_engine_says_what_trains(
 ) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: object())
     engine = engines.load(a_card(), 0)
-    made = "snakemake data/adapters/an-adapter/punchline.json"
-    assert engine.unavailable() == f"the adapter an-adapter is not trained: {made}"
+    result = "snakemake data/adapters/an-adapter/punchline.json"
+    assert engine.unavailable() == f"the adapter an-adapter is not trained: {result}"
     assert adapters.identity("an-adapter") == "untrained"
     write_manifest(manifest())
     assert "not trained" not in str(engine.unavailable())
@@ -88,9 +88,9 @@ def test_an_adapter_out_of_date(project: Path) -> None:
     write_bytes(model, b"{}")
     assert why() == "not built yet"
     write_bytes(weights, b"weights")
-    made = Base(card=recipe.base, id=base.options["id"], revision="r")
+    result = Base(card=recipe.base, id=base.options["id"], revision="r")
     files = {adapters.WEIGHTS: sha256(b"weights")}
-    write_manifest(manifest(name="tiny-hummus", recipe=msgspec.to_builtins(recipe), base=made, files=files))
+    write_manifest(manifest(name="tiny-hummus", recipe=msgspec.to_builtins(recipe), base=result, files=files))
     assert why() == "no provenance record"
     step = Project(read_selection({"models": ["random"], "benchmarks": ["hummus"]})[0]).train("tiny-hummus")
     write_provenance(step, step.input_digests())
@@ -104,10 +104,10 @@ def test_an_adapter_out_of_date(project: Path) -> None:
         recipes = project / "config/finetune/tiny-hummus.yaml"
         content = recipes.read_bytes()
         change("tiny-hummus", **changes)
-        said = why()
+        output = why()
         recipes.write_bytes(content)
-        assert said is not None and why() is None
-        return said
+        assert output is not None and why() is None
+        return output
 
     assert changed(base="qwen2-vl-7b-transformers")
     assert changed(seed=1).startswith("recipe: ")
@@ -146,6 +146,6 @@ def test_training_needs_its_packages_and_items(project: Path, demo: Any, monkeyp
     monkeypatch.setattr(finetune, "PACKAGES", ())
     pytest.importorskip("torch")
     held = [item for item in items if is_held_out(item, recipe)]
-    said = rf"nothing to train on: {len(held)} items selected, {len(held)} of them held out"
-    with pytest.raises(PunchlineError, match=said):
+    output = rf"nothing to train on: {len(held)} items selected, {len(held)} of them held out"
+    with pytest.raises(PunchlineError, match=output):
         finetune.train(recipe, base, held, golds, corpus="demo")

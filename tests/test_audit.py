@@ -17,9 +17,9 @@ GOLDS = [{"benchmark": "b", "item_id": f"i{n}", "values": {"a": n}} for n in ran
 def test_each_reason_is_said_once_and_a_record_that_differs_alone_is_named() -> None:
     """Two thousand golds of another benchmark are one finding, which names the first and some others."""
     assert list(same(GOLDS, GOLDS)) == []
-    (said,) = same(GOLDS, [gold | {"benchmark": "c"} for gold in GOLDS])
+    (output,) = same(GOLDS, [gold | {"benchmark": "c"} for gold in GOLDS])
     one = "i0: rebuilt {'benchmark': 'b'}, stored {'benchmark': 'c'}"
-    assert said == f"{one}; 1,999 more differ in benchmark: i1, i2, i3, …"
+    assert output == f"{one}; 1,999 more differ in benchmark: i1, i2, i3, …"
     stored = [GOLDS[0] | {"benchmark": "c"}, *GOLDS[1:5], GOLDS[5] | {"values": {}}, *GOLDS[6:-1]]
     assert list(same(GOLDS, stored)) == [
         "1,999 records stored, 2,000 rebuilt",

@@ -34,8 +34,8 @@ TWICE = r"gold\.csv, record [ab]: the label is there twice. Keep one of them"
     ],
 )
 def test_labels_of_the_selection(golds: str, selected: str, expected: Any) -> None:
-    made = [Gold(benchmark="b", item_id=item_id, values={}) for item_id in golds]
-    benchmark: Any = SimpleNamespace(GOLD_FILES=("gold.csv",), golds=lambda files: iter(made))
+    result = [Gold(benchmark="b", item_id=item_id, values={}) for item_id in golds]
+    benchmark: Any = SimpleNamespace(GOLD_FILES=("gold.csv",), golds=lambda files: iter(result))
     if isinstance(expected, list):
         assert [gold.item_id for gold in make_gold(benchmark, {}, list(selected))] == expected
     else:

@@ -94,16 +94,16 @@ OF_ITEM = items_frame({ITEM.item_id: ITEM}, {ITEM.item_id: GOLD})
 
 def scored(folder: Path) -> list[Score]:
     """Scores under both rules, as they are in folder/good.parquet."""
-    asked = {request.task: response(request, "1, 2") for request in pixelhumor.requests(ITEM)}
-    made = [one for rule in RULES for one in pixelhumor.score_item(asked, ITEM, GOLD, "m", rule)]
-    write_scores(folder / "good.parquet", made, pixelhumor.METRICS)
-    return made
+    requests = {request.task: response(request, "1, 2") for request in pixelhumor.requests(ITEM)}
+    result = [one for rule in RULES for one in pixelhumor.score_item(requests, ITEM, GOLD, "m", rule)]
+    write_scores(folder / "good.parquet", result, pixelhumor.METRICS)
+    return result
 
 
 def answered(folder: Path) -> list[Response]:
-    made = [response(f"{n:064d}", "x") for n in range(8)]
-    write_table(folder / "good.parquet", made, Response)
-    return made
+    result = [response(f"{n:064d}", "x") for n in range(8)]
+    write_table(folder / "good.parquet", result, Response)
+    return result
 
 
 # How a file is written, read back whole, and read in part.
@@ -127,11 +127,11 @@ def test_a_damaged_table_of_records_is_an_error(
     bad.write_bytes(content[: data.draw(st.sampled_from([len(content), len(content) // 2, 7, 0]))])
     for one in (read, *others):
         try:
-            found = one(bad)
+            result = one(bad)
         except PunchlineError as error:
             assert "bad.parquet" in str(error)
         else:
-            assert one is not read or found == written
+            assert one is not read or result == written
 
 
 @pytest.mark.parametrize(
@@ -176,8 +176,8 @@ def test_hostile_answers_are_stored_and_scored(tmp_path: Path, text: str) -> Non
     assert journal.read_bytes().count(b"\n") == 8
     answers = read_table(snapshot, Response)
     assert {answer.text for answer in answers} == {text.replace("\ud800", "\ufffd")}
-    asked = zip(requests, answers, strict=True)
-    scores = list(score(pixelhumor, "m", {ITEM.item_id: ITEM}, {ITEM.item_id: GOLD}, asked))  # type: ignore[arg-type]
+    sent = zip(requests, answers, strict=True)
+    scores = list(score(pixelhumor, "m", {ITEM.item_id: ITEM}, {ITEM.item_id: GOLD}, sent))  # type: ignore[arg-type]
     write_scores(tmp_path / "s.parquet", scores, pixelhumor.METRICS)
     assert list(read_scores(tmp_path / "s.parquet")) == scores
 
@@ -239,15 +239,15 @@ def raw(root: Path, project: Path) -> Path:
     ],
 )
 def test_broken_annotations(project: Path, raw: Path, name: str, old: str | None, new: str, message: str) -> None:
-    kept = project / ITEMS / "gold.jsonl"
-    kept.write_text("old")
+    left = project / ITEMS / "gold.jsonl"
+    left.write_text("old")
     text = (raw / name).read_text()
     (raw / name).write_text(new if old is None else text.replace(old, new, 1))
     done = script(BUILD_GOLD, selection_json(project, models=["random"]))
     assert done.returncode == 1
     assert re.search(message, done.stderr), done.stderr
-    assert kept.read_text() == "old"
-    assert not kept.with_name("gold.jsonl.made.json").exists()
+    assert left.read_text() == "old"
+    assert not left.with_name("gold.jsonl.made.json").exists()
 
 
 def test_a_full_disk_leaves_nothing_half_written(project: Path, raw: Path) -> None:
@@ -263,8 +263,8 @@ def test_a_full_disk_loses_no_answer(project: Path) -> None:
     full = script(JOURNAL, largest=5000)
     assert full.returncode == 1
     assert "error: m.jsonl: no answer can be written: File too large. Make room and run again" in full.stderr
-    kept = Path("m.jsonl").read_bytes()
-    whole = kept[: kept.rfind(b"\n") + 1]
+    left = Path("m.jsonl").read_bytes()
+    whole = left[: left.rfind(b"\n") + 1]
     assert whole.count(b"\n") > 5
     again = script(JOURNAL)
     assert (again.returncode, again.stdout) == (0, "100\n")

@@ -88,10 +88,10 @@ def test_missing_images(tmp_path: Path) -> None:
 
 def test_without_a_picture_no_label_is_named(tmp_path: Path) -> None:
     item = Item(benchmark="pixelhumor", item_id="1", source="x", cluster="x")
-    asked = list(variants.requests(benchmarks.load("pixelhumor"), item, "no-image"))
-    assert set(said(ask(load("random"), asked, tmp_path))) == {"Q1", "Q2", "Q4", "Q5"}
+    requests = list(variants.requests(benchmarks.load("pixelhumor"), item, "no-image"))
+    assert set(said(ask(load("random"), requests, tmp_path))) == {"Q1", "Q2", "Q4", "Q5"}
     for name in ("label-order", "reading-order", "ocr"):
-        assert {(one.state, one.reason) for one in ask(load(name), asked, tmp_path).values()} == {
+        assert {(one.state, one.reason) for one in ask(load(name), requests, tmp_path).values()} == {
             ("missing", "not attempted")
         }
 
@@ -101,15 +101,15 @@ def test_no_label_to_be_read_is_a_failure(tmp_path: Path) -> None:
     for name, tasks in baselines.ATTEMPTED.items():
         responses = ask(load(name), requests(png), tmp_path, png)
         for task in tasks:
-            said = (responses[task].state, responses[task].reason)
+            output = (responses[task].state, responses[task].reason)
             named = task in baselines.NAMES_LABELS
-            assert said == (("failed", "no label can be read on the image") if named else ("ok", None))
+            assert output == (("failed", "no label can be read on the image") if named else ("ok", None))
 
 
 def test_other_benchmarks_are_not_attempted(tmp_path: Path) -> None:
     png = draw(GRID, [1, 2, 3, 4])
-    asked = [msgspec.structs.replace(request, benchmark="yesbut") for request in requests(png)]
-    assert {r.reason for r in ask(load("random"), asked, tmp_path, png).values()} == {"not attempted"}
+    sent = [msgspec.structs.replace(request, benchmark="yesbut") for request in requests(png)]
+    assert {r.reason for r in ask(load("random"), sent, tmp_path, png).values()} == {"not attempted"}
 
 
 @pytest.mark.parametrize(
@@ -148,8 +148,8 @@ FOUR = [Box(0, 0, 200, 200), Box(200, 0, 400, 200), Box(0, 200, 200, 400), Box(2
     ],
 )
 def test_labels_find_their_panels(labels: list[Label], boxes: list[Box], expected: list[tuple[int, Box]]) -> None:
-    found = baselines.panels(labels, boxes, 400, 400)
-    assert [(label.label, box) for label, box in found] == expected
+    result = baselines.panels(labels, boxes, 400, 400)
+    assert [(label.label, box) for label, box in result] == expected
 
 
 @given(
@@ -157,14 +157,14 @@ def test_labels_find_their_panels(labels: list[Label], boxes: list[Box], expecte
     st.lists(st.sampled_from(FOUR), max_size=4, unique=True),
 )
 def test_no_label_is_lost(labels: list[tuple[int, int, int]], boxes: list[Box]) -> None:
-    found = baselines.panels([Label(*label) for label in labels], boxes, 400, 400)
-    assert sorted(label for label, _ in found) == sorted(labels)
-    assert all(box.x1 < box.x2 and box.y1 < box.y2 for _, box in found)
+    result = baselines.panels([Label(*label) for label in labels], boxes, 400, 400)
+    assert sorted(label for label, _ in result) == sorted(labels)
+    assert all(box.x1 < box.x2 and box.y1 < box.y2 for _, box in result)
 
 
 def test_random_is_reproducible_whatever_the_order(tmp_path: Path) -> None:
     pngs = [draw(GRID, random.Random(i).sample([1, 2, 3, 4], 4)) for i in range(6)]
-    asked = [request for i, png in enumerate(pngs) for request in requests(png, f"xkcd_{i}")]
+    sent = [request for i, png in enumerate(pngs) for request in requests(png, f"xkcd_{i}")]
     images = {sha256(png): tmp_path / f"{i}.png" for i, png in enumerate(pngs)}
     for png in pngs:
         images[sha256(png)].write_bytes(png)
@@ -172,11 +172,11 @@ def test_random_is_reproducible_whatever_the_order(tmp_path: Path) -> None:
     def texts(requests_: Sequence[Request], seed: int) -> dict[str, str | None]:
         return {r.request_id: r.text for r in load("random", seed).answer(requests_, images, "key")}
 
-    first = texts(asked, 0)
-    shuffled = random.Random(1).sample(asked, len(asked))
+    first = texts(sent, 0)
+    shuffled = random.Random(1).sample(sent, len(sent))
     assert texts(shuffled, 0) == first
-    assert {k: v for request in asked for k, v in texts([request], 0).items()} == first
-    assert texts(asked, 1) != first
+    assert {k: v for request in sent for k, v in texts([request], 0).items()} == first
+    assert texts(sent, 1) != first
 
 
 def test_ocr_of_a_comic_without_text(tmp_path: Path) -> None:

@@ -45,23 +45,23 @@ def test_without_area() -> None:
 @given(whole, whole)
 def test_as_many_pixels(candidate: list[Box], reference: list[Box]) -> None:
     ours, theirs = painted(candidate), painted(reference)
-    found = overlap(candidate, reference)
+    result = overlap(candidate, reference)
     if not ours.any() or not theirs.any():
-        assert not found
+        assert not result
         return
     both = (ours & theirs).sum()
     shares = {"iou": both / (ours | theirs).sum(), "precision": both / ours.sum(), "recall": both / theirs.sum()}
-    assert found == pytest.approx(shares)
+    assert result == pytest.approx(shares)
 
 
 @settings(deadline=None)
 @given(boxes, boxes)
 def test_laws(candidate: list[Box], reference: list[Box]) -> None:
-    found, turned = overlap(candidate, reference), overlap(reference, candidate)
-    assert bool(found) == bool(turned)
-    if not found:
+    result, turned = overlap(candidate, reference), overlap(reference, candidate)
+    assert bool(result) == bool(turned)
+    if not result:
         return
-    assert all(0 <= share <= 1 for share in found.values())
-    assert found["iou"] <= min(found["precision"], found["recall"]) + 1e-9
-    assert found == pytest.approx({"iou": turned["iou"], "precision": turned["recall"], "recall": turned["precision"]})
+    assert all(0 <= share <= 1 for share in result.values())
+    assert result["iou"] <= min(result["precision"], result["recall"]) + 1e-9
+    assert result == pytest.approx({"iou": turned["iou"], "precision": turned["recall"], "recall": turned["precision"]})
     assert tuple(overlap(candidate, candidate).values()) == pytest.approx((1, 1, 1))

@@ -44,8 +44,8 @@ def cards(root: Path) -> dict[str, ModelCard]:
     """Every card of a model that a paper reports."""
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(root)
-        found = (read_card(name) for name in stems("config/model"))
-        return {card.name: card for card in found if card.papers}
+        result = (read_card(name) for name in stems("config/model"))
+        return {card.name: card for card in result if card.papers}
 
 
 @pytest.fixture(scope="module")
@@ -57,16 +57,16 @@ def judges(root: Path) -> dict[str, ModelCard]:
 
 @pytest.fixture(scope="module")
 def published(root: Path) -> dict[str, list[dict[str, str]]]:
-    found = {}
+    result = {}
     for paper in ("pixelhumor", "humorbench", "yesbut", "stripcipher"):
         path = root / "config" / "published" / f"{paper}.csv"
-        found[paper] = [cells for _, cells in parse_csv(path.read_bytes(), PUBLISHED, file=path)]
-    return found
+        result[paper] = [cells for _, cells in parse_csv(path.read_bytes(), PUBLISHED, file=path)]
+    return result
 
 
 def test_at_least_45_distinct_models(cards: dict[str, ModelCard]) -> None:
-    asked = [{k: v for k, v in card.asked().items() if k not in ("name", "papers")} for card in cards.values()]
-    assert len({json.dumps(what, sort_keys=True) for what in asked}) == len(cards) >= 45
+    requests = [{k: v for k, v in card.asked().items() if k not in ("name", "papers")} for card in cards.values()]
+    assert len({json.dumps(what, sort_keys=True) for what in requests}) == len(cards) >= 45
     assert len({card.options["id"] for card in cards.values()}) >= 45
 
 
@@ -78,10 +78,10 @@ def test_every_model_of_a_paper_has_one_card(cards: dict[str, ModelCard], paper:
 
 
 def test_published_rows_have_cards(cards: dict[str, ModelCard], published: dict[str, list[dict[str, str]]]) -> None:
-    found = {(r["paper"], r["table"], r["row"]) for rows in published.values() for r in rows}
-    found = {place for place in found if place[:2] not in OF_THE_DATA}
-    assert found >= NO_MODEL | set(SPELT_OTHERWISE)  # no exception for a row that is not there
-    for paper, table, row in sorted(found - NO_MODEL):
+    result = {(r["paper"], r["table"], r["row"]) for rows in published.values() for r in rows}
+    result = {place for place in result if place[:2] not in OF_THE_DATA}
+    assert result >= NO_MODEL | set(SPELT_OTHERWISE)  # no exception for a row that is not there
+    for paper, table, row in sorted(result - NO_MODEL):
         named = SPELT_OTHERWISE.get((paper, table, row), row)
         own = [card.papers[paper] for card in cards.values() if paper in card.papers]
         assert named in {one.row for one in own} | {one.rows.get(table) for one in own}, (paper, table, row)
@@ -159,13 +159,13 @@ def test_sampling_is_as_printed(cards: dict[str, ModelCard]) -> None:
 
 def test_the_engines_take_the_options(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(root)
-    made = Counter[str]()
+    result = Counter[str]()
     folders = {"config/model": stems("config/model"), "config/judge": stems("config/judge")}
     for card in (read_card(name, folder) for folder, names in folders.items() for name in names):
         module = importlib.import_module(f"punchline.engines.{card.engine}")
         module.engine(card, 0)
-        made[card.engine] += 1
-    assert made["openai"] > 40 and made["vllm"] > 20
+        result[card.engine] += 1
+    assert result["openai"] > 40 and result["vllm"] > 20
 
 
 def test_humorbenchs_judge(judges: dict[str, ModelCard]) -> None:

@@ -72,8 +72,8 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 def forget() -> None:
     """As another process would find it."""
-    for kept in (code.parts, code._file, code._read):
-        kept.cache_clear()
+    for left in (code.parts, code._file, code._read):
+        left.cache_clear()
 
 
 def digest(*modules: str) -> str:
@@ -185,10 +185,10 @@ def test_a_relative_import_is_of_the_modules_own_package(package: Path, place: s
     for name, text in {"stages/new/new.py": "new = 1\n", place: line + "\n"}.items():
         (package / name).parent.mkdir(exist_ok=True)
         (package / name).write_text(text)
-    found = closure("punchline.stages.new")
-    assert module in found
+    result = closure("punchline.stages.new")
+    assert module in result
     before = digest("punchline.stages.new")
-    found[module].write_text(found[module].read_text() + "more = 1\n")
+    result[module].write_text(result[module].read_text() + "more = 1\n")
     assert digest("punchline.stages.new") != before
 
 
@@ -210,36 +210,36 @@ STAGES = [*("requests", "score", "respond", "pictures", "prepare", "tabulate.bui
 
 @pytest.mark.parametrize("stage", STAGES)
 def test_no_stage_depends_on_the_code_of_artifacts(stage: str) -> None:
-    found = closure(f"punchline.{stage}")
-    assert f"punchline.{stage}" in found and "punchline.schema" in found
-    assert [name for name in found if name.startswith("punchline.artifacts")] == []
+    result = closure(f"punchline.{stage}")
+    assert f"punchline.{stage}" in result and "punchline.schema" in result
+    assert [name for name in result if name.startswith("punchline.artifacts")] == []
 
 
 def test_what_a_stage_depends_on() -> None:
-    found = closure("punchline.requests")
-    assert {"punchline.schema", "punchline.core.storage", "punchline.errors"} <= set(found)
-    assert "punchline.audit.audit" not in found
-    assert all(path.is_file() and path.name.endswith(".py") for path in found.values())
+    result = closure("punchline.requests")
+    assert {"punchline.schema", "punchline.core.storage", "punchline.errors"} <= set(result)
+    assert "punchline.audit.audit" not in result
+    assert all(path.is_file() and path.name.endswith(".py") for path in result.values())
 
 
 def test_a_benchmarks_module_is_added_with_its_own_imports() -> None:
-    found = set(closure("punchline.requests", benchmarks.module_of("pixelhumor", "ask")))
-    assert {"punchline.benchmarks.pixelhumor", "punchline.benchmarks.pixelhumor.ask"} <= found
+    result = set(closure("punchline.requests", benchmarks.module_of("pixelhumor", "ask")))
+    assert {"punchline.benchmarks.pixelhumor", "punchline.benchmarks.pixelhumor.ask"} <= result
     scoring = set(closure("punchline.score", benchmarks.module_of("pixelhumor", "scoring")))
     assert {"punchline.metrics.text", "punchline.benchmarks.pixelhumor.answers"} <= scoring
 
 
 def test_asking_does_not_depend_on_fetching_or_drawing_or_scoring() -> None:
-    found = set(closure("punchline.requests", benchmarks.module_of("pixelhumor", "ask")))
+    result = set(closure("punchline.requests", benchmarks.module_of("pixelhumor", "ask")))
     others = ("stages.fetch", "comics.number", "demo.comics", "benchmarks.pixelhumor.scoring", "score", "stages.score")
-    assert {name for name in found if name.startswith(tuple(f"punchline.{other}" for other in others))} == set()
+    assert {name for name in result if name.startswith(tuple(f"punchline.{other}" for other in others))} == set()
 
 
 @pytest.mark.parametrize("benchmark", benchmarks.names())
 def test_no_benchmark_hangs_on_another(benchmark: str) -> None:
     for facet in ("data", "ask", "scoring", "tables"):
-        found = closure(benchmarks.module_of(benchmark, facet))
-        others = {name.split(".")[2] for name in found if name.startswith("punchline.benchmarks.")}
+        result = closure(benchmarks.module_of(benchmark, facet))
+        others = {name.split(".")[2] for name in result if name.startswith("punchline.benchmarks.")}
         assert others & {*benchmarks.names()} == {benchmark}, facet
 
 

@@ -65,16 +65,16 @@ class Answers:
 
 def test_the_numbers_of_equal_clusters_are_the_textbooks() -> None:
     a, b = np.array([5.0, 7, 6, 8, 9, 4, 6, 7]), np.array([4.0, 7, 5, 6, 9, 5, 4, 6])
-    made = paired(a, b, real=True)
+    result = paired(a, b, real=True)
     d = a - b
-    assert (made.a, made.b, made.difference, made.clusters) == (a.mean(), b.mean(), pytest.approx(d.mean()), 8)
-    assert made.effect == pytest.approx(d.mean() / d.std(ddof=1))  # Cohen's d_z
+    assert (result.a, result.b, result.difference, result.clusters) == (a.mean(), b.mean(), pytest.approx(d.mean()), 8)
+    assert result.effect == pytest.approx(d.mean() / d.std(ddof=1))  # Cohen's d_z
     error = d.std(ddof=1) / np.sqrt(8)
     quantiles = distributions.t.ppf(0.975, 7) + distributions.t.ppf(0.8, 7)
-    assert made.detectable == pytest.approx(quantiles * error)
+    assert result.detectable == pytest.approx(quantiles * error)
     shares = [1.0, 1, 0, 1, 1, 1, 0, 1], [0.0, 1, 0, 1, 0, 1, 0, 0]
-    made = paired(*shares)  # its interval is that of the tables
-    assert (made.low, made.high) == interval(difference(*map(estimate, shares)))
+    result = paired(*shares)  # its interval is that of the tables
+    assert (result.low, result.high) == interval(difference(*map(estimate, shares)))
 
 
 @pytest.mark.parametrize("of", [mean, total])
@@ -83,7 +83,7 @@ def test_few_clusters_are_swapped_in_every_way_as_scipy_does(of: Any) -> None:
     clusters = [f"c{i}" for i in (0, 0, 0, 1, 2, 2, 3, 4, 5, 5, 6, 7)]
     a, b = random.integers(0, 4, size=(2, len(clusters))).astype(float)
     pair = [Estimate(estimate(v).sums[:, : 2 if of is mean else 1], of, clusters, kind=REAL) for v in (a, b)]
-    made = paired_difference(pair[0], pair[1], 0)
+    result = paired_difference(pair[0], pair[1], 0)
     sums = np.zeros((16, pair[0].sums.shape[1]))
     for one, name, first in [(pair[0], n, 0) for n in range(12)] + [(pair[1], n, 8) for n in range(12)]:
         sums[first + int(clusters[name][1])] += one.sums[name]
@@ -95,24 +95,24 @@ def test_few_clusters_are_swapped_in_every_way_as_scipy_does(of: Any) -> None:
     exact = distributions.permutation_test(
         (np.arange(8), np.arange(8, 16)), difference, permutation_type="samples", vectorized=True, n_resamples=np.inf
     )
-    assert made.difference == pytest.approx(exact.statistic)
-    assert made.p == pytest.approx(exact.pvalue)
+    assert result.difference == pytest.approx(exact.statistic)
+    assert result.p == pytest.approx(exact.pvalue)
 
 
 def test_equal_answers_differ_in_nothing() -> None:
-    made = paired([1.0, 0, 1, 1, 0] * 6, [1.0, 0, 1, 1, 0] * 6)
-    assert (made.difference, made.p, made.effect, made.detectable) == (0, 1, None, None)
-    assert made.high == -made.low == pytest.approx(distributions.t.ppf(0.975, 29) * np.sqrt(2 / 31 / 32))  # type: ignore[operator]
+    result = paired([1.0, 0, 1, 1, 0] * 6, [1.0, 0, 1, 1, 0] * 6)
+    assert (result.difference, result.p, result.effect, result.detectable) == (0, 1, None, None)
+    assert result.high == -result.low == pytest.approx(distributions.t.ppf(0.975, 29) * np.sqrt(2 / 31 / 32))  # type: ignore[operator]
     none = Estimate(np.zeros((5, 1)), total, list("abcde"), ())
-    made = paired_difference(none, none, 0)
-    assert (made.difference, made.p, made.clusters) == (0, 1, 5)
+    result = paired_difference(none, none, 0)
+    assert (result.difference, result.p, result.clusters) == (0, 1, 5)
 
 
 def test_one_cluster_and_one_that_only_one_model_has() -> None:
-    made = paired([1.0, 1.0], [0.0, 1.0], ["c", "c"])
-    assert made == Paired(1.0, 0.5, 0.5, None, None, None, None, None, 1)
-    made = paired_difference(estimate([1.0, 1, 0], ["x", "y", "z"]), estimate([1.0, 0], ["x", "y"]), 0, resamples=99)
-    assert made.clusters == 3 and made.difference == pytest.approx(1 / 6)
+    result = paired([1.0, 1.0], [0.0, 1.0], ["c", "c"])
+    assert result == Paired(1.0, 0.5, 0.5, None, None, None, None, None, 1)
+    result = paired_difference(estimate([1.0, 1, 0], ["x", "y", "z"]), estimate([1.0, 0], ["x", "y"]), 0, resamples=99)
+    assert result.clusters == 3 and result.difference == pytest.approx(1 / 6)
 
 
 def test_clusters_that_a_ratio_has_nothing_of_are_no_sample() -> None:
@@ -158,9 +158,9 @@ def test_intervals_cover_and_tests_reject_as_often_as_they_say(
 ) -> None:
     large = [Answers(seed, 400, 6, shift) for seed in range(1000, 1100)] if shift else []
     truth = np.mean([of.a.mean() - of.b.mean() for of in large]) if large else 0.0
-    made = [Answers(seed, clusters, 6, shift).paired() for seed in range(seeds)]
-    assert least <= np.mean([one.low <= truth <= one.high for one in made]) <= most  # type: ignore[operator]
-    rejected = np.mean([one.p <= 0.05 for one in made])  # type: ignore[operator]
+    result = [Answers(seed, clusters, 6, shift).paired() for seed in range(seeds)]
+    assert least <= np.mean([one.low <= truth <= one.high for one in result]) <= most  # type: ignore[operator]
+    rejected = np.mean([one.p <= 0.05 for one in result])  # type: ignore[operator]
     assert shift or clusters < 40 or 0.021 <= rejected <= 0.079
 
 
@@ -169,8 +169,8 @@ def test_the_detectable_difference_is_found_four_times_in_five() -> None:
     zero = np.zeros(40)
     random = np.random.default_rng(7)
     shift = np.mean([paired(random.normal(size=40), zero, resamples=99, real=True).detectable for _ in range(200)])
-    found = [paired(random.normal(shift, 1, size=40), zero, resamples=399, real=True).p <= 0.05 for _ in range(400)]
-    assert np.mean(found) == pytest.approx(0.8, abs=0.06)
+    result = [paired(random.normal(shift, 1, size=40), zero, resamples=399, real=True).p <= 0.05 for _ in range(400)]
+    assert np.mean(result) == pytest.approx(0.8, abs=0.06)
 
 
 def row(scores: pd.DataFrame, **keys: str) -> Row:
@@ -215,25 +215,25 @@ def test_only_shared_items_count_and_the_rest_is_said() -> None:
     ids = list(ITEMS)
     a, b = scores_of("A", ids[:20]), scores_of("B", ids[5:])
     a[7:9] = [replace(one, scored=False, state="missing", metrics={}) for one in a[7:9]]
-    made = compared(a, b)
+    result = compared(a, b)
     shared = {"both": 13, "left_out": (5, 6), "unscored": (2, 0)}
-    assert made.shared == [{"task": "Q", "condition": "default", **shared}]
+    assert result.shared == [{"task": "Q", "condition": "default", **shared}]
     both = [item for item in ids[5:20] if item not in (ids[7], ids[8])]
     expected = [np.mean([hash_of(name, item) % 2 for item in both]) for name in "AB"]
-    (acc, length) = made.differences
+    (acc, length) = result.differences
     assert (acc["a"], acc["b"], acc["n"]) == (*map(pytest.approx, expected), (13, 13))
     assert length["difference"] == pytest.approx(2 * acc["difference"])
     assert acc["p_holm"] == pytest.approx(min(1, 2 * acc["p"]))
     counts = "13 answers scored for both; excluded: 5 scored only for A, 6 only for B; not scored: 2 of A, 0 of B"
-    assert counts in compare_text.head(made) and "Fewer than 20 clusters" in compare_text.notes(made)
+    assert counts in compare_text.head(result) and "Fewer than 20 clusters" in compare_text.notes(result)
 
 
 def test_a_value_that_one_lacks_is_left_out_of_both() -> None:
     a, b = scores_of("A", list(ITEMS)), scores_of("B", list(ITEMS))
     a[0] = replace(a[0], metrics={"acc": 1.0})
-    made = compared(a, b)
-    assert [one["n"] for one in made.differences] == [(24, 24), (23, 23)]
-    assert "Only one of the two has it, so it is left out of both: length (1 answers)." in made.notes
+    result = compared(a, b)
+    assert [one["n"] for one in result.differences] == [(24, 24), (23, 23)]
+    assert "Only one of the two has it, so it is left out of both: length (1 answers)." in result.notes
 
 
 BOTH = r"no answer that is scored for both models "
@@ -274,12 +274,12 @@ def test_rows_of_one_model_other_items_and_other_denominators_are_said() -> None
 
     a, b = (scores_of(name, list(ITEMS)) for name in "AB")
     same = [replace(one, metrics={"acc": 1.0, "length": 1.0}) for one in a]
-    made = compared(same, b, replace(TABLE, rows=uneven))
-    assert {one["row"] for one in made.differences} == {"subset=all"}
-    assert {"Row only=A: only A has it.", "Row only=B: only B has it."} < set(made.notes)
-    assert "Row own=x: not compared, as it is of other items for each model." in made.notes
-    made = compared(a, b[:23], replace(TABLE, rows=of_right_ones))
-    assert any("acc: denominators depend on the answers" in note for note in made.notes)
+    result = compared(same, b, replace(TABLE, rows=uneven))
+    assert {one["row"] for one in result.differences} == {"subset=all"}
+    assert {"Row only=A: only A has it.", "Row only=B: only B has it."} < set(result.notes)
+    assert "Row own=x: not compared, as it is of other items for each model." in result.notes
+    result = compared(a, b[:23], replace(TABLE, rows=of_right_ones))
+    assert any("acc: denominators depend on the answers" in note for note in result.notes)
 
 
 def test_tables_across_models_are_compared_by_their_models_rows() -> None:
@@ -289,8 +289,8 @@ def test_tables_across_models_are_compared_by_their_models_rows() -> None:
         return [*named, row(of.models[0].scores, model="all", subset="all")]
 
     a, b = scores_of("A", list(ITEMS)), scores_of("B", list(ITEMS))
-    made = compared(a, b, replace(TABLE, rows=None, across=across))
-    assert made.differences == compared(a, b).differences
+    result = compared(a, b, replace(TABLE, rows=None, across=across))
+    assert result.differences == compared(a, b).differences
 
 
 class Module:
@@ -329,8 +329,8 @@ def test_the_command(project: Path, table: tuple[str, ...]) -> None:
     done = run("A", "B", *table)
     assert done.exit_code == 0, done.output
     assert "b t1: A table" in done.output and "20 answers scored for both; excluded: 4 scored only for A" in done.output
-    (made,) = json.loads(run("A", "B", "--json", *table).output)
-    assert made["models"] == ["A", "B"] and made["tests"] == 2
+    (result,) = json.loads(run("A", "B", "--json", *table).output)
+    assert result["models"] == ["A", "B"] and result["tests"] == 2
     assert run("A", "B", "--csv", *table).output.startswith("benchmark,table,rule,row,column,n_a,n_b,clusters,a,b,diff")
 
 

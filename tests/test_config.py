@@ -313,8 +313,8 @@ def test_braces_where_they_mean_something_stay(text: str, tmp_path: Path) -> Non
 
 
 def test_what_steers_is_shown() -> None:
-    shown = "a\\x1b[31mb\\x9b1m\\u202ec\\u2066d\\x00e\\x7f\\u2028f"
-    assert escape_controls("a\x1b[31mb\x9b1m\u202ec\u2066d\x00e\x7f\u2028f") == shown
+    page = "a\\x1b[31mb\\x9b1m\\u202ec\\u2066d\\x00e\\x7f\\u2028f"
+    assert escape_controls("a\x1b[31mb\x9b1m\u202ec\u2066d\x00e\x7f\u2028f") == page
     plain = "naïve 日本語 🦤👩‍🚀 e\u0301 a\tb\nc — “d” \u00a0e\ufe0f שלום"
     assert escape_controls(plain) == plain
 

@@ -60,20 +60,20 @@ def test_cost(card: ModelCard, answers: list[Response], expected: dict[str, Any]
 
 def test_plan_counts_what_is_left() -> None:
     def request(item: str, text: str, image: str | None) -> Request:
-        shown = (Image(sha256=image),) if image else ()
-        message = Message(role="user", content=(*shown, Text(text=text)))
+        page = (Image(sha256=image),) if image else ()
+        message = Message(role="user", content=(*page, Text(text=text)))
         sampling = Sampling(temperature=0, max_tokens=100)
         return Request(benchmark="b", item_id=item, task="t", condition="c", messages=(message,), sampling=sampling)
 
-    asked = [request("1", "x" * 400, "a"), request("2", "x" * 40, None), request("3", "y", None)]
+    requests = [request("1", "x" * 400, "a"), request("2", "x" * 40, None), request("3", "y", None)]
     image = ImageRef(path="a.png", sha256="a", width=280, height=280)
     item = Item(benchmark="b", item_id="1", source="s", cluster="1", images=(image,))
     project: Any = SimpleNamespace(shard_count=lambda card: 1)
     planned = Plan(project, "b", "m", {"1": item}, {})
-    row = planned.row("answer", CARD, asked, asked[:2])
+    row = planned.row("answer", CARD, requests, requests[:2])
     counted = {"requests": 3, "answered": 1, "to_ask": 2, "images": 1, "tokens_out_most": 200}
     counted |= {"tokens_in": 110 + 100}  # 440 characters, 10 x 10 patches
     assert {name: row[name] for name in counted} == counted and set(row) <= set(PLAN)
     assert row["cost_most"] == pytest.approx((210 * 2 + 200 * 10) / 1e6)
-    nothing = planned.row("answer", FREE, asked, [])
+    nothing = planned.row("answer", FREE, requests, [])
     assert (nothing["to_ask"], nothing["tokens_in"], nothing.get("cost_most")) == (0, 0, None)

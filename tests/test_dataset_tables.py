@@ -36,18 +36,18 @@ def points(name: str, files: dict[str, bytes]) -> Points:
     """The table's values by its keys."""
     table = pixelhumor.TABLES[name]
     assert table.data is not None
-    found: Points = {}
+    result: Points = {}
     for row in table.data({file: files[file] for file in table.files}):
         assert row.model == "released annotations"
         assert tuple(row.keys) == table.keys
         assert tuple(row.estimates) == table.columns
         key = tuple(row.keys.values())
-        assert key not in found
-        found[key] = {column: estimate.point() for column, estimate in row.estimates.items()}
+        assert key not in result
+        result[key] = {column: estimate.point() for column, estimate in row.estimates.items()}
         for estimate in row.estimates.values():
             assert estimate.digests == () and not len(estimate.used)
             assert estimate.n == len(estimate.clusters)
-    return found
+    return result
 
 
 def as_csv(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> bytes:
@@ -127,8 +127,8 @@ def vote(cell: str, column: str) -> tuple[str, ...]:
 )
 def test_a_vote_is_read_or_refused(cell: str) -> None:
     with contextlib.suppress(PunchlineError):
-        found = vote(cell, "A1Q3")
-        assert all(isinstance(label, str) for label in found) and bool(found) == bool(cell.strip())
+        result = vote(cell, "A1Q3")
+        assert all(isinstance(label, str) for label in result) and bool(result) == bool(cell.strip())
 
 
 @pytest.mark.parametrize(("cell", "column", "message"), refused("labels"))
@@ -245,12 +245,12 @@ def released(mirror: Path) -> dict[str, bytes]:
 def published(root: Path) -> dict[str, Points]:
     """Published values of the dataset tables: {table: {keys: {column: value}}}."""
     path = root / "config" / "published" / "pixelhumor.csv"
-    found: dict[str, Points] = {}
+    result: dict[str, Points] = {}
     for _, r in parse_csv(path.read_bytes(), ("table", "key"), file=path):
         if r["row"] == "published annotations":
             key = tuple(part.split("=")[1] for part in r["key"].split(";"))
-            found.setdefault(r["table"], {}).setdefault(key, {})[r["column"]] = float(r["value"])
-    return found
+            result.setdefault(r["table"], {}).setdefault(key, {})[r["column"]] = float(r["value"])
+    return result
 
 
 def differences(measured: Points, printed: Points, half_unit: float) -> dict[tuple[str, ...], tuple[float, float]]:
@@ -288,8 +288,8 @@ def test_where_the_print_differs(
     assert set(table) >= set(published[name])
     assert name == "figure2" or set(table) == set(published[name])
     assert name != "table12" or all(sum(value or 0 for value in row.values()) == 400 for row in table.values())
-    found = differences(table, published[name], half_unit)
-    assert found == {tuple(place): tuple(values) for place, values in MISPRINTED[name]}
+    result = differences(table, published[name], half_unit)
+    assert result == {tuple(place): tuple(values) for place, values in MISPRINTED[name]}
 
 
 @pytest.mark.real
@@ -316,6 +316,6 @@ def test_what_tables_yaml_may_say(tmp_path: Path, text: str, message: str) -> No
 
 @pytest.mark.real
 def test_released_disagreements(released: dict[str, bytes]) -> None:
-    found = {key: round(row["percent"] or 0, 1) for key, row in points("disagreements", released).items()}
-    assert found["third_annotator", "any"] == 17.7 and found["expert", "any"] == 14.2
-    assert [found["pair_differs", question] for question in QUESTIONS] == [9.6, 7.3, 15.2, 37.3, 64.1]
+    result = {key: round(row["percent"] or 0, 1) for key, row in points("disagreements", released).items()}
+    assert result["third_annotator", "any"] == 17.7 and result["expert", "any"] == 14.2
+    assert [result["pair_differs", question] for question in QUESTIONS] == [9.6, 7.3, 15.2, 37.3, 64.1]

@@ -17,9 +17,9 @@ SETTINGS = SimpleNamespace(quiet=None, show_failed_logs=False, printshellcmds=Fa
 
 
 def record(event: LogEvent | None, text: str = "", **said: Any) -> logging.LogRecord:
-    made = logging.LogRecord("snakemake", logging.INFO, "", 0, text, (), None)
-    made.__dict__.update(said | {"event": event})
-    return made
+    result = logging.LogRecord("snakemake", logging.INFO, "", 0, text, (), None)
+    result.__dict__.update(said | {"event": event})
+    return result
 
 
 def job(jobid: int, name: str, *logs: Path) -> logging.LogRecord:
@@ -77,10 +77,10 @@ def test_a_job_ends_with_its_owner(root: Path) -> None:
     owner = subprocess.Popen(["sleep", "60"])
     code = "import time; from punchline.workflow.processes import end_with_owner; end_with_owner(); time.sleep(60)"
     environment = {OWNER: str(owner.pid), "PYTHONPATH": str(root / "src"), "PATH": "/usr/bin:/bin"}
-    made = subprocess.Popen([sys.executable, "-c", code], env=environment, stderr=subprocess.PIPE, text=True)
+    result = subprocess.Popen([sys.executable, "-c", code], env=environment, stderr=subprocess.PIPE, text=True)
     with pytest.raises(subprocess.TimeoutExpired):
-        made.wait(timeout=3)
+        result.wait(timeout=3)
     owner.kill()
     owner.wait()
-    said = made.communicate(timeout=30)[1]
-    assert made.returncode == -15 and said.startswith("stopped: the run that this job belongs to is gone")
+    output = result.communicate(timeout=30)[1]
+    assert result.returncode == -15 and output.startswith("stopped: the run that this job belongs to is gone")

@@ -104,8 +104,8 @@ def wrong(command: Command, *, whole: bool) -> str:
         "python3": wrong_python,
         "dvc": lambda words: "" if not whole or dvc(words) else "no arguments",
     }
-    said = (readers.get(program.rsplit("/", 1)[-1], lambda _: "")(words) for program, *words in command.parts())
-    return "; ".join(filter(None, said))
+    output = (readers.get(program.rsplit("/", 1)[-1], lambda _: "")(words) for program, *words in command.parts())
+    return "; ".join(filter(None, output))
 
 
 @pytest.mark.parametrize("whole", [True, False], ids=["commands", "in prose"])
@@ -113,15 +113,15 @@ def test_what_commands_name_is_there(
     whole: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(ROOT)
-    found = []
+    result = []
     for command in ALL if whole else MENTIONED:
         try:
             what = wrong(command, whole=whole)
         except (Exception, SystemExit) as error:  # as the program's own parser refuses it
             what = f"{type(error).__name__} {error} {capsys.readouterr().err[-300:]}"
         if what:
-            found.append(f"{command}: {what}")
-    assert not found, "\n".join(found)
+            result.append(f"{command}: {what}")
+    assert not result, "\n".join(result)
 
 
 def commands_of(command: Any, *path: str) -> Iterator[tuple[str, Any]]:
@@ -135,6 +135,6 @@ def commands_of(command: Any, *path: str) -> Iterator[tuple[str, Any]]:
 
 def test_the_help_of_every_command_has_an_example_that_it_takes() -> None:
     for name, command in commands_of(APP):
-        found = re.search(rf"^Example: punchline ({name}\b.*)$", command.help, re.MULTILINE)
-        assert found, f"punchline {name} --help has no example"
-        assert wrong_punchline(shlex.split(found[1]), whole=True) == "", name
+        result = re.search(rf"^Example: punchline ({name}\b.*)$", command.help, re.MULTILINE)
+        assert result, f"punchline {name} --help has no example"
+        assert wrong_punchline(shlex.split(result[1]), whole=True) == "", name

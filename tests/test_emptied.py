@@ -50,10 +50,10 @@ def test_no_row_hangs_on_what_was_answered(name: str, rule: Rule, root: Path) ->
     scores = []
     for condition in sorted({condition for table in tables.values() for condition in table.conditions}):
         for item in items.values():
-            asked = {task: response(f"{condition} {task}", rng.choice(SAID)) for task in loaded.TASKS}
-            scores += loaded.score_item(asked, item, golds[item.item_id], "m", rule, None, condition)
+            requests = {task: response(f"{condition} {task}", rng.choice(SAID)) for task in loaded.TASKS}
+            scores += loaded.score_item(requests, item, golds[item.item_id], "m", rule, None, condition)
     of_items = frame_of_items(items, golds)
     frame, _ = frame_of_scores(scores, of_items, rule)
     for one, table in tables.items():
-        found, nothing = (speaks_of(table, part, of_items, files) for part in (frame, emptied(frame)))
-        assert (found or not table.rows) and (found == nothing) == (f"{name}/{one}" not in BY_STATE), one
+        result, nothing = (speaks_of(table, part, of_items, files) for part in (frame, emptied(frame)))
+        assert (result or not table.rows) and (result == nothing) == (f"{name}/{one}" not in BY_STATE), one

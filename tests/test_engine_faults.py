@@ -42,8 +42,8 @@ __all__ = ["process", "server"]
     "fault", ["500", "502", "429", "closed", "reset", "no_http", "empty_body", "malformed", "no_choices", "null"]
 )
 def test_a_passing_fault_costs_nothing_but_another_try(fault: str, server: Served, tmp_path: Path) -> None:
-    asked = [*many(6, f"once {fault}"), *requests(f"<<{fault}>> {fault}", f"<<{fault}:2>> {fault}")]
-    assert_completes(tmp_path, card(server.url), asked)
+    sent = [*many(6, f"once {fault}"), *requests(f"<<{fault}>> {fault}", f"<<{fault}:2>> {fault}")]
+    assert_completes(tmp_path, card(server.url), sent)
     counts = server.get("/counts")
     assert counts[f"<<{fault}>> {fault}"] == 2
     assert counts[f"<<{fault}:2>> {fault}"] == 3
@@ -54,20 +54,20 @@ def test_a_passing_fault_costs_nothing_but_another_try(fault: str, server: Serve
 def test_a_lasting_fault_of_one_request_is_failed_and_asked_again_by_a_retry(
     fault: str, server: Served, tmp_path: Path
 ) -> None:
-    asked = [*many(6, f"beside {fault}"), *requests(f"<<{fault}:4>> lasting {fault}")]
-    assert run(tmp_path, card(server.url), asked) == {"ok": 6, "failed": 1}
+    sent = [*many(6, f"beside {fault}"), *requests(f"<<{fault}:4>> lasting {fault}")]
+    assert run(tmp_path, card(server.url), sent) == {"ok": 6, "failed": 1}
     (failed,) = [r for r in journal(tmp_path) if r.state == "failed"]
     assert failed.reason is not None and "(4 tries)" in failed.reason and failed.text is None
-    assert run(tmp_path, card(server.url), asked) == {"ok": 6, "failed": 1}
-    assert run(tmp_path, card(server.url), asked, retry=True) == {"ok": 7}
+    assert run(tmp_path, card(server.url), sent) == {"ok": 6, "failed": 1}
+    assert run(tmp_path, card(server.url), sent, retry=True) == {"ok": 7}
     assert server.get("/counts")[f"<<{fault}:4>> lasting {fault}"] == 5
 
 
 @pytest.mark.parametrize("fault", ["hang", "slow"])
 def test_a_call_that_hangs_is_ended_and_tried_again(fault: str, server: Served, tmp_path: Path) -> None:
     timeouts = {"read": 0.3, "total": 0.6}
-    asked = [*many(3, f"beside {fault}"), *requests(f"<<{fault}>> {fault}", f"<<{fault}:always>> {fault}")]
-    assert run(tmp_path, card(server.url, timeouts=timeouts), asked) == {"ok": 4, "failed": 1}
+    sent = [*many(3, f"beside {fault}"), *requests(f"<<{fault}>> {fault}", f"<<{fault}:always>> {fault}")]
+    assert run(tmp_path, card(server.url, timeouts=timeouts), sent) == {"ok": 4, "failed": 1}
     (failed,) = [r for r in journal(tmp_path) if r.state == "failed"]
     assert failed.reason is not None and "time-out" in failed.reason and "(3 tries)" in failed.reason
 
@@ -75,8 +75,8 @@ def test_a_call_that_hangs_is_ended_and_tried_again(fault: str, server: Served, 
 def test_calls_at_a_time_go_down_to_what_the_server_takes(server: Served, tmp_path: Path) -> None:
     server.script(at_once=3, latency=0.02)
     before = server.get("/state")["calls"]
-    asked = many(80, "crowd")
-    assert_completes(tmp_path, card(server.url, concurrency=24, attempts=10), asked)
+    requests = many(80, "crowd")
+    assert_completes(tmp_path, card(server.url, concurrency=24, attempts=10), requests)
     refused = server.get("/state")["calls"] - before - 80
     assert 0 < refused < 100  # 24 at a time all along would meet several hundred
 
@@ -105,9 +105,9 @@ def test_pace(
     names = {name: options[name] for name in options if name not in ("shards", "max_tokens")}
     sampling = {"max_tokens": options.get("max_tokens", 64)}
     of = msgspec.structs.replace(card(server.url, sampling, **names), shards=options.get("shards", 1))
-    asked = [*requests(*texts), *many(3 if options == ONE else 0 if texts else 8, f"pace {options} {texts}")]
+    sent = [*requests(*texts), *many(3 if options == ONE else 0 if texts else 8, f"pace {options} {texts}")]
     begun = len(server.get("/state")["starts"])
-    assert_completes(tmp_path, of, asked)
+    assert_completes(tmp_path, of, sent)
     starts = server.get("/state")["starts"][begun:]
     assert least <= starts[calls - 1] - starts[0] < most
 
@@ -119,17 +119,17 @@ def test_a_wait_of_a_day_ends_the_run(server: Served, tmp_path: Path) -> None:
 def test_a_clock_that_jumps_does_not_matter(server: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     jumps = iter(range(10**6))
     monkeypatch.setattr(time, "time", lambda: 1e9 * (-1) ** next(jumps))
-    asked = [*requests("<<429_date>> jump"), *many(5, "jump")]
-    assert run(tmp_path, card(server.url, requests_per_minute=6000), asked) == {"ok": 6}
+    sent = [*requests("<<429_date>> jump"), *many(5, "jump")]
+    assert run(tmp_path, card(server.url, requests_per_minute=6000), sent) == {"ok": 6}
 
 
 def certificate(folder: Path) -> Path:
     """One of 127.0.0.1, signed by itself, and its key."""
     key = ec.generate_private_key(ec.SECP256R1())
     name, now = x509.Name([]), datetime.now(UTC)
-    made = x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number(), now, now + timedelta(1))
+    result = x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number(), now, now + timedelta(1))
     address = x509.SubjectAlternativeName([x509.IPAddress(IPv4Address("127.0.0.1"))])
-    signed = made.add_extension(address, critical=True).sign(key, hashes.SHA256())
+    signed = result.add_extension(address, critical=True).sign(key, hashes.SHA256())
     parts = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()), signed.public_bytes(Encoding.PEM)
     (folder / "tls.pem").write_bytes(b"".join(parts))
     return folder / "tls.pem"
@@ -140,11 +140,11 @@ def test_over_tls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tls = certificate(tmp_path)
     server = Served(tls=tls)
     try:
-        asked = many(40, "over tls")
-        assert "certificate verify failed" in error_of(tmp_path, card(server.url, attempts=1), asked)
+        requests = many(40, "over tls")
+        assert "certificate verify failed" in error_of(tmp_path, card(server.url, attempts=1), requests)
         assert not journal(tmp_path)
         monkeypatch.setenv("SSL_CERT_FILE", str(tls))
-        assert_completes(tmp_path, card(server.url), asked)
+        assert_completes(tmp_path, card(server.url), requests)
     finally:
         server.kill()
 
@@ -152,13 +152,13 @@ def test_over_tls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_server_that_always_fails_ends_the_run_with_its_first_error(server: Served, tmp_path: Path) -> None:
     server.script(fault="500")
     before = server.get("/state")["calls"]
-    asked = many(500, "doomed")
-    words = error_of(tmp_path, card(server.url, concurrency=8, breaker=5), asked)
+    requests = many(500, "doomed")
+    words = error_of(tmp_path, card(server.url, concurrency=8, breaker=5), requests)
     assert "5 requests in a row failed; the first error: HTTP 500: status 500, as asked" in words
     assert server.get("/state")["calls"] - before < 4 * 20
-    assert run(tmp_path / "on", card(server.url, breaker=0, attempts=1), asked[:30]) == {"failed": 30}
+    assert run(tmp_path / "on", card(server.url, breaker=0, attempts=1), requests[:30]) == {"failed": 30}
     server.script()
-    assert run(tmp_path, card(server.url), asked, retry=True) == {"ok": 500}
+    assert run(tmp_path, card(server.url), requests, retry=True) == {"ok": 500}
 
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:9/v1", "http://no-such-host.invalid/v1", "tls"])
@@ -181,25 +181,25 @@ def test_a_server_that_is_not_there_is_said_at_once(url: str, server: Served, tm
 def test_what_every_request_would_meet_ends_the_run(fault: str, said: str, server: Served, tmp_path: Path) -> None:
     server.script(fault=fault, latency=0.01)
     before = server.get("/state")["calls"]
-    asked = many(40, f"stop {fault}")
-    assert said in error_of(tmp_path, card(server.url, concurrency=4), asked)
+    requests = many(40, f"stop {fault}")
+    assert said in error_of(tmp_path, card(server.url, concurrency=4), requests)
     assert server.get("/state")["calls"] - before <= 8
     server.script()
-    assert_completes(tmp_path, card(server.url), asked)
+    assert_completes(tmp_path, card(server.url), requests)
 
 
 def test_another_model_ends_the_run(server: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(VARIABLE, KEY)
-    asked = requests("<<wrong_model:always>> who")
-    words = error_of(tmp_path, card(server.url, api_key_env=VARIABLE), asked)
+    sent = requests("<<wrong_model:always>> who")
+    words = error_of(tmp_path, card(server.url, api_key_env=VARIABLE), sent)
     assert "asked for the model m, the server answered as 'cheaper-model'" in words
     assert not journal(tmp_path)
-    assert run(tmp_path, card(server.url, api_key_env=VARIABLE, served_as="cheaper-model"), asked) == {"ok": 1}
+    assert run(tmp_path, card(server.url, api_key_env=VARIABLE, served_as="cheaper-model"), sent) == {"ok": 1}
     (answer,) = journal(tmp_path)
     assert answer.effective["model"] == "cheaper-model"
     # A server without a key may call its model what it likes.
-    assert run(tmp_path / "own", card(server.url), asked) == {"ok": 1}
-    assert "answered as" in error_of(tmp_path / "x", card(server.url, served_as="x"), asked)
+    assert run(tmp_path / "own", card(server.url), sent) == {"ok": 1}
+    assert "answered as" in error_of(tmp_path / "x", card(server.url, served_as="x"), sent)
 
 
 @pytest.mark.parametrize(
@@ -221,7 +221,7 @@ def test_longer_dated_names_are_the_same_model(asked: str, served: str, same: bo
 def test_a_server_that_dies_and_comes_back_in_the_middle_of_a_run(tmp_path: Path) -> None:
     served = Served()
     served.script(latency=0.05)
-    asked = many(200, "phoenix")
+    requests = many(200, "phoenix")
     back: list[Served] = []
 
     def restart() -> None:
@@ -235,7 +235,7 @@ def test_a_server_that_dies_and_comes_back_in_the_middle_of_a_run(tmp_path: Path
     thread.start()
     try:
         of = card(served.url, concurrency=8, attempts=10, backoff={"first": 0.05, "most": 0.5})
-        assert_completes(tmp_path, of, asked)
+        assert_completes(tmp_path, of, requests)
         assert len(back[0].get("/counts")) >= 100  # the second server did its part
     finally:
         thread.join()
@@ -291,16 +291,16 @@ def test_the_key_is_written_nowhere(
     caplog.set_level("DEBUG")
     monkeypatch.setenv(VARIABLE, KEY)
     server.script(key="another" if fault == "refused_key" else KEY)
-    asked = requests(*(f"<<{fault}:always>> key {n}" for n in range(3)))
-    said = ""
+    sent = requests(*(f"<<{fault}:always>> key {n}" for n in range(3)))
+    output = ""
     try:
-        run(tmp_path, card(server.url, api_key_env=VARIABLE), asked)
+        run(tmp_path, card(server.url, api_key_env=VARIABLE), sent)
     except PunchlineError as error:
         assert VARIABLE in str(error)
-        said = "".join(traceback.format_exception(error)) + repr(vars(error)) + repr(error.__context__)
+        output = "".join(traceback.format_exception(error)) + repr(vars(error)) + repr(error.__context__)
     out, err = capfd.readouterr()
     written = [path.read_bytes().decode(errors="replace") for path in tmp_path.rglob("*") if path.is_file()]
-    for place in (out, err, said, caplog.text, *written):
+    for place in (out, err, output, caplog.text, *written):
         assert not any(KEY[n : n + 8] in place for n in range(len(KEY) - 8))
     if fault in ("echo_key", "answer_key"):
         assert any("[key]" in place for place in written)

@@ -42,11 +42,11 @@ PNG = base64.b64decode(
 
 
 def test_an_answer_with_all_that_is_known_of_it(server: Served, tmp_path: Path) -> None:
-    asked = many(1, "all")
+    requests = many(1, "all")
     parameters = {"temperature": 0.0, "max_tokens": 64, "seed": 7, "top_p": 0.5}
-    assert run(tmp_path, card(server.url, {"seed": 7, "top_p": 0.5}), asked) == {"ok": 1}
+    assert run(tmp_path, card(server.url, {"seed": 7, "top_p": 0.5}), requests) == {"ok": 1}
     (answer,) = journal(tmp_path)
-    assert answer.text == expected(asked[0])
+    assert answer.text == expected(requests[0])
     assert answer.finish_reason == "stop"
     assert (answer.usage.prompt, answer.usage.completion) == (100, 20)
     assert (answer.usage.reasoning, answer.usage.cached) == (7, 64)
@@ -146,24 +146,24 @@ def test_a_model_that_reads_no_or_fewer_images_is_not_asked(server: Served, tmp_
     assert run(tmp_path, blind, requests("blind", image=PNG), {sha256(PNG): path}) == {"missing": 1}
     one = msgspec.structs.replace(card(server.url, revision="2"), images_per_prompt=1)
     assert run(tmp_path, one, requests("two", image=PNG, images=2), {sha256(PNG): path}) == {"missing": 1}
-    said = {"the model reads no images", "the model reads 1 images at once, not 2"}
-    assert {r.reason for r in journal(tmp_path)} == said
+    output = {"the model reads no images", "the model reads 1 images at once, not 2"}
+    assert {r.reason for r in journal(tmp_path)} == output
     assert not {"blind", "two"} & set(server.get("/counts"))
 
 
 def test_states_of_single_requests(server: Served, tmp_path: Path) -> None:
     faults = ("too_long", "bad", "content_filter", "refusal", "empty_text", "length")
-    asked = [*many(4, "single"), *requests(*(f"<<{fault}:always>> single" for fault in faults))]
-    assert run(tmp_path, card(server.url), asked) == {"ok": 6, "failed": 2, "refused": 2}
-    by_fault = dict(zip(faults, asked[4:], strict=True))
-    made = {r.request_id: r for r in journal(tmp_path)}
-    got = {fault: made[request.request_id] for fault, request in by_fault.items()}
+    sent = [*many(4, "single"), *requests(*(f"<<{fault}:always>> single" for fault in faults))]
+    assert run(tmp_path, card(server.url), sent) == {"ok": 6, "failed": 2, "refused": 2}
+    by_fault = dict(zip(faults, sent[4:], strict=True))
+    result = {r.request_id: r for r in journal(tmp_path)}
+    got = {fault: result[request.request_id] for fault, request in by_fault.items()}
     assert got["too_long"].reason is not None and "maximum context length" in got["too_long"].reason
     assert (got["content_filter"].state, got["content_filter"].text) == ("refused", None)
     assert got["refusal"].reason == "I won't say."
     assert (got["empty_text"].state, got["empty_text"].text) == ("ok", "")
     assert (got["length"].state, got["length"].text, got["length"].truncated) == ("ok", "", True)
-    run(tmp_path, card(server.url), asked, retry=True)
+    run(tmp_path, card(server.url), sent, retry=True)
     counts = server.get("/counts")
     assert counts["<<too_long:always>> single"] == 2  # failed: asked again, once a run and without another try
     assert all(counts[f"<<{fault}:always>> single"] == 1 for fault in faults[2:])
@@ -216,12 +216,14 @@ def test_why_an_answer_ended_is_said_in_one_vocabulary(
 
 
 def test_thoughts_have_room_beside_the_answer() -> None:
-    plain, asked = card(None), many(1, "room")
+    plain, requests = card(None), many(1, "room")
     thinking = msgspec.structs.replace(plain, thinking_tokens=1000)
     own = msgspec.structs.replace(thinking, sampling={"max_tokens": 9})
-    limits = [load(of, 0).parameters(asked[0])["max_tokens"] for of in (plain, thinking, own)]
+    limits = [load(of, 0).parameters(requests[0])["max_tokens"] for of in (plain, thinking, own)]
     assert limits == [64, 1064, 1009]
-    assert "max_tokens" not in load(msgspec.structs.replace(own, sampling={"max_tokens": None}), 0).parameters(asked[0])
+    assert "max_tokens" not in load(msgspec.structs.replace(own, sampling={"max_tokens": None}), 0).parameters(
+        requests[0]
+    )
     assert ModelCard(**thinking.asked() | {"papers": {}}).thinking_tokens == 1000
 
 
@@ -237,7 +239,7 @@ def test_answers_in_parts_and_hostile_bodies() -> None:
 
 def test_a_batch_answers_every_request(here: Path) -> None:
     """The request that failed, in the error file, is in another batch at a retry."""
-    provider, asked = Provider(), many(5, "batch")
+    provider, requests = Provider(), many(5, "batch")
     bad = {"status_code": 400, "request_id": "r", "body": {"error": {"message": "no: bad"}}}
 
     def with_errors(batch: dict[str, Any]) -> dict[str, Any]:
@@ -249,13 +251,13 @@ def test_a_batch_answers_every_request(here: Path) -> None:
     provider.change = {"look": with_errors}
     with scripted(provider) as server:
         of = card(server.url, **BATCH)
-        assert run(here, of, asked) == {"ok": 4, "failed": 1}
+        assert run(here, of, requests) == {"ok": 4, "failed": 1}
         (failed,) = [r for r in journal(here) if r.state == "failed"]
-        assert (failed.reason, failed.request_id) == ("HTTP 400: no: bad", asked[0].request_id)
+        assert (failed.reason, failed.request_id) == ("HTTP 400: no: bad", requests[0].request_id)
         assert pending(here) == []
         provider.change = {}
-        assert run(here, of, asked, retry=True) == {"ok": 5}
-    assert Counter(provider.asked) == Counter([request.request_id for request in (*asked, asked[0])])
+        assert run(here, of, requests, retry=True) == {"ok": 5}
+    assert Counter(provider.asked) == Counter([request.request_id for request in (*requests, requests[0])])
     assert all(r.effective.get("batch") is True for r in journal(here))
 
 
@@ -269,9 +271,9 @@ def test_a_run_killed_while_a_batch_runs_picks_it_up(here: Path) -> None:
         process.communicate()
         assert not journal(here)
         provider.change = {}
-        asked = many(12, "picked up")
-        assert run(here, card(server.url, **BATCH), asked) == {"ok": 12}
-    assert Counter(provider.asked) == Counter(request.request_id for request in asked)
+        requests = many(12, "picked up")
+        assert run(here, card(server.url, **BATCH), requests) == {"ok": 12}
+    assert Counter(provider.asked) == Counter(request.request_id for request in requests)
     assert pending(here) == []
 
 
@@ -283,8 +285,8 @@ def test_a_batch_whose_creation_got_no_reply_is_found_and_not_made_twice(here: P
 
 
 def test_a_batch_in_which_everything_fails_is_an_error(here: Path) -> None:
-    provider, asked = Provider({"content": to(b"")}), many(5, "all bad")
+    provider, requests = Provider({"content": to(b"")}), many(5, "all bad")
     with scripted(provider) as server:
-        assert "every request of batch" in error_of(here, card(server.url, **BATCH), asked)
+        assert "every request of batch" in error_of(here, card(server.url, **BATCH), requests)
         provider.change = {}
-        assert run(here, card(server.url, **BATCH), asked) == {"ok": 5}
+        assert run(here, card(server.url, **BATCH), requests) == {"ok": 5}

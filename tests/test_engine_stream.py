@@ -127,8 +127,8 @@ def test_a_stream_says_what_the_whole_reply_says(text: str, thoughts: str, finis
     message = {"content": text, "reasoning_content": thoughts}
     plain = {"id": "c", "model": "m", "usage": USAGE, "choices": [{"message": message, "finish_reason": finish}]}
     cut = [delta(content=text[at : at + size]) for at in range(0, len(text), size)]
-    said = [delta(content=""), delta(reasoning_content=thoughts), *cut, delta(finish)]
-    stream = b"".join([*map(event, said), event({"choices": [], "usage": USAGE}), DONE])
+    output = [delta(content=""), delta(reasoning_content=thoughts), *cut, delta(finish)]
+    stream = b"".join([*map(event, output), event({"choices": [], "usage": USAGE}), DONE])
     expected = chat.read_reply(json.dumps(plain).encode())
     assert all(chat.read_reply(one, streamed=True) == expected for one in (stream, json.dumps(plain).encode()))
 

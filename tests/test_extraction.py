@@ -19,20 +19,20 @@ def results(root: Path, texts: Mapping[str, str], replies: Mapping[str, str]) ->
     """{task: (state, parsed, named extractor, responses)} under rule `paper`; and the tasks asked about."""
     files = {path.name: path.read_bytes() for path in (root / "data/demo/pixelhumor").glob("*.csv")}
     items, golds = read_items(pixelhumor, files), read_golds(pixelhumor, files)
-    asked = load("pixelhumor").requests(next(iter(items.values())))
-    pairs = [(request, response(request, texts.get(request.task, VAGUE))) for request in asked]
-    made = list(extraction_requests(load("pixelhumor"), items, golds, pairs))
-    for one in made:
-        assert all(text in text_of(one) for text in texts_of(next(r for r in asked if r.task == one.task)))
-    said: list[tuple[Request, Response]] = [(one, response(one, replies.get(one.task, "NONE"))) for one in made]
-    item = {asked[0].item_id: items[asked[0].item_id]}
-    scores = score(load("pixelhumor"), "m", item, golds, pairs, None, read_replies("reader", said))
-    found = {
+    requests = load("pixelhumor").requests(next(iter(items.values())))
+    pairs = [(request, response(request, texts.get(request.task, VAGUE))) for request in requests]
+    result = list(extraction_requests(load("pixelhumor"), items, golds, pairs))
+    for one in result:
+        assert all(text in text_of(one) for text in texts_of(next(r for r in requests if r.task == one.task)))
+    output: list[tuple[Request, Response]] = [(one, response(one, replies.get(one.task, "NONE"))) for one in result]
+    item = {requests[0].item_id: items[requests[0].item_id]}
+    scores = score(load("pixelhumor"), "m", item, golds, pairs, None, read_replies("reader", output))
+    matches = {
         one.task: (one.state, one.parsed, "|extractor:reader|" in one.signature, len(one.responses))
         for one in scores
         if one.rule == "paper"
     }
-    return found | {"asked": tuple(one.task for one in made)}
+    return matches | {"asked": tuple(one.task for one in result)}
 
 
 @pytest.mark.parametrize(
@@ -48,6 +48,6 @@ def results(root: Path, texts: Mapping[str, str], replies: Mapping[str, str]) ->
 def test_replies_change_the_scores_of_unparsable_answers(
     root: Path, texts: dict[str, str], replies: dict[str, str], expected: dict[str, tuple]
 ) -> None:
-    found = results(root, texts, replies)
-    assert {task: found[task] for task in expected} == expected
-    assert set(found["asked"]).isdisjoint({"Q6", "Q8", *texts})
+    result = results(root, texts, replies)
+    assert {task: result[task] for task in expected} == expected
+    assert set(result["asked"]).isdisjoint({"Q6", "Q8", *texts})

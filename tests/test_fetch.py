@@ -300,8 +300,8 @@ def test_killed_run_goes_on_where_it_was(project: Project) -> None:
     for entry in project.fetch(ids):
         assert entry.state == "ok"
         assert sha256_file(project.root / str(entry.path)) == entry.sha256
-    asked = [project.server.asked(IMAGE_HOST, f"/comics/{n}.png") for n in range(20)]
-    assert asked == [1] * 8 + [2] + [1] * 11
+    requests = [project.server.asked(IMAGE_HOST, f"/comics/{n}.png") for n in range(20)]
+    assert requests == [1] * 8 + [2] + [1] * 11
     assert sorted(file.name for file in project.out.iterdir()) == sorted(f"{comic_id}.png" for comic_id in ids)
     assert len(read_manifest(project.lock, Lock)) == 20  # those before the kill, too
 

@@ -166,16 +166,16 @@ GIVEN_UP: dict[str, tuple[Reply | str, Manners, str, list[int], str]] = {
 
 @pytest.mark.parametrize("case", GIVEN_UP)
 def test_a_host_is_given_up_and_another_is_not(project: Project, case: str) -> None:
-    reply, manners, reason, asked, note = GIVEN_UP[case]
+    reply, manners, reason, requests, note = GIVEN_UP[case]
     ids = [project.xkcd(number, reply) for number in range(5)]
     if isinstance(reply, str):
         project.hosts[IMAGE_HOST] = reply
-    shown = '<div id="comic"><img src="https://static.explosm.net/2020/1.png"></div>'
-    project.server.routes["explosm.net", "/comics/1"] = page(shown)
+    visible = '<div id="comic"><img src="https://static.explosm.net/2020/1.png"></div>'
+    project.server.routes["explosm.net", "/comics/1"] = page(visible)
     project.server.routes["static.explosm.net", "/2020/1.png"] = Reply(picture(7))
     *entries, other = project.fetch([*ids, "e_1"], pages={"e_1": "https://explosm.net/comics/1"}, manners=manners)
     assert {entry.reason for entry in entries} == {reason} and other.state == "ok"
-    assert [project.server.asked(IMAGE_HOST, f"/comics/{number}.png") for number in range(5)] == asked
+    assert [project.server.asked(IMAGE_HOST, f"/comics/{number}.png") for number in range(5)] == requests
     assert note in str(entries[-1].note)
 
 
@@ -377,10 +377,10 @@ def test_ctrl_c_ends_a_fetch_at_once_and_keeps_what_was_fetched(project: Project
         began = time.monotonic()
         child.send_signal(signal.SIGINT)
         try:
-            _, said = child.communicate(timeout=15)
+            _, output = child.communicate(timeout=15)
         finally:
             child.kill()
         assert time.monotonic() - began < 4
-        assert child.returncode == 130 and "Traceback" not in said
+        assert child.returncode == 130 and "Traceback" not in output
     assert [(e.item_id, e.state) for e in read_log(project.log).values()] == [("xkcd_1", "ok")]
     assert (project.out / "xkcd_1.png").read_bytes() == picture(1)

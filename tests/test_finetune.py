@@ -141,9 +141,9 @@ def test_whole_clusters_are_held_out_by_seed_and_name_alone(project: Path) -> No
     def held(seed: int) -> list[str]:
         change("tiny-hummus", split__held_out=0.3, split__seed=seed)
         recipe = read_recipe("tiny-hummus")
-        found = [item.cluster for item in items if is_held_out(item, recipe)]
-        assert found == [item.cluster for item in reversed(items) if is_held_out(item, recipe)][::-1]
-        return found
+        result = [item.cluster for item in items if is_held_out(item, recipe)]
+        assert result == [item.cluster for item in reversed(items) if is_held_out(item, recipe)][::-1]
+        return result
 
     first = held(5)
     assert set(Counter(first).values()) == {3} and 0.24 < len(set(first)) / 400 < 0.36
@@ -187,22 +187,22 @@ def check_hummus(items: list[Item], golds: list[Gold]) -> dict[str, int]:
                 continue
             assert target is not None, (item.item_id, task)
             right = [one.lower() for one in gold.values.get("metaphors", ())]
-            found = hummus_answers.readings(task, target, gold, item)[task]
-            assert found is not None, (item.item_id, task, target)
+            result = hummus_answers.readings(task, target, gold, item)[task]
+            assert result is not None, (item.item_id, task, target)
             if task.startswith("classification"):
-                assert found == ("Yes" if gold.values["labels"]["paper"] in hummus.POSITIVE else "No",)
+                assert result == ("Yes" if gold.values["labels"]["paper"] in hummus.POSITIVE else "No",)
             elif task == "naming":
-                assert [one.lower() for one in found] == right
+                assert [one.lower() for one in result] == right
             elif task == "image_bbox":
-                shared = boxes.overlap(found, [(b[0], b[1], b[2], b[3]) for b in gold.values["boxes"]])
+                shared = boxes.overlap(result, [(b[0], b[1], b[2], b[3]) for b in gold.values["boxes"]])
                 assert shared["iou"] > 0.95
             elif task == "image_label":
                 assert target in gold.values["objects"]
             elif task == "caption_hl":
-                assert list(found) == gold.values["highlight"]
+                assert list(result) == gold.values["highlight"]
                 assert target.replace("<i>", "").replace("</i>", "") == item.fields["caption"]
             else:
-                assert found == (gold.values["explanation"].strip(),)
+                assert result == (gold.values["explanation"].strip(),)
             count[f"{request.condition} {task}"] += 1
     return count
 
@@ -259,9 +259,9 @@ def test_stripcipher_targets_parse_back_to_gold(demo: Any) -> None:
 def test_four_orders_of_every_strip(demo: Any) -> None:
     for item in demo["stripcipher"][0]:
         n = int(str(item.fields["frames"]))
-        made = stripcipher_training.variants(item, 4)
-        orders = [variant.rows["row_shuffled"] for variant in made]
-        assert made[0].item == item
+        result = stripcipher_training.variants(item, 4)
+        orders = [variant.rows["row_shuffled"] for variant in result]
+        assert result[0].item == item
         assert orders[0] == frames.shown_order(n, item.item_id)
         assert len(set(orders)) == 4 and tuple(range(n)) not in orders
     with pytest.raises(PunchlineError, match="3 frames have 5 wrong orders, 6 are wanted"):
@@ -273,10 +273,10 @@ def test_shuffles_show_other_pictures(project: Path, demo: Any, tmp_path: Path, 
     """And have other answers."""
     recipe = read_recipe(name)
     items, golds = demo["stripcipher"]
-    examples, shown, left_out = examples_of(recipe, items, golds, tmp_path / "made")
+    examples, page, left_out = examples_of(recipe, items, golds, tmp_path / "made")
     train = [item for item in items if not holdout.held_out(item.item_id)]
     assert not left_out and len(examples) == 4 * len(train)
-    files = image_files(shown)
+    files = image_files(page)
     in_order = {item.item_id: [ref.sha256 for ref in item.images if ref.name[:5] == "frame"] for item in train}
     by_item: dict[str, list[tuple[str, ...]]] = {}
     targets: dict[str, set[str]] = {}

@@ -60,18 +60,18 @@ def test_a_row_has_white_margins() -> None:
 
 @given(COUNTS, st.text(max_size=20))
 def test_orders(n: int, key: str) -> None:
-    shown = frames.shown_order(n, key)
-    assert sorted(shown) == list(range(n))
-    assert shown != tuple(range(n))
+    page = frames.shown_order(n, key)
+    assert sorted(page) == list(range(n))
+    assert page != tuple(range(n))
     right = frames.right_sequence(n, key)
-    assert [shown[place] for place in right] == list(range(n))  # taken in this order, the story comes out
-    assert inverse(right) == shown
+    assert [page[place] for place in right] == list(range(n))  # taken in this order, the story comes out
+    assert inverse(right) == page
     offered = frames.sequences(n, key)
     assert len(set(offered)) == 4
     assert offered.count(right) == 1
     assert tuple(range(n)) not in offered
     assert all(sorted(sequence) == list(range(n)) for sequence in offered)
-    assert (shown, offered) == (frames.shown_order(n, key), frames.sequences(n, key))
+    assert (page, offered) == (frames.shown_order(n, key), frames.sequences(n, key))
 
 
 def test_orders_are_the_same_for_ever() -> None:
@@ -86,6 +86,6 @@ def test_right_answers_are_spread_evenly() -> None:
     keys = [f"strip {number}" for number in range(2000)]
     letters = [frames.sequences(4, key).index(frames.right_sequence(4, key)) for key in keys]
     assert all(abs(letters.count(letter) - 500) < 4 * math.sqrt(2000 * 3 / 16) for letter in range(4))
-    shown = [frames.shown_order(3, key) for key in keys]
-    assert len(set(shown)) == 5
-    assert all(abs(shown.count(order) - 400) < 4 * math.sqrt(2000 * 4 / 25) for order in set(shown))
+    page = [frames.shown_order(3, key) for key in keys]
+    assert len(set(page)) == 5
+    assert all(abs(page.count(order) - 400) < 4 * math.sqrt(2000 * 4 / 25) for order in set(page))

@@ -50,10 +50,10 @@ def right(request: Request, gold: Gold, rule: Rule = "released") -> str:
     values = gold.values
     boxes = "; ".join(f"{name}: {box!r}" for name, box in zip(values["objects"], values["boxes"], strict=True))
     naming, marked = "; ".join(values["metaphors"]), f"<i>{' '.join(values['highlight'])}</i>"
-    said = {"naming": naming, "image_bbox": boxes, "image_label": values["objects"][0], "caption_hl": marked}
-    said["explanation"] = values["explanation"]
-    said["joint"] = f"is_met: {label}\nconceptual_metaphor: {naming}\nimage_hl: {boxes}\ntext_hl: {marked}"
-    return str(said[request.task])
+    output = {"naming": naming, "image_bbox": boxes, "image_label": values["objects"][0], "caption_hl": marked}
+    output["explanation"] = values["explanation"]
+    output["joint"] = f"is_met: {label}\nconceptual_metaphor: {naming}\nimage_hl: {boxes}\ntext_hl: {marked}"
+    return str(output[request.task])
 
 
 def but(said: Said = (None, "missing"), **of: str) -> Answer:
@@ -74,10 +74,10 @@ def graded(files: Files, answer: Answer = RIGHTLY, scorer: str | None = "labse")
     items, golds = read_items(hummus, files), read_golds(hummus, files)
     scores: list[Score] = []
     for item_id, item in items.items():
-        asked: dict[str, dict[str, Response]] = {condition: {} for condition in hummus.CONDITIONS}
+        sent: dict[str, dict[str, Response]] = {condition: {} for condition in hummus.CONDITIONS}
         for request in hummus.requests(item):
-            asked[request.condition][request.task] = response(request, *answer(request, golds[item_id]))
-        for condition, responses in asked.items():
+            sent[request.condition][request.task] = response(request, *answer(request, golds[item_id]))
+        for condition, responses in sent.items():
             requests = hummus.judge_requests(item, golds[item_id], responses, condition)
             verdicts = {} if scorer is None else {one.request_id: similarity(one, scorer) for one in requests}
             for rule in RULES:
@@ -95,8 +95,8 @@ def table(name: str, scores: list[Score], files: Files) -> Tabulated:
 
 
 def row_of(name: str, scores: list[Score], files: Files, **keys: str) -> dict[str, Any]:
-    made = table(name, scores, files)
-    (row,) = (r for r in made.rows if r["model"] == "model" and all(r[key] == keys[key] for key in keys))
+    result = table(name, scores, files)
+    (row,) = (r for r in result.rows if r["model"] == "model" and all(r[key] == keys[key] for key in keys))
     return row
 
 
@@ -172,16 +172,16 @@ RIGHT_COLUMNS = {
 def test_right_answers(demo: Files) -> None:
     scores = graded(demo)
     assert {score.state for score in scores if score.rule == "released"} == {"ok"}
-    for made, columns in RIGHT_COLUMNS.items():
-        row = row_of(made, scores, demo)
+    for result, columns in RIGHT_COLUMNS.items():
+        row = row_of(result, scores, demo)
         assert [row[column] for column in columns] == pytest.approx([1.0] * len(columns))
         assert all(value == 100 for name, value in row.items() if name.endswith("success"))
         assert row["comparable"] == "yes" and not any(row[f"n_{state}"] for state in ("missing", "unparsable"))
         assert row.get("naming_minilm") is None
     good = row_of("good_answers", scores, demo)
     assert good["image_bbox"] == good["explanation"] == 100
-    for shown in ("image", "description"):
-        assert row_of("figure5", scores, demo, input=shown)["classification"] == 1
+    for page in ("image", "description"):
+        assert row_of("figure5", scores, demo, input=page)["classification"] == 1
 
 
 def test_two_embedders_never_share_a_column(demo: Files) -> None:
@@ -200,16 +200,18 @@ def naming_of(answer: str, item: Item, gold: Gold, verdicts: Mapping[str, Verdic
 def test_best_match_among_gold_needs_every_verdict(demo: Files) -> None:
     item, gold, request = asked_of(demo, "naming", "nyc-combi-9003")
     answer = "HUMANS ARE ANIMALS; WORK IS WAR"
-    asked = hummus.judge_requests(item, gold, {"naming": response(request, answer)})
-    assert len(asked) == 4 and {one.task for one in asked} == {"cosine"}  # each of the answer's with both directions
-    verdicts = {one.request_id: similarity(one, other="0.5") for one in asked}
+    requests = hummus.judge_requests(item, gold, {"naming": response(request, answer)})
+    assert len(requests) == 4 and {one.task for one in requests} == {
+        "cosine"
+    }  # each of the answer's with both directions
+    verdicts = {one.request_id: similarity(one, other="0.5") for one in requests}
     naming = naming_of(answer, item, gold, verdicts)
     assert naming.metrics["cosine"] == pytest.approx((1.0 + 0.5) / 2)
     assert naming.judge == "labse" and len(naming.responses) >= 2
     for prose in ("", "high", "nan", "1e9", "[0.5]"):
-        bad = verdicts | {asked[0].request_id: Verdict("labse", response(asked[0], prose))}
+        bad = verdicts | {requests[0].request_id: Verdict("labse", response(requests[0], prose))}
         assert naming_of(answer, item, gold, bad).metrics == {"success": 1.0}
-    del verdicts[asked[0].request_id]
+    del verdicts[requests[0].request_id]
     assert naming_of(answer, item, gold, verdicts).metrics == {"success": 1.0}
 
 
@@ -235,9 +237,9 @@ def test_only_classification_was_asked(demo: Files) -> None:
 
 @pytest.mark.parametrize("answer", [RIGHTLY, lambda request, gold: (None, "missing")])
 def test_a_task_has_scores_only_of_the_pairs_in_its_scope(demo: Files, answer: Answer) -> None:
-    golds, found = read_golds(hummus, demo), graded(demo, answer)
+    golds, result = read_golds(hummus, demo), graded(demo, answer)
     for condition, own in {"default": tuple(hummus.LIMITS), "joint": hummus.JOINT_TASKS}.items():
-        scored = [(one.item_id, one.task, one.rule) for one in found if one.condition == condition]
+        scored = [(one.item_id, one.task, one.rule) for one in result if one.condition == condition]
         every = itertools.product(golds, own, RULES)
         assert sorted(scored) == sorted(one for one in every if in_scope(one[1], golds[one[0]], one[2]))
 
@@ -256,9 +258,9 @@ def test_joint_ends_where_the_model_says_no(demo: Files) -> None:
     assert lazy["naming"].metrics["success"] == 1
     assert lazy["caption_hl"].state == "unparsable" and lazy["caption_hl"].metrics == {"success": 0.0}
     for text in ("is_met: Discard", "something else", '{"is_met": "Discard", "text_hl": "<i>a</i>"}'):
-        found = by_task(text)
-        assert (found["classification"].state, found["classification"].metrics) == ("unparsable", {"success": 0.0})
-        assert not found["naming"].metrics
+        result = by_task(text)
+        assert (result["classification"].state, result["classification"].metrics) == ("unparsable", {"success": 0.0})
+        assert not result["naming"].metrics
     fields = {"is_met": "Yes", "conceptual_metaphor": "X AXIS IS A ROAD", "text_hl": "<i>a</i>"}
     whole = by_task(json.dumps(fields | {"image_hl": {"left": 0.1, "top": 0.2, "width": 0.3, "height": 0.4}}))
     assert all(score.state == "ok" and score.metrics.get("success", 1) == 1 for score in whole.values())
@@ -280,12 +282,12 @@ def test_values_over_prompts(demo: Files) -> None:
     """Table 1's prompt is the fourth: right in all is 1 and no spread; wrong in one of four is the mean of their F1."""
 
     def two(request: Request, gold: Gold) -> Said:  # 7 of 9 are positive
-        said = {"classification_glossed": ("Yes", "ok"), "classification_a_b": (None, "missing")}
-        return said.get(request.task, (right(request, gold), "ok"))  # type: ignore[return-value]
+        output = {"classification_glossed": ("Yes", "ok"), "classification_a_b": (None, "missing")}
+        return output.get(request.task, (right(request, gold), "ok"))  # type: ignore[return-value]
 
     def flipped(request: Request, gold: Gold) -> Said:
-        said = right(request, gold)
-        return ({"Yes": "No", "No": "Yes"}[said] if request.task == "classification" else said), "ok"
+        output = right(request, gold)
+        return ({"Yes": "No", "No": "Yes"}[output] if request.task == "classification" else output), "ok"
 
     whole, wrong, some = (graded(demo, answer) for answer in (RIGHTLY, flipped, two))
     of = {condition: [score for score in wrong if score.condition == condition] for condition in ("prompts", "default")}
@@ -315,12 +317,12 @@ def test_every_sample_counts(demo: Files) -> None:
 
 def test_figure5_counts_the_states_of_what_it_takes_from_prompts(demo: Files) -> None:
     failed = but((None, "failed"), task="classification_no_yes", item_id="nyc-combi-9006")  # no metaphor
-    made = table("figure5", graded(demo, failed), demo)
-    found = {row["input"]: (row["n_failed"], row["comparable"]) for row in made.rows if row["model"] == "model"}
-    assert found == {"image": (1, "no"), "description": (0, "yes")}
-    assert any("INCOMPLETE" in note and "1 of 9 items (input=image)" in note for note in made.notes)
+    result = table("figure5", graded(demo, failed), demo)
+    matches = {row["input"]: (row["n_failed"], row["comparable"]) for row in result.rows if row["model"] == "model"}
+    assert matches == {"image": (1, "no"), "description": (0, "yes")}
+    assert any("INCOMPLETE" in note and "1 of 9 items (input=image)" in note for note in result.notes)
     texts = ("naming", "image_label", "caption_hl", "explanation")
-    filters = {cell.filter["input"]: cell.filter for cell in made.cells}
+    filters = {cell.filter["input"]: cell.filter for cell in result.cells}
     assert set(str(filters["image"]["tasks"]).split(",")) == set(texts)
     assert filters["image"]["asked"] == "classification_no_yes@prompts"
     assert set(str(filters["description"]["tasks"]).split(",")) == {"classification", *texts}
@@ -334,12 +336,12 @@ def test_fine_tuned_models_are_shown_beside_their_base(demo: Files) -> None:
     card = ModelCard(name="tuned", engine="transformers", options={"adapter": "somewhere"}, base="base")
     tuned = Scored("tuned", "measured", "test", scores, card)
     items, golds = read_items(hummus, demo), read_golds(hummus, demo)
-    made = tabulate(hummus.TABLES["table7"], [base, tuned], golds, items, demo)
-    assert [(row["model"], row["setting"]) for row in made.rows] == [("base", "0-shot"), ("tuned", "fine-tuned")]
+    result = tabulate(hummus.TABLES["table7"], [base, tuned], golds, items, demo)
+    assert [(row["model"], row["setting"]) for row in result.rows] == [("base", "0-shot"), ("tuned", "fine-tuned")]
     held = sum(held_out(item.cluster) and bool(golds[name].values["labels"]["paper"]) for name, item in items.items())
-    assert {row["n"] for row in made.rows} == {held} and {row["comparable"] for row in made.rows} == {"no"}
-    made = tabulate(hummus.TABLES["table7"], [base], golds, items, demo)
-    assert made.rows == [] and any("adapter" in note for note in made.notes)
+    assert {row["n"] for row in result.rows} == {held} and {row["comparable"] for row in result.rows} == {"no"}
+    result = tabulate(hummus.TABLES["table7"], [base], golds, items, demo)
+    assert result.rows == [] and any("adapter" in note for note in result.notes)
 
 
 @pytest.mark.real
@@ -363,9 +365,9 @@ def test_released_metaphors_come_back_in_every_form(mirror: Path) -> None:
     for gold in read_golds(hummus, real).values():
         metaphors = [str(one) for one in gold.values.get("metaphors", ())][: answers.metaphors.PIECES]
         fields = items[gold.item_id].fields
-        shown = (str(fields["caption"]), str(fields["description"] or ""))
+        page = (str(fields["caption"]), str(fields["description"] or ""))
         quoted, lines = ", ".join(f'"{one}"' for one in metaphors), "\n".join(f"{one.upper()}." for one in metaphors)
         plain = "; ".join(metaphors)
         for text in (plain, plain.upper(), plain.lower(), quoted, lines) if metaphors else ():
-            found = answers.metaphors.metaphors(text, answers.PROMPT, shown)
-            assert found is not None and [one.lower() for one in found] == [one.lower() for one in metaphors]
+            result = answers.metaphors.metaphors(text, answers.PROMPT, page)
+            assert result is not None and [one.lower() for one in result] == [one.lower() for one in metaphors]

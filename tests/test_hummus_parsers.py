@@ -37,8 +37,8 @@ def letters(text: str) -> str:
 
 @given(texts, st.sampled_from(TASKS), st.sampled_from("AB"))
 def test_what_is_read_is_said(text: str, task: str, involves: str) -> None:
-    found = read(task, text, involves)
-    assert found is None or len(found) >= 1
+    result = read(task, text, involves)
+    assert result is None or len(result) >= 1
     assert (label := read("classification", text)) is None or re.search({"Yes": YES, "No": NO}[label], text.lower())
     assert all(letters(one) in letters(text) for one in named(text) or ())
     unmarked = highlight.words(text.replace("<i>", " ").replace("</i>", " "))
@@ -83,8 +83,8 @@ share = st.floats(0.01, 0.5).map(lambda x: round(x, 4))
 
 @given(st.lists(st.tuples(share, share, share, share), min_size=1, max_size=5, unique=True))
 def test_gold_boxes_come_back(gold: list[tuple[float, float, float, float]]) -> None:
-    found = box_list("; ".join(f"thing: {list(box)!r}" for box in gold))
-    assert found is not None and [pytest.approx(box) for box in found] == gold
+    result = box_list("; ".join(f"thing: {list(box)!r}" for box in gold))
+    assert result is not None and [pytest.approx(box) for box in result] == gold
 
 
 @given(st.text(alphabet="0123456789.,[]()-+ e:topleft\n", max_size=200))

@@ -21,26 +21,26 @@ __all__ = ["demo"]
 def test_printed_pairs_are_compared(demo: Files, root: Path, scorer: str, columns: set[str]) -> None:
     """In lower case, and as they are printed."""
     printed = [row for row in read_published(root / "config/published/hummus.csv") if row["table"] == "table9"]
-    asked = [request for request in data_requests(demo, printed) if request.item_id == "table9"]
-    assert len(asked) == 2 * len(printed) == 20
-    assert sorted(texts_of(asked[0])) == ["gun", "pistol"] and sorted(texts_of(asked[1])) == ["Gun", "Pistol"]
-    verdicts = {one.request_id: Verdict(scorer, response(one, str(at / 100))) for at, one in enumerate(asked)}
+    requests = [request for request in data_requests(demo, printed) if request.item_id == "table9"]
+    assert len(requests) == 2 * len(printed) == 20
+    assert sorted(texts_of(requests[0])) == ["gun", "pistol"] and sorted(texts_of(requests[1])) == ["Gun", "Pistol"]
+    verdicts = {one.request_id: Verdict(scorer, response(one, str(at / 100))) for at, one in enumerate(requests)}
     rows = list(pair_rows(demo, printed, verdicts))
     assert rows[0].keys == {"output": "Gun", "reference": "Pistol"}
     values = [{name: found.point() for name, found in row.estimates.items()} for row in rows]
     assert all(set(one) == columns for one in values) and {row.model for row in rows} == {scorer}
     assert values[3] == ({"cosine": 0.06, "cosine_cased": 0.07} if scorer == "labse" else {"cosine_minilm": 0.06})
-    failed = {one.request_id: Verdict(scorer, response(one, None, "failed")) for one in asked}
+    failed = {one.request_id: Verdict(scorer, response(one, None, "failed")) for one in requests}
     assert not list(pair_rows(demo, printed, {})) and not list(pair_rows(demo, printed, failed))
 
 
 def test_domains_of_image_and_caption(demo: Files) -> None:
     """By the nearest term: of the target domain, of the source, or neither where both are as near."""
-    golds, asked = read_golds(hummus, demo), data_requests(demo, [])
+    golds, requests = read_golds(hummus, demo), data_requests(demo, [])
 
     def shares(nearest: str, without: str = "") -> list[tuple[int, float | None]]:
         verdicts = {}
-        for one in asked:
+        for one in requests:
             side = nearest == "source"
             terms = [
                 re.split(r" (?:is|are|has|have) ", m.lower())[side] for m in golds[one.item_id].values["metaphors"]

@@ -54,11 +54,11 @@ HERE = "<explanation>explanation goes here</explanation>"  # the prompt's own wo
 def test_thoughts_and_the_prompts_own_words_are_no_explanation(answer: str, released: str, paper: str | None) -> None:
     assert (explained(answer, "released"), explained(answer, "paper")) == (released, paper)
     assert judged_text(answer, "paper") == (paper or "")
-    asked = [request.request_id for request in judge_requests(ITEM, GOLD, {"explain": answered(answer)})]
-    assert len(asked) == (1 if paper in (None, released) else 2)
-    made = score_of(answered(answer), answered(PASS))
-    assert (made.state, made.metrics["passed"]) == (("unparsable", 0.0) if paper is None else ("ok", 1.0))
-    assert made.scored and (made.judge is None) == (paper is None)
+    requests = [request.request_id for request in judge_requests(ITEM, GOLD, {"explain": answered(answer)})]
+    assert len(requests) == (1 if paper in (None, released) else 2)
+    result = score_of(answered(answer), answered(PASS))
+    assert (result.state, result.metrics["passed"]) == (("unparsable", 0.0) if paper is None else ("ok", 1.0))
+    assert result.scored and (result.judge is None) == (paper is None)
     assert score_of(answered(answer), answered(PASS), "released").metrics["passed"] == 1.0
     assert score_of(answered(answer), "nobody").scored is False
 
@@ -148,11 +148,11 @@ def test_prompts_hold_their_values_once_and_as_they_are() -> None:
 )
 def test_rule_paper_asks_about_the_last_1000_tokens(text: str, paper: str) -> None:
     """Rule `released` about all; what both show is asked once."""
-    asked = [request.request_id for request in judge_requests(ITEM, GOLD, {"explain": answered(text)})]
+    requests = [request.request_id for request in judge_requests(ITEM, GOLD, {"explain": answered(text)})]
     by_rule = {rule: judge_request(ITEM, GOLD, answered(text), rule) for rule in RULES}
-    shown = {rule: text_of(r).split("Student's answer: ")[1].split("\nAnticipated")[0] for rule, r in by_rule.items()}
-    assert shown == {"released": explanation(text), "paper": paper}
-    assert len(asked) == len(set(shown.values())) and set(asked) == {r.request_id for r in by_rule.values()}
+    page = {rule: text_of(r).split("Student's answer: ")[1].split("\nAnticipated")[0] for rule, r in by_rule.items()}
+    assert page == {"released": explanation(text), "paper": paper}
+    assert len(requests) == len(set(page.values())) and set(requests) == {r.request_id for r in by_rule.values()}
 
 
 def test_nobody_judges_what_was_not_explained() -> None:
@@ -170,12 +170,12 @@ def score_of(explain: Response | None, verdict: Response | str | None, rule: Rul
         verdicts = None
     else:
         assert not isinstance(verdict, str)
-        asked = judge_requests(ITEM, GOLD, responses)
-        verdicts = {request.request_id: Verdict("gpt-4o", verdict) for request in asked if verdict is not None}
-    (made,) = score_item(responses, ITEM, GOLD, "m", rule, verdicts)
-    assert (made.rule, made.gold_digest, made.model, made.item_id) == (rule, GOLD.digest, "m", "3")
-    assert (made.gold, made.cluster) == (None, ITEM.cluster)
-    return made
+        requests = judge_requests(ITEM, GOLD, responses)
+        verdicts = {request.request_id: Verdict("gpt-4o", verdict) for request in requests if verdict is not None}
+    (result,) = score_item(responses, ITEM, GOLD, "m", rule, verdicts)
+    assert (result.rule, result.gold_digest, result.model, result.item_id) == (rule, GOLD.digest, "m", "3")
+    assert (result.gold, result.cluster) == (None, ITEM.cluster)
+    return result
 
 
 PASS, FAIL = "<judgement>PASS</judgement>", "<judgement>FAIL</judgement>"
@@ -202,22 +202,22 @@ PASS, FAIL = "<judgement>PASS</judgement>", "<judgement>FAIL</judgement>"
     ],
 )
 def test_states(explain: Any, verdict: Any, state: State, scored: bool, passed: float | None, rule: Rule) -> None:
-    made = score_of(explain, verdict, rule)
-    assert (made.state, made.scored, made.metrics.get("passed")) == (state, scored, passed)
+    result = score_of(explain, verdict, rule)
+    assert (result.state, result.scored, result.metrics.get("passed")) == (state, scored, passed)
     judged = isinstance(verdict, Response) and explain is not None and explain.state == "ok"
-    assert made.judge == ("gpt-4o" if judged else None)
-    assert made.signature.endswith(f"|judge:{'gpt-4o' if judged else 'none'}|v:{1 if rule == 'released' else 3}")
+    assert result.judge == ("gpt-4o" if judged else None)
+    assert result.signature.endswith(f"|judge:{'gpt-4o' if judged else 'none'}|v:{1 if rule == 'released' else 3}")
     read = [r.digest for r in (explain, verdict if judged else None) if isinstance(r, Response)]
-    assert list(made.responses) == read
+    assert list(result.responses) == read
 
 
 def test_each_rule_reads_the_verdict_on_what_it_showed() -> None:
-    asked = {rule: judge_request(ITEM, GOLD, answered(LONG), rule).request_id for rule in RULES}
-    verdicts = {asked["released"]: Verdict("j", answered(FAIL)), asked["paper"]: Verdict("j", answered(PASS))}
+    requests = {rule: judge_request(ITEM, GOLD, answered(LONG), rule).request_id for rule in RULES}
+    verdicts = {requests["released"]: Verdict("j", answered(FAIL)), requests["paper"]: Verdict("j", answered(PASS))}
     for rule, passed, state in (("released", 0.0, "missing"), ("paper", 1.0, "ok")):
-        for known, expected in ((verdicts, "ok"), ({asked["paper"]: verdicts[asked["paper"]]}, state)):
-            (made,) = score_item({"explain": answered(LONG)}, ITEM, GOLD, "m", rule, known)
-            assert made.state == expected and made.metrics.get("passed", passed) == passed
+        for known, expected in ((verdicts, "ok"), ({requests["paper"]: verdicts[requests["paper"]]}, state)):
+            (result,) = score_item({"explain": answered(LONG)}, ITEM, GOLD, "m", rule, known)
+            assert result.state == expected and result.metrics.get("passed", passed) == passed
 
 
 def test_tokens_of_both_are_kept() -> None:
@@ -229,8 +229,8 @@ def test_tokens_of_both_are_kept() -> None:
 
 def test_who_judged_a_released_answer_is_read_from_it() -> None:
     request = judge_request(ITEM, GOLD, answered("a"), "paper")
-    said, own = response(request, PASS, effective={"judge": "gpt-4o"}), response(request, PASS)
-    assert read_verdicts("released", [(request, said)])[request.request_id].judge == "gpt-4o"
+    output, own = response(request, PASS, effective={"judge": "gpt-4o"}), response(request, PASS)
+    assert read_verdicts("released", [(request, output)])[request.request_id].judge == "gpt-4o"
     assert read_verdicts("mine", [(request, own)])[request.request_id].judge == "mine"
     with pytest.raises(PunchlineError, match="does not answer the current requests"):
         list(pair_up([request], [], "f"))
@@ -238,7 +238,7 @@ def test_who_judged_a_released_answer_is_read_from_it() -> None:
 
 @given(TAGGED, TAGGED, st.sampled_from(RULES))
 def test_scoring_never_raises(answer: str, verdict: str, rule: Rule) -> None:
-    made = score_of(answered(answer), answered(verdict), rule)
-    said = parse_verdict(verdict, rule) if explained(answer, rule) is not None else "FAIL"
-    assert made.scored == (said is not None)
-    assert made.metrics.get("passed", 0.0) == float(said == "PASS")
+    result = score_of(answered(answer), answered(verdict), rule)
+    output = parse_verdict(verdict, rule) if explained(answer, rule) is not None else "FAIL"
+    assert result.scored == (output is not None)
+    assert result.metrics.get("passed", 0.0) == float(output == "PASS")

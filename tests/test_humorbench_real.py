@@ -40,19 +40,19 @@ def test_what_a_judge_that_counts_words_is_worth(folder: Path, files: dict[str, 
     scores: list[Score] = []
     for one in labelled:
         about, responses = (items[one.item_id], golds[one.item_id]), {"explain": response("r", one.explanation)}
-        asked = judge_requests(*about, responses)
-        verdicts = {said.request_id: Verdict("overlap", said) for said in judge.answer(asked, {}, "k")}
+        requests = judge_requests(*about, responses)
+        verdicts = {said.request_id: Verdict("overlap", said) for said in judge.answer(requests, {}, "k")}
         assert all(parse_verdict(said.response.text or "") for said in verdicts.values())
         for rule in RULES:
             scores += score_item(responses, *about, "gpt-4o", rule, verdicts)
     model, table = Scored("gpt-4o", "measured", "replay", scores), humorbench.TABLES["table1"]
-    made = tabulate(table, [model], golds, items, {**files, "gpt_4o_rubric.csv": rubric})
-    assert [(row["model"], row["n"], row["judge"]) for row in made.rows] == [
+    result = tabulate(table, [model], golds, items, {**files, "gpt_4o_rubric.csv": rubric})
+    assert [(row["model"], row["n"], row["judge"]) for row in result.rows] == [
         ("gpt-4o", 100, "overlap"),
         ("Overall", 100, "overlap"),
     ]
-    for found in made.rows:
-        assert [found[name] for name in ("accuracy", "fpr", "fnr")] == pytest.approx([0.68, 14 / 27, 18 / 73])
+    for matches in result.rows:
+        assert [matches[name] for name in ("accuracy", "fpr", "fnr")] == pytest.approx([0.68, 14 / 27, 18 / 73])
 
 
 def test_the_papers_examples(files: dict[str, bytes]) -> None:

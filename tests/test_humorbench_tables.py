@@ -68,12 +68,12 @@ class Data:
             usage = Usage(prompt=tokens[0], completion=outputs[index] if outputs else tokens[1])
             text = (texts or {}).get(index, f"explanation {index}") if state == "ok" else None
             explain = response("r", text, state, usage=usage if state in ("ok", "refused") else Usage())
-            asked = judge_requests(item, self.golds[item_id], {"explain": explain})
-            said = {"P": "<judgement>PASS</judgement>", "F": "<judgement>FAIL</judgement>"}.get(letter, "Hm.")
-            given = response("r", said, usage=Usage(prompt=judge_tokens[0], completion=judge_tokens[1]))
-            found = None if by is None else {request.request_id: Verdict(by, given) for request in asked}
+            requests = judge_requests(item, self.golds[item_id], {"explain": explain})
+            output = {"P": "<judgement>PASS</judgement>", "F": "<judgement>FAIL</judgement>"}.get(letter, "Hm.")
+            given = response("r", output, usage=Usage(prompt=judge_tokens[0], completion=judge_tokens[1]))
+            result = None if by is None else {request.request_id: Verdict(by, given) for request in requests}
             for rule in RULES:
-                scores += score_item({"explain": explain}, item, self.golds[item_id], name, rule, found)
+                scores += score_item({"explain": explain}, item, self.golds[item_id], name, rule, result)
         return Scored(name, "measured", "replay", scores, card, judge)
 
     def table(
@@ -81,19 +81,19 @@ class Data:
     ) -> tuple[list[dict[str, Any]], str]:
         """Rows of ours, and the notes."""
         own = {key.replace("_csv", ".csv"): content for key, content in files.items()}
-        made = tabulate(
+        result = tabulate(
             TABLES[name], models, self.golds, self.items, self.files | own, [], scoring=scoring, complete=complete
         )
-        assert as_csv(made).count("\n") >= len(made.rows)
-        assert as_markdown(made, TABLES[name]).startswith(f"# {TABLES[name].title}")
-        return made.rows, " ".join(made.notes)
+        assert as_csv(result).count("\n") >= len(result.rows)
+        assert as_markdown(result, TABLES[name]).startswith(f"# {TABLES[name].title}")
+        return result.rows, " ".join(result.notes)
 
 
 def card(name: str, price: tuple[float, float] | None = None, currency: str = "USD", **changes: Any) -> ModelCard:
     day = datetime.date(2025, 5, 1)
     stated = {"currency": currency, "date": day, "source": "a list"}
-    made = Price(input=price[0], output=price[1], **stated) if price is not None else None  # type: ignore[arg-type]
-    return ModelCard(name=name, engine="openai", price=made, **changes)
+    result = Price(input=price[0], output=price[1], **stated) if price is not None else None  # type: ignore[arg-type]
+    return ModelCard(name=name, engine="openai", price=result, **changes)
 
 
 # Three captions: A of two elements, B of one, C of three.
@@ -219,9 +219,9 @@ def test_an_element_needs_three_verdicts(third: Any, hard: Any, comparable: str)
 def test_shares_of_categories() -> None:
     data = Data([(f"c{n}", "e") for n in range(200)], wordplay=[*range(30), *range(150, 170)])
     rows, _ = data.table("table3", *(data.model(name, "F" * 100 + "P" * 100) for name in "abc"))
-    found = {row["category"]: [row[name] for name in ("entire_set", "hard_subset", "difference")] for row in rows}
-    assert found.pop("wordplay") == pytest.approx([50 / 200, 30 / 100, 0.30 - 0.25])
-    assert found == {"cultural_reference": [0, 0, 0], "toxic_or_shocking": [0, 0, 0]}
+    result = {row["category"]: [row[name] for name in ("entire_set", "hard_subset", "difference")] for row in rows}
+    assert result.pop("wordplay") == pytest.approx([50 / 200, 30 / 100, 0.30 - 0.25])
+    assert result == {"cultural_reference": [0, 0, 0], "toxic_or_shocking": [0, 0, 0]}
 
 
 def labels(rows: Sequence[Mapping[str, Any]], *columns: str) -> bytes:
@@ -237,8 +237,8 @@ def test_judge_against_people() -> None:
     ]
     # judge:            tp tp fn fp tn tp
     model = SMALL.model("m", "PPFPFP")
-    made, _ = SMALL.table("table1", model, human_labels_csv=labels(rows))
-    by_name = {row["model"]: row for row in made}
+    result, _ = SMALL.table("table1", model, human_labels_csv=labels(rows))
+    by_name = {row["model"]: row for row in result}
     assert list(by_name) == ["X", "Y", "Overall"]
     x, y, overall = by_name["X"], by_name["Y"], by_name["Overall"]
     assert (x["n"], y["n"], overall["n"], x["judge"]) == (5, 1, 6, "gpt-4o")
@@ -251,8 +251,8 @@ def test_judge_against_people() -> None:
 def test_labels_are_joined_by_caption_and_element_too() -> None:
     data = Data([("Line\r\none", "e\r\nf"), ("B", "b")])
     content = labels([{"caption": "Line\none ", "element": "e\nf", "explanation": "because\nso", "label": "FAIL"}])
-    made, _ = data.table("table1", data.model("m", "PP", texts={0: " because\r\nso "}), human_labels_csv=content)
-    assert [(row["model"], row["n"], row["fpr"]) for row in made] == [("labelled", 1, 1), ("Overall", 1, 1)]
+    result, _ = data.table("table1", data.model("m", "PP", texts={0: " because\r\nso "}), human_labels_csv=content)
+    assert [(row["model"], row["n"], row["fpr"]) for row in result] == [("labelled", 1, 1), ("Overall", 1, 1)]
     raw = {"gpt_4o_rubric_csv": content}
     again, _ = data.table("table1", data.model("m", "PP", texts={0: "because\nso"}), **raw)
     assert [row["n"] for row in again] == [1, 1]
@@ -295,16 +295,16 @@ def test_rank_correlation() -> None:
     }
     given = [(of, name, value, "a list", "2025-05-01") for of, own in benchmarks.items() for name, value in own.items()]
     rows, notes = SMALL.table("table2", *five(), external_scores_csv=scores(*given))
-    found = {row["model"]: (row["n"], row.get("rho"), row.get("p_value")) for row in rows}
+    result = {row["model"]: (row["n"], row.get("rho"), row.get("p_value")) for row in rows}
     rho = 1 - 6 * (0 + 1 + 1 + 1 + 1) / (5 * (25 - 1))
     t = rho * math.sqrt(3 / (1 - rho**2))
-    assert found["GPQA"] == (5, pytest.approx(rho), pytest.approx(2 * stats.t.sf(t, 3)))
-    assert found["Elo"][:2] == (3, pytest.approx(-1))
-    assert found["few"] == (2, None, None) and found["nobody"] == (0, None, None)
-    assert found["level"] == (3, None, None)
+    assert result["GPQA"] == (5, pytest.approx(rho), pytest.approx(2 * stats.t.sf(t, 3)))
+    assert result["Elo"][:2] == (3, pytest.approx(-1))
+    assert result["few"] == (2, None, None) and result["nobody"] == (0, None, None)
+    assert result["level"] == (3, None, None)
     assert "two-sided" in notes
     expected = stats.spearmanr([1, 2, 3, 4, 5], [10, 30, 20, 50, 40.5])
-    assert found["GPQA"][1:] == (pytest.approx(expected.statistic), pytest.approx(expected.pvalue))
+    assert result["GPQA"][1:] == (pytest.approx(expected.statistic), pytest.approx(expected.pvalue))
 
 
 def test_models_without_a_verdict_are_in_no_correlation() -> None:
@@ -362,8 +362,8 @@ def test_variants_of_a_model(table: str, models: list[Scored], expected: str | l
         assert expected in notes and (rows == [] or expected == "No hard subset")
         return
     columns = ("model", *TABLES[table].keys, *TABLES[table].columns)
-    found = [tuple(row.get(name) for name in columns) for row in rows]
-    assert found == [
+    result = [tuple(row.get(name) for name in columns) for row in rows]
+    assert result == [
         tuple(pytest.approx(cell) if isinstance(cell, float) else cell for cell in row) for row in expected
     ]
 
@@ -388,9 +388,9 @@ def test_labelled_explanations_can_be_replayed() -> None:
     own = [("d", "why, so", "pass"), ("a\nb", "no", "FAIL")]
     names = ("element", "explanation", "label")
     rows = [dict(zip(names, cells, strict=True)) | {"caption": "c", "explainer_model": "m"} for cells in own]
-    found = read_labelled(labels(rows), "l.csv", annotations)
-    assert [(one.item_id, one.label) for one in found] == [("1", "PASS"), ("0", "FAIL")]
-    answers = replay.read({"r.csv": as_released(found).encode()}, "r.csv")
+    result = read_labelled(labels(rows), "l.csv", annotations)
+    assert [(one.item_id, one.label) for one in result] == [("1", "PASS"), ("0", "FAIL")]
+    answers = replay.read({"r.csv": as_released(result).encode()}, "r.csv")
     assert {row: dict(tasks) for row, tasks in answers.items()} == {
         "1": {"explain": Answer("why, so")},
         "0": {"explain": Answer("no")},

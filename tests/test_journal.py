@@ -110,12 +110,12 @@ def test_shards_divide_items(of: int) -> None:
 
 
 def test_a_linked_journal_is_copied_before_it_is_written_to(tmp_path: Path) -> None:
-    kept = write(tmp_path / "cache", response(1))
-    before = kept.read_bytes()
+    left = write(tmp_path / "cache", response(1))
+    before = left.read_bytes()
     for name, link in (("hard.jsonl", Path.hardlink_to), ("soft.jsonl", Path.symlink_to)):
-        link(tmp_path / name, kept)
+        link(tmp_path / name, left)
         write(tmp_path / name, response(2))
-        assert len(answers_in(tmp_path / name)) == 2 and kept.read_bytes() == before
+        assert len(answers_in(tmp_path / name)) == 2 and left.read_bytes() == before
 
 
 WRITER = """
@@ -141,9 +141,9 @@ def test_no_answer_that_append_returned_for_is_lost(tmp_path: Path, after_s: flo
             assert writer.stdout is not None and writer.stdout.readline() == "0\n"
             time.sleep(after_s)
             os.kill(writer.pid, signal.SIGKILL)
-        said, errors = writer.communicate()
+        output, errors = writer.communicate()
     assert ("m.jsonl: no answer can be written: File too large. Make room" in errors) is (after_s is None)
-    last = max([0, *map(int, said.split()[:-1])])
+    last = max([0, *map(int, output.split()[:-1])])
     with Journal(path) as journal:
         assert len(journal) >= last + 1
         assert (f"{last:064d}", "k") in journal
@@ -158,8 +158,8 @@ def test_an_answer_longer_than_a_line_may_be_is_a_counted_failure(tmp_path: Path
         journal.append(response(2, "\x01" * (LINE_BYTES // 6)))  # six bytes each
         journal.append(response(3))
         assert [journal.state((f"{n:064d}", "k")) for n in (1, 2, 3)] == ["ok", "failed", "ok"]
-        kept = journal.read((f"{2:064d}", "k"))
-    assert kept.text is None and kept.reason is not None and "longer than" in kept.reason
+        left = journal.read((f"{2:064d}", "k"))
+    assert left.text is None and left.reason is not None and "longer than" in left.reason
     assert path.stat().st_size < 3000
     with Journal(path) as journal:
         assert len(journal) == 3

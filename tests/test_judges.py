@@ -26,24 +26,24 @@ def agreed(judge: list[bool], people: list[bool]) -> dict[str, Any]:
         for who, verdicts in (("judge", judge), (PEOPLE, people))
         for n, passed in enumerate(verdicts)
     ]
-    made = agreement("judge", PEOPLE, pd.DataFrame(rows, columns=COLUMNS))
-    assert made is not None and made["n"] == len(people)
-    return {name: of["value"] for name, of in made["measures"].items()} | {"measures": made["measures"]}
+    result = agreement("judge", PEOPLE, pd.DataFrame(rows, columns=COLUMNS))
+    assert result is not None and result["n"] == len(people)
+    return {name: of["value"] for name, of in result["measures"].items()} | {"measures": result["measures"]}
 
 
 def test_measures_are_the_libraries() -> None:
     random = np.random.default_rng(0)
     people = random.random(200) < 0.7
     judge = np.where(random.random(200) < 0.85, people, ~people)
-    made = agreed(judge.tolist(), people.tolist())
-    assert made["accuracy"] == (judge == people).mean()
-    assert made["kappa"] == pytest.approx(cohen_kappa_score(judge, people))
+    result = agreed(judge.tolist(), people.tolist())
+    assert result["accuracy"] == (judge == people).mean()
+    assert result["kappa"] == pytest.approx(cohen_kappa_score(judge, people))
     data = np.array([judge, people], dtype=float)
     expected = krippendorff.alpha(reliability_data=data, level_of_measurement="nominal")
-    assert made["alpha"] == pytest.approx(expected)
-    assert made["fpr"] == pytest.approx(judge[~people].mean())
-    assert made["fnr"] == pytest.approx((~judge[people]).mean())
-    for of in made["measures"].values():
+    assert result["alpha"] == pytest.approx(expected)
+    assert result["fpr"] == pytest.approx(judge[~people].mean())
+    assert result["fnr"] == pytest.approx((~judge[people]).mean())
+    for of in result["measures"].values():
         assert of["low"] < of["value"] < of["high"]
 
 
@@ -57,10 +57,10 @@ def test_measures_are_the_libraries() -> None:
     ],
 )
 def test_measures_by_hand(judge: str, people: str, expected: dict[str, float | None]) -> None:
-    made = agreed([x == "P" for x in judge], [x == "P" for x in people])
+    result = agreed([x == "P" for x in judge], [x == "P" for x in people])
     for name, value in expected.items():
-        assert made[name] == (None if value is None else pytest.approx(value)), name
-    accuracy = made["measures"]["accuracy"]
+        assert result[name] == (None if value is None else pytest.approx(value)), name
+    accuracy = result["measures"]["accuracy"]
     assert accuracy["low"] < accuracy["high"]
 
 
@@ -79,9 +79,9 @@ def boards(second: dict[str, float]) -> pd.DataFrame:
 
 def test_the_order_of_models_by_two_judges() -> None:
     def of(*second: float) -> dict[str, Any]:
-        made = order(("one", "other"), boards({f"m{n}": share for n, share in enumerate(second, start=1)}), 0)
-        assert made is not None
-        return made
+        result = order(("one", "other"), boards({f"m{n}": share for n, share in enumerate(second, start=1)}), 0)
+        assert result is not None
+        return result
 
     same, turned = of(0.8, 0.6, 0.4, 0.2), of(0.2, 0.4, 0.6, 0.8)
     assert (same["tau"]["value"], turned["tau"]["value"]) == (1, -1)
@@ -107,8 +107,8 @@ def test_verdicts_come_from_scores() -> None:
     right = {"rule": "released", "metrics": {"passed": 1.0}}
     scores = [score("a", judge="j", parsed=("of a",), **right), score("b", judge="j", parsed=(), **right)]
     scores += [score("b", **right), score("b", judge="k", rule="released", scored=False)]
-    found = verdicts_in("m", scores_frame(scores, items_frame(items, golds), "released", ["passed"])[0])
-    assert found.to_numpy().tolist() == [["j", "m", "a", "c", 0, "of a", True], ["j", "m", "b", "c", 0, "", True]]
+    result = verdicts_in("m", scores_frame(scores, items_frame(items, golds), "released", ["passed"])[0])
+    assert result.to_numpy().tolist() == [["j", "m", "a", "c", 0, "of a", True], ["j", "m", "b", "c", 0, "", True]]
 
 
 def test_a_run_without_a_judge_is_refused(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -38,8 +38,8 @@ def benchmark(**parts: Any) -> Benchmark:
 )
 def test_hops(parts: dict[str, Any], selected: dict[str, Any], expected: dict[str, str]) -> None:
     chosen = {"conditions": ["default"], "extractor": None, "judge": None, "scorers": {"cosine": "labse"}, **selected}
-    found = passes_of(benchmark(**parts), CARD, ENGINE, **chosen)
-    assert list(found.items()) == list(expected.items())  # in the order in which they are answered
+    result = passes_of(benchmark(**parts), CARD, ENGINE, **chosen)
+    assert list(result.items()) == list(expected.items())  # in the order in which they are answered
 
 
 def test_scorers() -> None:

@@ -80,8 +80,8 @@ def test_imports_point_one_way(root: Path) -> None:
 def test_no_engine_knows_a_benchmark(root: Path) -> None:
     wrong = []
     for path in (root / "src/punchline/engines").rglob("*.py"):
-        found = ((line, packages_of(module, names)) for line, module, names in imports(path))
-        wrong += [f"{path.name}:{line}" for line, packages in found if "benchmarks" in packages]
+        result = ((line, packages_of(module, names)) for line, module, names in imports(path))
+        wrong += [f"{path.name}:{line}" for line, packages in result if "benchmarks" in packages]
         tree = ast.parse(path.read_bytes())
         texts = [node for node in ast.walk(tree) if isinstance(node, ast.Constant) and node.value in NAMES]
         wrong += [f"{path.name}:{node.lineno} {node.value}" for node in texts]

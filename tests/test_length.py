@@ -41,8 +41,8 @@ def test_a_cut_inside_a_character_is_marked_and_not_an_error() -> None:
     text = "🦤" * 40  # several tokens a character
     per_character = len(ds_token.encode(text)) / 40
     assert per_character > 1
-    kept = last_tokens(text, 4)
-    assert set(kept) <= {"🦤", "\ufffd"} and 0 < len(kept) < 40
+    left = last_tokens(text, 4)
+    assert set(left) <= {"🦤", "\ufffd"} and 0 < len(left) < 40
 
 
 def test_what_a_tokenizer_takes_for_its_own_marks_is_text() -> None:

@@ -27,10 +27,10 @@ def item(description: str = "A cat on a mat.", caption: str = "Meow.") -> Item:
 
 
 def said(baseline: ModelCard, request: Request) -> Response:
-    (found,) = engine(baseline, 0).answer([request], {}, "key")
-    assert (found.request_id, found.model_key, found.engine) == (request.request_id, "key", "lexical")
-    assert (found.text is None) == (found.state != "ok") == (found.reason is not None)
-    return found
+    (result,) = engine(baseline, 0).answer([request], {}, "key")
+    assert (result.request_id, result.model_key, result.engine) == (request.request_id, "key", "lexical")
+    assert (result.text is None) == (result.state != "ok") == (result.reason is not None)
+    return result
 
 
 def judged(answer: str, element: str, threshold: float = 0.5, about: Item | None = None) -> str | None:
@@ -81,9 +81,9 @@ def test_a_judge_that_counts(answer: str, element: str, threshold: float, expect
 
 def test_echo_repeats_what_it_was_told() -> None:
     lines = ("Two lines.\nOf description.", "Two lines.\r\nOf caption.")
-    for told in (("A cat on a mat.", "Meow."), lines, ("{caption} <explanation>", "{description}")):
-        (request,) = humorbench.requests(item(*told))
-        assert explanation(said(card(baseline="echo"), request).text or "") == " ".join(told)
+    for texts in (("A cat on a mat.", "Meow."), lines, ("{caption} <explanation>", "{description}")):
+        (request,) = humorbench.requests(item(*texts))
+        assert explanation(said(card(baseline="echo"), request).text or "") == " ".join(texts)
 
 
 def asked(text: str, benchmark: str = "b") -> Request:

@@ -12,9 +12,9 @@ BOTH = ("rouge1", "rouge2")
 
 
 def test_words_stems_and_characters() -> None:
-    found = rouge("The cat sat.", "the cat sits on it", BOTH)
-    assert found["rouge1"] == pytest.approx((2 / 3, 2 / 5, 1 / 2))
-    assert found["rouge2"] == pytest.approx((1 / 2, 1 / 4, 1 / 3))
+    result = rouge("The cat sat.", "the cat sits on it", BOTH)
+    assert result["rouge1"] == pytest.approx((2 / 3, 2 / 5, 1 / 2))
+    assert result["rouge2"] == pytest.approx((1 / 2, 1 / 4, 1 / 3))
     stems = [rouge("jumping", "jumps", ("rouge1",), stemmer=stemmer)["rouge1"].recall for stemmer in (True, False)]
     assert stems == [1, 0]  # the stemmer takes endings off long words
     # " ".join("ab c") is "a b   c": the bigrams are a-b and b-c, across the blank between the words.

@@ -34,9 +34,9 @@ def test_draws_as_the_papers_call_and_stores_it_losslessly() -> None:
     assert np.array_equal(number.draw_labels(image, [(7, 9, 200, 150, 12)]), expected)
     assert np.array_equal(image, blank()), "the published image is left as it is"
     picture = np.random.default_rng(0).integers(0, 255, (90, 140, 3), np.uint8)
-    made = number.encode(picture)
-    assert made == number.encode(picture.copy()) and number.png_size(made) == (140, 90)
-    assert np.array_equal(read_image(io.BytesIO(made)), picture)
+    result = number.encode(picture)
+    assert result == number.encode(picture.copy()) and number.png_size(result) == (140, 90)
+    assert np.array_equal(read_image(io.BytesIO(result)), picture)
     assert number.derivation().items() >= {"opencv": cv2.__version__, "font": "HERSHEY_SIMPLEX", "v": 1}.items()
 
 

@@ -42,8 +42,8 @@ def test_documented_examples(benchmark: str, task: str, text: str, more: str, va
 @pytest.mark.parametrize(("document", "says", "text"), CASES)
 def test_answers_are_read_as_they_are_meant(document: dict[str, Any], says: Any, text: str) -> None:
     more = {name: document[name] for name in ("options", "labels", "size") if name in document}
-    found = plain(punchline.parse(document["benchmark"], document["task"], text, **more))
-    assert (sorted(found) if document["task"] == "Q5" and found else found) == plain(says)
+    result = plain(punchline.parse(document["benchmark"], document["task"], text, **more))
+    assert (sorted(result) if document["task"] == "Q5" and result else result) == plain(says)
 
 
 @given(st.text(max_size=100))

@@ -43,14 +43,14 @@ def views(of: Paths, arguments: dict[str, list[str]] = ARGUMENTS) -> Iterator[tu
 
 def shared(of: Paths, arguments: dict[str, list[str]] = ARGUMENTS) -> list[str]:
     """Files that runs share."""
-    found = [of.fetch_journal(b) for b in arguments["benchmark"]]
+    result = [of.fetch_journal(b) for b in arguments["benchmark"]]
     for benchmark, model in product(arguments["benchmark"], arguments["model"]):
         journals = [paths.journal(benchmark, model, pass_) for pass_ in arguments["pass_"]]
-        found += [*journals, f"{of.pictures(benchmark)}/{model}.png"]
-        found += [paths.shard_journal(journal, part) for journal in journals for part in arguments["shard"]]
-        found += [paths.journal_lock(journal) for journal in journals]
-        found.append(of.raw(benchmark, f"images/{model}.png"))
-    return found + [paths.adapter(model) for model in arguments["model"]]
+        result += [*journals, f"{of.pictures(benchmark)}/{model}.png"]
+        result += [paths.shard_journal(journal, part) for journal in journals for part in arguments["shard"]]
+        result += [paths.journal_lock(journal) for journal in journals]
+        result.append(of.raw(benchmark, f"images/{model}.png"))
+    return result + [paths.adapter(model) for model in arguments["model"]]
 
 
 def check_apart(files: list[str]) -> None:
@@ -123,7 +123,9 @@ def test_a_folder_named_as_one_in_raw_has_its_own_pictures() -> None:
 
 def test_every_table_of_every_benchmark_has_its_own_place() -> None:
     files = [Paths().table(spec.file) for name in benchmarks.names() for spec in benchmarks.load(name).TABLES.values()]
-    made = [file.removesuffix(".csv") + suffix for file in files for suffix in (".csv", ".md", ".tex", ".lineage.json")]
+    result = [
+        file.removesuffix(".csv") + suffix for file in files for suffix in (".csv", ".md", ".tex", ".lineage.json")
+    ]
     own, names = (
         ("unread", "ranks", "availability", "shortcuts", *VALIDITY),
         ("cost", "plan", "discrepancies", "metrics", *SHARED),
@@ -132,4 +134,4 @@ def test_every_table_of_every_benchmark_has_its_own_place() -> None:
     others += [Paths().csv(name) for name in names]
     arguments = ARGUMENTS | {"benchmark": benchmarks.names(), "name": []}
     others += [path for _, _, path in views(Paths(), arguments)]
-    check_apart([*made, *map(record_of, made), *others, *map(record_of, others)])
+    check_apart([*result, *map(record_of, result), *others, *map(record_of, others)])

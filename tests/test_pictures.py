@@ -33,10 +33,10 @@ def encoded(kind: str, size: tuple[int, int] = (7, 5)) -> bytes:
 )
 def test_as_published(kind: str, suffix: str, same: bool) -> None:
     content = encoded(kind)
-    made = as_published(content)
-    assert (made.name, made.suffix, made.width, made.height) == ("page", suffix, 7, 5)
-    assert (made.content == content) is same
-    with Image.open(io.BytesIO(made.content)) as image:
+    result = as_published(content)
+    assert (result.name, result.suffix, result.width, result.height) == ("page", suffix, 7, 5)
+    assert (result.content == content) is same
+    with Image.open(io.BytesIO(result.content)) as image:
         assert image.format in ("PNG", "JPEG")
 
 

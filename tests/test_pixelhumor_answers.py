@@ -69,36 +69,36 @@ def grades(rule: Rule, states: dict[str, State] | None = None, **answers: str | 
 
 @pytest.mark.parametrize("rule", RULES)
 def test_right_answers(rule: Rule) -> None:
-    found = grades(rule)
-    assert tuple(found) == GRADED
-    for task, grade in found.items():
-        assert (grade.state, grade.scored, grade.rule, grade.model, grade.item_id) == ("ok", True, rule, "model", "c_1")
-        assert f"rule:{rule}" in grade.signature
-        assert (grade.gold_digest, grade.cluster) == (GOLD.digest, "c_1")
-        assert grade.gold == (tuple(GOLD.values[task]) if task < "Q6" else None)
+    result = grades(rule)
+    assert tuple(result) == GRADED
+    for task, score in result.items():
+        assert (score.state, score.scored, score.rule, score.model, score.item_id) == ("ok", True, rule, "model", "c_1")
+        assert f"rule:{rule}" in score.signature
+        assert (score.gold_digest, score.cluster) == (GOLD.digest, "c_1")
+        assert score.gold == (tuple(GOLD.values[task]) if task < "Q6" else None)
         if task < "Q6":
-            assert {label.lower() for label in grade.parsed or ()} == {label.lower() for label in GOLD.values[task]}
-    assert found["Q7"].metrics == {"panel_acc": 1}
-    assert found["Q8"].metrics == {"text_acc": 1, "wer": 0, "cer": 0}
-    assert found["Q8"].parsed == ("hello you", "why not?", "oh")
-    assert re.fullmatch(rf"text_acc,wer,cer\|rule:{rule}\|lib:jiwer-4\.\d+\.\d+\|v:\d", found["Q8"].signature)
+            assert {label.lower() for label in score.parsed or ()} == {label.lower() for label in GOLD.values[task]}
+    assert result["Q7"].metrics == {"panel_acc": 1}
+    assert result["Q8"].metrics == {"text_acc": 1, "wer": 0, "cer": 0}
+    assert result["Q8"].parsed == ("hello you", "why not?", "oh")
+    assert re.fullmatch(rf"text_acc,wer,cer\|rule:{rule}\|lib:jiwer-4\.\d+\.\d+\|v:\d", result["Q8"].signature)
     version = {"released": "v:1", "paper": "v:3"}[rule]
-    assert {grade.signature.rpartition("|")[2] for grade in found.values()} == {version}
+    assert {grade.signature.rpartition("|")[2] for grade in result.values()} == {version}
 
     digests = {task: response(task, text).digest for task, text in RIGHT.items()}
     context = {"Q1": "", "Q2": "Q1" if rule == "released" else "", "Q3": "Q1", "Q7": "", "Q8": "Q7"}
     for task, other in context.items():
-        assert found[task].responses == tuple(digests[one] for one in (other, task) if one)
+        assert result[task].responses == tuple(digests[one] for one in (other, task) if one)
 
 
 @pytest.mark.parametrize("rule", RULES)
 def test_missing_and_failed_answers_are_not_scored(rule: Rule) -> None:
     for state in (None, "missing", "failed"):
         for task in ("Q2", "Q3", "Q5", "Q7", "Q8"):
-            found = grades(rule, {task: state} if state else {}, **{task: None})
+            result = grades(rule, {task: state} if state else {}, **{task: None})
             for one in (task, "Q8") if task == "Q7" else (task,):  # text needs the order of panels
-                assert (found[one].state, found[one].scored, found[one].metrics) == (state or "missing", False, {})
-            assert found[task].parsed is None
+                assert (result[one].state, result[one].scored, result[one].metrics) == (state or "missing", False, {})
+            assert result[task].parsed is None
 
 
 UNPARSABLE = {"Q3": "the last", "Q4": "hm", "Q5": "funny", "Q7": "no idea", "Q8": "I cannot tell"}
@@ -109,11 +109,11 @@ UNPARSABLE = {"Q3": "the last", "Q4": "hm", "Q5": "funny", "Q7": "no idea", "Q8"
 def test_a_refusal_and_an_unparsable_answer_are_scored_as_wrong(rule: Rule, state: State) -> None:
     refused = state == "refused"
     answers = dict.fromkeys(UNPARSABLE) if refused else UNPARSABLE
-    found = grades(rule, dict.fromkeys(UNPARSABLE, state) if refused else None, **answers)
+    result = grades(rule, dict.fromkeys(UNPARSABLE, state) if refused else None, **answers)
     for task in UNPARSABLE:
-        assert (found[task].state, found[task].scored, found[task].parsed) == (state, True, None)
-    assert found["Q7"].metrics == {"panel_acc": 0}
-    assert found["Q8"].metrics == {"text_acc": 0, "wer": 1, "cer": 1}
+        assert (result[task].state, result[task].scored, result[task].parsed) == (state, True, None)
+    assert result["Q7"].metrics == {"panel_acc": 0}
+    assert result["Q8"].metrics == {"text_acc": 0, "wer": 1, "cer": 1}
     texts = grades(rule, {"Q3": "refused", "Q7": "refused"})  # the text of a refusal counts under `released` only
     counts = rule == "released"
     assert (texts["Q3"].parsed, texts["Q7"].metrics) == (("2",) if counts else None, {"panel_acc": float(counts)})
@@ -130,17 +130,17 @@ def test_a_refusal_and_an_unparsable_answer_are_scored_as_wrong(rule: Rule, stat
 def test_released_scores_labels_only_where_the_first_answer_holds_yes(
     asked: State | None, first: str | None, state: State, scored: bool
 ) -> None:
-    found = grades("released", {"Q1": asked} if asked else {}, Q1=first)
-    assert found["Q1"].state == (asked or state) and found["Q1"].scored is scored
+    result = grades("released", {"Q1": asked} if asked else {}, Q1=first)
+    assert result["Q1"].state == (asked or state) and result["Q1"].scored is scored
     for task in ("Q2", "Q3", "Q4", "Q5"):
-        assert (found[task].state, found[task].scored) == (state, scored)
-    assert found["Q7"].scored and found["Q8"].scored
+        assert (result[task].state, result[task].scored) == (state, scored)
+    assert result["Q7"].scored and result["Q8"].scored
 
 
 def test_paper_turns_no_into_not_applicable() -> None:
-    found = grades("paper", Q1="No.", Q3="2", Q4="hm")
-    assert [found[task].parsed for task in LABELS] == [(label,) for label in ("No", "Absent", "NA", "NA", "NA")]
-    assert all(found[task].state == "ok" and found[task].scored for task in LABELS)
+    result = grades("paper", Q1="No.", Q3="2", Q4="hm")
+    assert [result[task].parsed for task in LABELS] == [(label,) for label in ("No", "Absent", "NA", "NA", "NA")]
+    assert all(result[task].state == "ok" and result[task].scored for task in LABELS)
     assert grades("paper", Q1="No", Q3=None)["Q3"].state == "missing"
     assert grades("paper", {"Q1": "refused"}, Q1="No")["Q3"].parsed == ("2",)
     assert grades("paper", Q1=None)["Q3"].parsed == ("2",)  # not known to be No
@@ -165,10 +165,10 @@ def test_paper_turns_no_into_not_applicable() -> None:
     ],
 )
 def test_text_in_the_models_own_order(sequence: str, answer: str, rule: Rule, parsed: Any, expected: Any) -> None:
-    grade = grades(rule, Q7=sequence, Q8=answer)["Q8"]
-    assert parsed is None or grade.parsed == parsed
+    score = grades(rule, Q7=sequence, Q8=answer)["Q8"]
+    assert parsed is None or score.parsed == parsed
     for name, value in zip(("text_acc", "wer", "cer"), expected, strict=True):
-        assert value is None or grade.metrics[name] == pytest.approx(value), name
+        assert value is None or score.metrics[name] == pytest.approx(value), name
 
 
 @pytest.mark.parametrize(
@@ -186,9 +186,9 @@ def test_an_empty_reference(answer: str, rule: Rule, expected: tuple[float, floa
     values = {**GOLD.values, "panel_sequence": "2, 1", "number_of_panels": 2, "text": "1: \n 2: "}
     gold = replace(GOLD, values=values)
     responses = {"Q7": response("Q7", "1, 2"), "Q8": response("Q8", answer)}
-    grade = score_item(responses, ITEM, gold, "m", rule)[-1]
-    assert tuple(grade.metrics[name] for name in ("text_acc", "wer", "cer")) == expected
-    assert grade.state == ("unparsable" if answer == "there is none" else "ok")
+    score = score_item(responses, ITEM, gold, "m", rule)[-1]
+    assert tuple(score.metrics[name] for name in ("text_acc", "wer", "cer")) == expected
+    assert score.state == ("unparsable" if answer == "there is none" else "ok")
 
 
 REPEATED = ("1", ":", "1:", "1: ", "1" * 50 + " ", "1,", '"', "present but ", "text ,", "panel" + " " * 1_000, "\n")
@@ -230,11 +230,11 @@ def test_gold_as_an_answer(labels: dict[str, list[str]], order: list[int], texts
     gold = replace(GOLD, values=values)
     answers = {"Q1": "Yes", **{task: ", ".join(found) for task, found in labels.items()}, "Q7": sequence, "Q8": text}
     responses = {task: response(task, answer) for task, answer in answers.items()}
-    for grade in score_item(responses, ITEM, gold, "m", rule):
-        assert (grade.state, grade.scored) == ("ok", True)
-        if grade.task == "Q7":
-            assert grade.metrics == {"panel_acc": 1}
-        elif grade.task == "Q8":
-            assert grade.metrics == {"text_acc": 1, "wer": 0, "cer": 0}
+    for score in score_item(responses, ITEM, gold, "m", rule):
+        assert (score.state, score.scored) == ("ok", True)
+        if score.task == "Q7":
+            assert score.metrics == {"panel_acc": 1}
+        elif score.task == "Q8":
+            assert score.metrics == {"text_acc": 1, "wer": 0, "cer": 0}
         else:
-            assert {label.lower() for label in grade.parsed or ()} == {x.lower() for x in gold.values[grade.task]}
+            assert {label.lower() for label in score.parsed or ()} == {x.lower() for x in gold.values[score.task]}

@@ -63,16 +63,16 @@ TEXTS = {name: answers(RNG, gold) for name, gold in GOLDS.items()}
 
 
 def graded(rule: Rule) -> list[Score]:
-    said = {name: {task: response(task, text) for task, text in own.items()} for name, own in TEXTS.items()}
-    return [one for name, gold in GOLDS.items() for one in score_item(said[name], ITEMS[name], gold, "m", rule)]
+    output = {name: {task: response(task, text) for task, text in own.items()} for name, own in TEXTS.items()}
+    return [one for name, gold in GOLDS.items() for one in score_item(output[name], ITEMS[name], gold, "m", rule)]
 
 
 def rows(table: str, grades: list[Score], items: Mapping[str, Item] = ITEMS) -> list[Row]:
-    found = rows_of(TABLES[table], grades, GOLDS, items)
-    for row in found:
+    result = rows_of(TABLES[table], grades, GOLDS, items)
+    for row in result:
         assert (tuple(row.estimates), tuple(row.keys)) == (TABLES[table].columns, TABLES[table].keys)
         assert {grade.task for grade in given(row, grades)} <= set(TABLES[table].tasks)
-    return found
+    return result
 
 
 def given(row: Row, grades: list[Score]) -> list[Score]:
@@ -102,22 +102,22 @@ def sklearn_scores(grades: list[Score], task: str) -> dict[str, float]:
 
 @pytest.mark.parametrize("rule", RULES)
 def test_labels_equal_scikit_learn(rule: Rule) -> None:
-    grades = graded(rule)
-    for row, task in zip(rows("table2", grades), LABEL_TASKS[:4], strict=True):
-        assert {grade.task for grade in given(row, grades)} == {task}
-        assert points(row) == pytest.approx(sklearn_scores(grades, task)), task
-    (overall,) = rows("table3", grades)
-    for name, value in sklearn_scores(grades, "Q5").items():
+    scores = graded(rule)
+    for row, task in zip(rows("table2", scores), LABEL_TASKS[:4], strict=True):
+        assert {grade.task for grade in given(row, scores)} == {task}
+        assert points(row) == pytest.approx(sklearn_scores(scores, task)), task
+    (overall,) = rows("table3", scores)
+    for name, value in sklearn_scores(scores, "Q5").items():
         assert name == "accuracy" or points(overall)[name] == pytest.approx(value)
-    scored = [grade for grade in grades if grade.task == "Q5" and grade.scored]
-    for row in rows("table13", grades):
+    scored = [grade for grade in scores if grade.task == "Q5" and grade.scored]
+    for row in rows("table13", scores):
         style = row.keys["style"]
         right = [style in [label.lower() for label in GOLDS[grade.item_id].values["Q5"]] for grade in scored]
-        said = [style in [label.lower() for label in grade.parsed or ()] for grade in scored]
-        tn, fp, fn, tp = confusion_matrix(right, said, labels=[False, True]).ravel()
+        output = [style in [label.lower() for label in grade.parsed or ()] for grade in scored]
+        tn, fp, fn, tp = confusion_matrix(right, output, labels=[False, True]).ravel()
         assert points(row) == {"tp": tp, "fp": fp, "tn": tn, "fn": fn}
         assert points(overall)[f"recall_{style}"] == (pytest.approx(tp / (tp + fn)) if tp + fn else None)
-    (numbers,) = rows("table4", grades)
+    (numbers,) = rows("table4", scores)
     sizes = [min(len(set(grade.parsed or ())), 5) for grade in scored]
     assert list(points(numbers).values()) == [sizes.count(size) for size in (1, 2, 3, 4, 5)]
 
@@ -131,13 +131,13 @@ def test_labels_equal_scikit_learn(rule: Rule) -> None:
     ],
 )
 def test_breakdowns_equal_scikit_learn(table: str, key: str, count: int, of: Any, rule: Rule) -> None:
-    grades = graded(rule)
-    found = rows(table, grades)
-    assert len(found) == count
-    for row in found:
+    scores = graded(rule)
+    result = rows(table, scores)
+    assert len(result) == count
+    for row in result:
         chosen = {name for name, gold in GOLDS.items() if row.keys[key] in of(gold.values)}
-        assert items_of(row, grades) == chosen
-        inside = [grade for grade in grades if grade.item_id in chosen]
+        assert items_of(row, scores) == chosen
+        inside = [grade for grade in scores if grade.item_id in chosen]
         for number, task in enumerate(LABEL_TASKS, start=1):
             scored = any(grade.task == task and grade.scored for grade in inside)
             expected = pytest.approx(sklearn_scores(inside, task)["f1"]) if scored else None
@@ -145,50 +145,52 @@ def test_breakdowns_equal_scikit_learn(table: str, key: str, count: int, of: Any
 
 
 def test_every_estimate_names_its_grades_and_resamples_comics() -> None:
-    grades = graded("paper")
+    scores = graded("paper")
     for table in TABLES:
-        for row in rows(table, grades):
+        for row in rows(table, scores):
             for estimate in row.estimates.values():
-                used = [grades[number] for number in estimate.used]
+                used = [scores[number] for number in estimate.used]
                 assert len(used) == estimate.n == len({grade.digest for grade in used})
                 ids = sorted(GOLDS)  # a comic is a cluster of its own
                 assert [grade.item_id for grade in used] == [ids[int(rank)] for rank in estimate.clusters]
-                assert {grade.item_id for grade in used} <= items_of(row, grades)
+                assert {grade.item_id for grade in used} <= items_of(row, scores)
                 assert all(grade.scored for grade in used)
                 low, high = interval(estimate)
                 assert low is None or high is None or low <= high
 
 
 def test_a_task_that_was_not_attempted_has_no_value() -> None:
-    said = {name: {"Q7": response("Q7", own["Q7"])} for name, own in TEXTS.items()}
-    grades = [one for name, gold in GOLDS.items() for one in score_item(said[name], ITEMS[name], gold, "m", "released")]
-    row = rows("table8", grades)[0]
+    output = {name: {"Q7": response("Q7", own["Q7"])} for name, own in TEXTS.items()}
+    scores = [
+        one for name, gold in GOLDS.items() for one in score_item(output[name], ITEMS[name], gold, "m", "released")
+    ]
+    row = rows("table8", scores)[0]
     counts = {"panel_acc": len(GOLDS), "text_acc": 0, "wer": 0, "cer": 0}
     assert {name: estimate.n for name, estimate in row.estimates.items()} == counts
     for table in TABLES:
         assert rows(table, [])  # no grade at all
         assert table in ("table8", "order_errors") or not any(
-            e.n for row in rows(table, grades) for e in row.estimates.values()
+            e.n for row in rows(table, scores) for e in row.estimates.values()
         )
 
 
 def test_rows_count_selected_comics_in_any_order() -> None:
-    few, grades = dict(list(ITEMS.items())[:10]), graded("released")
-    row = rows("table8", grades, few)[0]
-    assert items_of(row, [grade for grade in grades if grade.item_id in few]) == set(few)
-    shuffled = random.Random(1).sample(grades, len(grades))
+    few, scores = dict(list(ITEMS.items())[:10]), graded("released")
+    row = rows("table8", scores, few)[0]
+    assert items_of(row, [grade for grade in scores if grade.item_id in few]) == set(few)
+    shuffled = random.Random(1).sample(scores, len(scores))
     for table in TABLES:
-        for one, other in zip(rows(table, grades), rows(table, shuffled), strict=True):
+        for one, other in zip(rows(table, scores), rows(table, shuffled), strict=True):
             assert (one.keys, points(one)) == (other.keys, points(other))
 
 
 def test_missing_failed_and_refused_answers() -> None:
     states: list[State] = ["ok", "missing", "failed", "refused"]
-    grades = []
+    scores = []
     for state, (name, gold) in zip(itertools.cycle(states), GOLDS.items(), strict=False):
         text = gold.values["panel_sequence"] if state == "ok" else None
-        grades += score_item({"Q7": response("Q7", text, state)}, ITEMS[name], gold, "m", "released")
-    estimate = rows("table8", grades)[0].estimates["panel_acc"]
+        scores += score_item({"Q7": response("Q7", text, state)}, ITEMS[name], gold, "m", "released")
+    estimate = rows("table8", scores)[0].estimates["panel_acc"]
     assert (estimate.n, estimate.point()) == (60, 0.5)  # ok and refused are in the denominator
 
 

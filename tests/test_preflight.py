@@ -64,8 +64,8 @@ def test_weights_by_name(name: str, dtype: str | None, expected: float) -> None:
 )
 def test_a_machine_that_is_too_small(machine: Any, of: ModelCard, gpus: list[int] | None, why: str | None) -> None:
     machine(gpus)
-    said = resources.too_small(of)
-    assert said is None if why is None else why in str(said)
+    output = resources.too_small(of)
+    assert output is None if why is None else why in str(output)
 
 
 @pytest.mark.parametrize(("name", "expected"), [("ocr", 8), ("random", 1), ("qwen2-vl-7b", 4), ("gpt-4o", 1)])

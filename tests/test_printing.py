@@ -53,5 +53,5 @@ def test_columns_that_do_not_fit_are_named(path: str, width: int, header: str, f
     lines = text.split("\n\n")[1].splitlines()
     assert [" ".join(line.split()) for line in lines[:2]] == [f"model kind {header}", f"a measured {first}"]
     assert max(map(len, lines)) <= width and not any(line.startswith("silent") for line in lines)
-    found = re.search("^More columns in the CSV: (.*)$", text, re.MULTILINE)
-    assert (found[1] if found else "") == more
+    result = re.search("^More columns in the CSV: (.*)$", text, re.MULTILINE)
+    assert (result[1] if result else "") == more

@@ -85,11 +85,11 @@ def gone(*names: str) -> Callable[[], object]:
 
 def same_size_same_time(path: str) -> None:
     """Another content of the same size, with the times that the file had."""
-    found = Path(path).stat()
+    result = Path(path).stat()
     content = Path(path).read_bytes()
     Path(path).write_bytes(content[::-1])
-    os.utime(path, ns=(found.st_atime_ns, found.st_mtime_ns))
-    assert Path(path).stat().st_size == found.st_size and Path(path).stat().st_mtime_ns == found.st_mtime_ns
+    os.utime(path, ns=(result.st_atime_ns, result.st_mtime_ns))
+    assert Path(path).stat().st_size == result.st_size and Path(path).stat().st_mtime_ns == result.st_mtime_ns
 
 
 def older(path: str) -> None:
@@ -106,9 +106,9 @@ def copied_over(path: str, content: str) -> None:
 
 def moved_over(path: str, content: str) -> None:
     """A rename, as git, rsync and editors write: another inode with the same size and time."""
-    found = Path(path).stat()
+    result = Path(path).stat()
     Path("moved").write_text(content)
-    os.utime("moved", ns=(found.st_atime_ns, found.st_mtime_ns))
+    os.utime("moved", ns=(result.st_atime_ns, result.st_mtime_ns))
     Path("moved").replace(path)
 
 
@@ -217,8 +217,8 @@ def test_a_new_version_of_a_library(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_long_values_are_shortened_in_words_only() -> None:
     long = "x" * 500
     make(one(parameters={"a": long}))
-    said = why(one(parameters={"a": long + "y"}))
-    assert said is not None and len(said) < 150 and said.count("…") == 2
+    output = why(one(parameters={"a": long + "y"}))
+    assert output is not None and len(output) < 150 and output.count("…") == 2
     assert why(one(parameters={"a": long})) is None
 
 
@@ -253,8 +253,8 @@ def test_what_cannot_be_read_is_not_current_and_no_error(error: Exception) -> No
 
 
 def test_the_record_can_lie_elsewhere() -> None:
-    step = one(record="data/all.made.json")
-    make(step)
+    artifact = one(record="data/all.made.json")
+    make(artifact)
     assert not Path(RECORD).exists() and why(one(record="data/all.made.json")) is None
     assert why(one()) == NO_RECORD
 
@@ -262,8 +262,8 @@ def test_the_record_can_lie_elsewhere() -> None:
 def test_a_record_names_all_and_neither_time_nor_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     make(one())
     content = Path(RECORD).read_bytes()
-    made = read_provenance(one().record)
-    assert made == Provenance(
+    result = read_provenance(one().record)
+    assert result == Provenance(
         step="one b",
         inputs={SOURCE: sha256_file(SOURCE)},
         parameters={"limit": 3, "models": ["a", "b"], "about": {"x": 1}},
@@ -288,12 +288,12 @@ def test_a_record_names_all_and_neither_time_nor_place(tmp_path: Path, monkeypat
 @pytest.mark.parametrize("change", [put(SOURCE, "changed"), lambda: same_size_same_time(SOURCE)])
 def test_an_input_that_changes_while_it_is_read(change: Callable[[], object]) -> None:
     for before in (False, True):  # without a record, and with one
-        step = one()
-        inputs = step.input_digests()
-        write(step)
+        artifact = one()
+        inputs = artifact.input_digests()
+        write(artifact)
         change()
         with pytest.raises(PunchlineError, match=rf"^{SOURCE}: the file changed while it was being read.*same command"):
-            write_provenance(step, inputs)
+            write_provenance(artifact, inputs)
         assert why(one()) is not None
         assert Path(RECORD).exists() is before
         Path(SOURCE).write_text("abc")
@@ -303,12 +303,12 @@ def test_an_input_that_changes_while_it_is_read(change: Callable[[], object]) ->
 
 @pytest.mark.parametrize("lost", [SOURCE, "data/one.md"])
 def test_a_file_lost_before_the_record_is_written_leaves_no_record(lost: str) -> None:
-    step = one()
-    inputs = step.input_digests()
-    write(step)
+    artifact = one()
+    inputs = artifact.input_digests()
+    write(artifact)
     Path(lost).unlink()
     with pytest.raises(OSError, match=lost):
-        write_provenance(step, inputs)
+        write_provenance(artifact, inputs)
     assert not Path(RECORD).exists()
 
 

@@ -71,17 +71,17 @@ def test_assignment_is_balanced_and_overlaps(groups: list[str], of: tuple[int, i
 def test_items_are_drawn_evenly(sources: dict[str, str], count: int) -> None:
     order = drawing_order(sources, 0)
     assert order == drawing_order(dict(sorted(sources.items())), 0)
-    found = order[:count]
-    assert len(set(found)) == len(found) == min(count, len(sources))
-    drawn, there = Counter(sources[item] for item in found), Counter(sources.values())
+    result = order[:count]
+    assert len(set(result)) == len(result) == min(count, len(sources))
+    drawn, there = Counter(sources[item] for item in result), Counter(sources.values())
     assert all(drawn[source] >= min(there[source], max(drawn.values()) - 1) for source in there)
 
 
 @given(st.lists(st.integers(0, 99), min_size=1, max_size=50, unique=True), st.integers(1, 4))
 def test_every_stretch_has_its_check(units: list[int], checks: int) -> None:
-    found = with_checks(units, range(100, 100 + checks), "1", 0)
-    assert [unit for unit in found if unit < 100] == units
-    assert [unit for unit in found if unit >= 100] == list(range(100, 100 + checks))
+    result = with_checks(units, range(100, 100 + checks), "1", 0)
+    assert [unit for unit in result if unit < 100] == units
+    assert [unit for unit in result if unit >= 100] == list(range(100, 100 + checks))
 
 
 def test_pairs_of_raters_and_orders_of_texts_vary() -> None:

@@ -317,10 +317,10 @@ def test_a_killed_server_loses_no_acknowledged_vote(serving: Serving) -> None:
     for thread in threads:
         thread.join()
     assert "/r/" not in "".join(served.communicate())  # no log holds a secret
-    for rater, found in acknowledged.items():
+    for rater, result in acknowledged.items():
         history = stored(Votes(votes.path), rater)
-        assert history[: len(found)] == found
-        assert len(history) - len(found) <= 1  # one whose reply was on its way
+        assert history[: len(result)] == result
+        assert len(history) - len(result) <= 1  # one whose reply was on its way
 
 
 def test_on_a_full_disk_no_vote_is_acknowledged(serving: Serving) -> None:
@@ -366,8 +366,8 @@ def test_another_raters_link_asks_before_it_takes_over() -> None:
     votes = made()
     http, link = client(votes, "1"), f"/r/{votes.new_secret('2')}"
     http.post("/items/1", data={"answer-": "3", "note": "of the first"})
-    asked = http.get(link)
-    assert asked.status_code == 200 and f'action="{link}"' in asked.text
+    requests = http.get(link)
+    assert requests.status_code == 200 and f'action="{link}"' in requests.text
     assert "of the first" in http.get("/items/1").text  # nothing has changed
     assert http.post(link).status_code == 200
     assert "of the first" not in http.get("/items/1").text and "0 of" in http.get("/").text

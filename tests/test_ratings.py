@@ -157,21 +157,21 @@ ITEMS = {f"x_{n}": Item(benchmark="b", item_id=f"x_{n}", source="s", cluster="c"
 
 @pytest.mark.parametrize(("study", "task", "questions"), [("pixelhumor/relevance", "", 1), ("texts", "description", 3)])
 def test_a_sheet_is_blind_and_its_key_opens_it(tmp_path: Path, study: str, task: str, questions: int) -> None:
-    said = {(item_id, task, source): text for item_id in ITEMS for source, text in TEXTS.items()}
+    output = {(item_id, task, source): text for item_id in ITEMS for source, text in TEXTS.items()}
     _, _, declaration = declared(study)
-    sheet, key = blinded(declaration, said, ITEMS, 0)
-    assert (sheet, key) == blinded(declaration, dict(reversed(said.items())), ITEMS, 0)
-    assert sheet != blinded(declaration, said, ITEMS, 1)[0] and "GPT-4o" not in sheet
+    sheet, key = blinded(declaration, output, ITEMS, 0)
+    assert (sheet, key) == blinded(declaration, dict(reversed(output.items())), ITEMS, 0)
+    assert sheet != blinded(declaration, output, ITEMS, 1)[0] and "GPT-4o" not in sheet
     rows = [cells for _, cells in parse_csv(sheet.encode(), (), file="sheet.csv")]
     assert len(rows) == 10 * questions
     assert not any(row["explanation"].startswith(("=", "+", "-", "@")) for row in rows)
     filled, keyed = tmp_path / "r1.csv", tmp_path / "key.csv"
     filled.write_text(sheet.replace(",\n", ",4\n"))
     keyed.write_text(key)
-    found = unblinded(filled, keyed)
-    assert {(one.item_id, one.about.get("task", ""), one.source) for one in found} == set(said)
-    assert all((one.score, one.rater) == (4, "r1") for one in found)
-    assert len(read_ratings(as_csv(found).encode(), "r.csv")[0]) == 10 * questions
+    result = unblinded(filled, keyed)
+    assert {(one.item_id, one.about.get("task", ""), one.source) for one in result} == set(output)
+    assert all((one.score, one.rater) == (4, "r1") for one in result)
+    assert len(read_ratings(as_csv(result).encode(), "r.csv")[0]) == 10 * questions
     filled.write_text(sheet)
     assert unblinded(filled, keyed) == []
 

@@ -74,13 +74,13 @@ def test_there_are_enough_and_each_is_there_once() -> None:
 
 @pytest.mark.parametrize("phrasing", PHRASINGS, ids=lambda one: one.name)
 def test_every_phrasing_is_read_right(phrasing: Phrasing) -> None:
-    found = phrasing.read(phrasing.answer)
-    assert plain(found.value) == phrasing.says
-    if found.value is not None:
-        assert 0 <= found.start < found.end <= len(phrasing.answer)
-        assert phrasing.answer[found.start : found.end].strip()
+    result = phrasing.read(phrasing.answer)
+    assert plain(result.value) == phrasing.says
+    if result.value is not None:
+        assert 0 <= result.start < result.end <= len(phrasing.answer)
+        assert phrasing.answer[result.start : result.end].strip()
     else:
-        assert (found.start, found.end) == (0, 0)
+        assert (result.start, result.end) == (0, 0)
 
 
 THOUGHTS = (
@@ -97,9 +97,9 @@ closed = [one for one in PHRASINGS if not one.has_thoughts]
 @settings(max_examples=400)
 @given(st.sampled_from(closed), st.sampled_from(THOUGHTS))
 def test_thoughts_before_it_change_nothing(phrasing: Phrasing, thought: str) -> None:
-    found = phrasing.read(thought + phrasing.answer)
-    assert plain(found.value) == phrasing.says
-    assert found.value is None or found.start >= len(thought)
+    result = phrasing.read(thought + phrasing.answer)
+    assert plain(result.value) == phrasing.says
+    assert result.value is None or result.start >= len(thought)
 
 
 FORMATS = ("{", "<", "\\", "|", "#", "```", "[", "*", "~", "_", "$")
@@ -171,9 +171,9 @@ def test_a_sentence_beside_it_makes_no_reading_wrong() -> None:
     for phrasing in answered:
         answer = phrasing.answer.rstrip()
         for beside in (f"{BESIDE}\n\n{answer}", f"{answer}\n\n{BESIDE}"):
-            found = plain(phrasing.read(beside).value)
-            assert found in (phrasing.says, None) or answer.endswith("?"), (phrasing, beside)
-            unread += found != phrasing.says
+            result = plain(phrasing.read(beside).value)
+            assert result in (phrasing.says, None) or answer.endswith("?"), (phrasing, beside)
+            unread += result != phrasing.says
     assert unread < len(answered) / 40
 
 
@@ -181,5 +181,5 @@ def test_a_place_among_options_without_texts() -> None:
     letters = {"A": "Yes", "B": "No"}
     places = [("last", "ABC", "C"), ("second", "AB", "B"), ("third", "AB", None), ("last", "", None)]
     assert [choice.choice(f"The {place} option.", given).value for place, given, _ in places] == [p[2] for p in places]
-    said = [yes_no.yes_no(f"The {place} option.", letters=letters).value for place in ("last", "first", "third")]
-    assert said == ["No", "Yes", None] and yes_no.yes_no("The last option.").value is None
+    output = [yes_no.yes_no(f"The {place} option.", letters=letters).value for place in ("last", "first", "third")]
+    assert output == ["No", "Yes", None] and yes_no.yes_no("The last option.").value is None

@@ -103,14 +103,14 @@ def plain(value: Any) -> Any:
 
 
 def cases() -> list[Any]:
-    found = []
+    result = []
     for path in sorted(FOLDER.glob("*.yaml")):
         for document in yaml.safe_load_all(path.read_text(encoding="utf-8")):
             for place, (*reading, answer) in enumerate(document["cases"], 1):
                 expected = reading[0] if len(reading) == 1 else reading
                 name = f"{path.stem}-{document['reader']}-{place}"
-                found.append(pytest.param(path.stem, document["reader"], expected, answer, id=name))
-    return found
+                result.append(pytest.param(path.stem, document["reader"], expected, answer, id=name))
+    return result
 
 
 @pytest.mark.parametrize(("benchmark", "reader", "reading", "answer"), cases())

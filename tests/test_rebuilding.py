@@ -30,24 +30,24 @@ def rebuilt_the_same(step: Artifact) -> None:
 
 def chain(**parameters: Any) -> dict[str, Artifact]:
     """source → one → two → three; three also takes `other`."""
-    steps: dict[str, Artifact] = {}
+    artifacts: dict[str, Artifact] = {}
 
     def need(name: str) -> Input:
-        return Input(name, f"data/{name}.txt", steps[name])
+        return Input(name, f"data/{name}.txt", artifacts[name])
 
     def step(name: str, *needs: Input) -> None:
         given = {"p": parameters.get(name, 0)}
-        steps[name] = Artifact((f"data/{name}.txt",), needs, BUILD, given, rule=name)
+        artifacts[name] = Artifact((f"data/{name}.txt",), needs, BUILD, given, rule=name)
 
     step("one", Input("source", SOURCE))
     step("two", need("one"))
     step("three", need("two"), Input("source", OTHER))
-    return steps
+    return artifacts
 
 
 def make_chain() -> None:
-    for step in chain().values():
-        make(step)
+    for artifact in chain().values():
+        make(artifact)
 
 
 def stale(steps: Mapping[str, Artifact], *again: str) -> list[str]:
@@ -58,12 +58,12 @@ def stale(steps: Mapping[str, Artifact], *again: str) -> list[str]:
 
 def run(steps: Callable[[], Mapping[str, Artifact]]) -> list[str]:
     """Build what is not current when its turn comes; its names."""
-    made = []
+    result = []
     for name in steps():
         if stale({name: steps()[name]}):
             make(steps()[name])
-            made.append(name)
-    return made
+            result.append(name)
+    return result
 
 
 @pytest.mark.parametrize(
@@ -100,11 +100,11 @@ def test_a_run_builds_no_more_than_it_must(spoil: Callable[[], object], expected
 def test_a_parameter_changes_all_that_depends_on_it(changed: str, expected: list[str]) -> None:
     make_chain()
     assert stale(chain(), changed) == [name for name in expected if name == changed]
-    found = chain(**{changed: 1})
+    result = chain(**{changed: 1})
     status = Status()
-    assert [name for name, step in found.items() if status.of_all(step) is not None] == expected
+    assert [name for name, step in result.items() if status.of_all(step) is not None] == expected
     if changed == "one":
-        assert status.of_all(found["three"]) == f"{ONE} is not current: p: 0 → 1"
+        assert status.of_all(result["three"]) == f"{ONE} is not current: p: 0 → 1"
     assert run(lambda: chain(**{changed: 1})) == expected
 
 
@@ -115,10 +115,10 @@ def test_a_rebuild_with_the_same_content_ends_there() -> None:
 
 
 def test_what_must_be_there_first_decides_nothing() -> None:
-    steps = chain()
-    needs = (Input("source", OTHER), Input("first", ONE, steps["one"], decides=False))
+    artifacts = chain()
+    needs = (Input("source", OTHER), Input("first", ONE, artifacts["one"], decides=False))
     last = Artifact(("data/last.txt",), needs, BUILD, rule="last")
-    make(steps["one"])
+    make(artifacts["one"])
     inputs = last.input_digests()
     write(last)
     Path(ONE).write_text("changed meanwhile")
@@ -133,11 +133,11 @@ def test_what_an_artifact_names_decides_although_it_is_not_read() -> None:
     """A lineage names the source; the source changes, and what is built from it does not."""
 
     def steps() -> dict[str, Artifact]:
-        found = chain()
-        return found | {"three": replace(found["three"], names=lambda: dependencies(found["two"]))}
+        result = chain()
+        return result | {"three": replace(result["three"], names=lambda: dependencies(result["two"]))}
 
-    for step in steps().values():
-        make(step)
+    for artifact in steps().values():
+        make(artifact)
     assert set(read_provenance(record_of(THREE)).inputs) == {SOURCE, ONE, TWO, OTHER}  # type: ignore[union-attr]
     rebuilt_the_same(steps()["one"])
     assert stale(steps()) == ["three"] and why(steps()["three"]) == f"{SOURCE} changed"
@@ -164,11 +164,11 @@ def test_intact_outputs_can_be_outdated_all_the_same(spoil: Callable[[], object]
 def test_each_source_is_read_once() -> None:
     looked: list[int] = []
     needs = (Input("source", SOURCE, content=lambda: looked.append(1)),)
-    steps = {f"n{n}": Artifact((f"data/n{n}",), needs, BUILD, rule=f"n{n}") for n in range(5)}
-    for step in steps.values():
-        make(step)
+    artifacts = {f"n{n}": Artifact((f"data/n{n}",), needs, BUILD, rule=f"n{n}") for n in range(5)}
+    for artifact in artifacts.values():
+        make(artifact)
     looked.clear()
-    assert stale(steps) == [] and looked == [1]
+    assert stale(artifacts) == [] and looked == [1]
 
 
 OPERATIONS = st.lists(
@@ -215,7 +215,7 @@ def test_whatever_happens_a_run_gives_what_a_run_from_nothing_gives(
         elif what == "run":
             run_all()
     run_all()
-    found = {path: Path(path).read_text() for path in (ONE, TWO, THREE)}
+    result = {path: Path(path).read_text() for path in (ONE, TWO, THREE)}
     shutil.rmtree("data")
     run_all()
-    assert found == {path: Path(path).read_text() for path in found}
+    assert result == {path: Path(path).read_text() for path in result}

@@ -24,8 +24,8 @@ def test_by_hand(answers: str, expected: dict[str, Any]) -> None:
     cells = [
         (f"i{n}", f"c{n}", answer, float(answer == "A")) for n, word in enumerate(answers.split()) for answer in word
     ]
-    found = statistics(pd.DataFrame(cells, columns=["item_id", "cluster", "answer", "right"]).assign(sample=0))
-    assert {name: found[name] for name in expected} == pytest.approx(expected) and bool(found) == bool(expected)
+    result = statistics(pd.DataFrame(cells, columns=["item_id", "cluster", "answer", "right"]).assign(sample=0))
+    assert {name: result[name] for name in expected} == pytest.approx(expected) and bool(result) == bool(expected)
 
 
 def test_samples_of_a_judge_are_in_its_card_only() -> None:

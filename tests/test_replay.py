@@ -66,10 +66,10 @@ def good(tmp_path: Path) -> Path:
 )
 def test_answers(good: Path, task: str, item_id: str, changes: dict[str, Any], expected: tuple[Any, ...]) -> None:
     engine = engines.load(card(good), seed=0)
-    asked = request(task, item_id, **changes)
-    (response,) = engine.answer([asked], {}, "key")
+    requests = request(task, item_id, **changes)
+    (response,) = engine.answer([requests], {}, "key")
     assert (response.state, response.text, response.reason) == expected
-    assert (response.request_id, response.model_key, response.engine) == (asked.request_id, "key", "replay")
+    assert (response.request_id, response.model_key, response.engine) == (requests.request_id, "key", "replay")
     assert not engine.needs_images
 
 
@@ -122,8 +122,8 @@ def test_a_byte_order_mark_is_no_content() -> None:
 
 def test_file_not_there(tmp_path: Path) -> None:
     engine = replay.engine(card(tmp_path / "no.json"), seed=0)
-    said = r"config/model/gpt\.yaml, field path: .*no\.json.*No such file.*working dir"
-    with pytest.raises(PunchlineError, match=said):
+    output = r"config/model/gpt\.yaml, field path: .*no\.json.*No such file.*working dir"
+    with pytest.raises(PunchlineError, match=output):
         engine.identity()
     with pytest.raises(PunchlineError, match="directory"):
         replay.engine(card(tmp_path), seed=0).identity()
@@ -176,10 +176,10 @@ def test_good_files_are_read_as_they_stand(value: dict[str, dict[str, str | None
 
 def test_answers_are_read_for_a_judge_only_where_the_benchmark_has_one(tmp_path: Path) -> None:
     """Files of other benchmarks are large, and may not be there yet."""
-    asked: dict[str, Any] = {"conditions": ["default"], "extractor": None, "judge": None, "scorers": {}}
+    requests: dict[str, Any] = {"conditions": ["default"], "extractor": None, "judge": None, "scorers": {}}
     for name, reads in (("pixelhumor", False), ("humorbench", True)):
         path = str(tmp_path / "absent")
         about = {"format": name, "path": path} | ({"annotations": path} if reads else {})
         card = ModelCard(name="m", engine="replay", options=about)
         with pytest.raises(PunchlineError) if reads else nullcontext():
-            assert passes_of(benchmarks.load(name), card, replay.engine(card, 0), **asked) == {}
+            assert passes_of(benchmarks.load(name), card, replay.engine(card, 0), **requests) == {}

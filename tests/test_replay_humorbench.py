@@ -119,8 +119,8 @@ def test_explanations_and_verdicts_are_answered(tmp_path: Path) -> None:
         ("missing", None, "item not in the file"),
     ]
     golds = {row: Gold(benchmark="humorbench", item_id=row, values={"element": "e"}) for row in ("6", "7")}
-    asked = [judge_request(item(row), gold, explained[row], "paper") for row, gold in golds.items()]
-    given, none = engine.answer(asked, {}, "key")
+    sent = [judge_request(item(row), gold, explained[row], "paper") for row, gold in golds.items()]
+    given, none = engine.answer(sent, {}, "key")
     assert (parse_verdict(given.text or ""), given.effective) == ("PASS", {"judge": "gpt-4o"})
     assert (none.state, none.reason, none.effective) == ("missing", "question not in the file", {})
     assert engine.unknown([str(row) for row in range(499)]) == ["9999"]
@@ -141,11 +141,11 @@ def test_who_judges_released_answers(tmp_path: Path, judges: tuple[str, str], as
     path.write_bytes(table(*(ROW | {"annotation_row": str(n), "autograder_model": j} for n, j in enumerate(judges))))
     options = {"format": "humorbench", "path": str(path)}
     card = ModelCard(name="o1", engine="replay", options=options)
-    made = replay.engine(card, 0)
-    who = {
+    result = replay.engine(card, 0)
+    rater = {
         name: passes_of(
-            load(name), card, made, conditions=["default"], judge=asked, extractor=None, scorers={"cosine": "labse"}
+            load(name), card, result, conditions=["default"], judge=asked, extractor=None, scorers={"cosine": "labse"}
         )
         for name in ("humorbench", "pixelhumor")
     }
-    assert who == {"humorbench": {JUDGE: expected}, "pixelhumor": {}}
+    assert rater == {"humorbench": {JUDGE: expected}, "pixelhumor": {}}

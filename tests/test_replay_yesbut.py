@@ -37,12 +37,12 @@ def test_replay(tmp_path: Path) -> None:
     assert [Path(file).name for file in engine.files] == ["description_prompt1.json", "moral_mcq_prompt2.json"]
     assert engine.unknown(["00001.jpg"]) == ["00009.jpg"]
     (item,) = items(corpus())
-    asked = yesbut.requests(item)
-    said = {(r.condition, r.task): a for r, a in zip(asked, engine.answer(asked, {}, "k"), strict=True)}
-    assert said["default", "moral_mcq_2"].text == "B" and said["default", "description_1"].text == "x"
-    assert said["default", "moral_mcq_1"].reason == "question not in the file"
-    assert said["oracle", "moral_mcq_2"].state == "missing"
-    assert sum(response.state == "ok" for response in said.values()) == 2
+    requests = yesbut.requests(item)
+    output = {(r.condition, r.task): a for r, a in zip(requests, engine.answer(requests, {}, "k"), strict=True)}
+    assert output["default", "moral_mcq_2"].text == "B" and output["default", "description_1"].text == "x"
+    assert output["default", "moral_mcq_1"].reason == "question not in the file"
+    assert output["oracle", "moral_mcq_2"].state == "missing"
+    assert sum(response.state == "ok" for response in output.values()) == 2
 
 
 def test_replay_key_depends_on_names_and_contents(tmp_path: Path) -> None:

@@ -97,13 +97,13 @@ def test_charts_hold_no_script_and_no_address_of_elsewhere() -> None:
 
 def test_lower_errors_stand_higher_and_kinds_apart() -> None:
     rows = [("bad", "measured", "0.9"), ("good", "measured", "0.1"), ("guess", "baseline", "0.0")]
-    made = figures.forest(sheet(*({"model": m, "kind": k, "wer": v} for m, k, v in rows)))
-    text = json.dumps(made)
+    result = figures.forest(sheet(*({"model": m, "kind": k, "wer": v} for m, k, v in rows)))
+    text = json.dumps(result)
     assert text.index("good") < text.index("bad") < text.index("guess")
     assert figures.forest(sheet({"model": "a", "kind": "measured", "wer": ""})) == {}
     assert figures.svg({}) == ""
 
 
 def test_a_table_without_a_value_is_drawn_as_that() -> None:
-    made = figures.svg(figures.on_paper(figures.nothing("results/<b>.csv")))
-    assert "results/&lt;b&gt;.csv has no value to draw" in made and "currentColor" not in made
+    result = figures.svg(figures.on_paper(figures.nothing("results/<b>.csv")))
+    assert "results/&lt;b&gt;.csv has no value to draw" in result and "currentColor" not in result

@@ -59,8 +59,8 @@ def test_an_answer_at_a_glance(
 ) -> None:
     gold = Gold(benchmark="pixelhumor", item_id="c", values={"Q1": ["Yes"], "Q2": ["Singing"]})
     read = tuple(parsed) if parsed else None
-    made = score("c", task=task, state=state, parsed=read, metrics=metrics, responses=("d",))
-    assert code(made, benchmarks.right("pixelhumor", made, gold)) == expected
+    result = score("c", task=task, state=state, parsed=read, metrics=metrics, responses=("d",))
+    assert code(result, benchmarks.right("pixelhumor", result, gold)) == expected
 
 
 def test_values_are_packed() -> None:

@@ -33,14 +33,14 @@ def test_labels_stages_and_clusters_are_those_of_the_paper(root: Path) -> None:
 )
 def test_scores(text: str | None, gold: str, state: State, metrics: dict[str, float]) -> None:
     item = Item(benchmark="satire", item_id="a", source="stage_2", cluster="c", fields={"stage": "2"})
-    (asked,) = satire.requests(item)
-    answers: dict[str, Response] = {} if text is None else {"satirical": response(asked, text)}
+    (requests,) = satire.requests(item)
+    answers: dict[str, Response] = {} if text is None else {"satirical": response(requests, text)}
     right = Gold(benchmark="satire", item_id="a", values={"satirical": gold})
     (score,) = satire.score_item(answers, item, right, "m", "paper")
     assert (score.state, score.metrics) == (state, metrics)
 
 
 def test_baselines() -> None:
-    (asked,) = satire.requests(Item(benchmark="satire", item_id="a", source="stage_2", cluster="c", fields={}))
-    assert {satire.baseline("random", asked, random.Random(n)) for n in range(9)} == {"Yes", "No"}
-    assert satire.baseline("ocr", asked, random.Random(0)) is None
+    (requests,) = satire.requests(Item(benchmark="satire", item_id="a", source="stage_2", cluster="c", fields={}))
+    assert {satire.baseline("random", requests, random.Random(n)) for n in range(9)} == {"Yes", "No"}
+    assert satire.baseline("ocr", requests, random.Random(0)) is None

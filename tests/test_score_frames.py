@@ -84,8 +84,8 @@ def test_models_share_categories_and_items_that_are_not_known_are_left_out() -> 
     few = {name: ITEMS[name] for name in "ca"}
     of_few = items_frame(few, GOLDS)
     frames = [scores_frame(scores, of_few, "released", ("acc",)) for scores in (SCORES, SCORES[:1], [score("c", "Q9")])]
-    found = [([*frame.item_id], frame.row.tolist(), len(own)) for frame, own in frames]
-    assert found == [(["a", "a"], [0, 1], 2), ([], [], 0), (["c"], [0], 1)]
+    result = [([*frame.item_id], frame.row.tolist(), len(own)) for frame, own in frames]
+    assert result == [(["a", "a"], [0, 1], 2), ([], [], 0), (["c"], [0], 1)]
     kinds = [[frame[name].dtype for name in ("item_id", "cluster", "state")] for frame, _ in frames]
     assert kinds[0] == kinds[1] == kinds[2]
     assert [list(kind.categories) for kind in kinds[0]] == [["c", "a"], ["a", "c"], list(STATES)]
@@ -125,8 +125,8 @@ def test_statistics_by_hand() -> None:
 def test_paired_means_are_over_what_both_have() -> None:
     other = {**VALUES, ("a", "Q1"): None, ("b", "Q1"): 1.0, ("d", "Q1"): 1.0}
     one, two = (part[part.task == "Q1"] for part in (frame_of(VALUES), frame_of(other)))
-    found = [(each.n, each.point(), len(each.given)) for each in paired(one, two, "acc")]
-    assert found == [(2, 0.375, 3), (2, 1, 3), (2, -0.625, 3)]
+    result = [(each.n, each.point(), len(each.given)) for each in paired(one, two, "acc")]
+    assert result == [(2, 0.375, 3), (2, 1, 3), (2, -0.625, 3)]
 
 
 def test_what_made_false_of_nan_is_refused() -> None:
@@ -141,8 +141,13 @@ def test_labels_count_scored_rows_and_nothing_else() -> None:
     marks = {"a": (("Pun",), True), "b": (None, True), "c": (("Dark", "pun"), True), "d": (("Pun",), False)}
     scores = [score(name, "Q1", parsed=read, gold=("Pun",), scored=counts) for name, (read, counts) in marks.items()]
     part, _ = scores_frame(scores, items_frame(*reversed(known(scores))), "released")
-    found = Labels(part)
-    assert {name: cell.point() for name, cell in found.confusion("pun").items()} == {"tp": 2, "fp": 0, "tn": 0, "fn": 1}
-    assert (found.exact().point(), found.exact().n, found.recall("pun").point()) == (1 / 3, 3, 2 / 3)
-    assert [found.with_size(*size).point() for size in ((0, 0), (1, 1), (2, 5))] == [1, 1, 1]
+    result = Labels(part)
+    assert {name: cell.point() for name, cell in result.confusion("pun").items()} == {
+        "tp": 2,
+        "fp": 0,
+        "tn": 0,
+        "fn": 1,
+    }
+    assert (result.exact().point(), result.exact().n, result.recall("pun").point()) == (1 / 3, 3, 2 / 3)
+    assert [result.with_size(*size).point() for size in ((0, 0), (1, 1), (2, 5))] == [1, 1, 1]
     assert (Labels(part[3:]).f1().n, len(Labels(part[3:]).f1().given)) == (0, 1)

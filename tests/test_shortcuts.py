@@ -47,9 +47,9 @@ def values(of: Read, shortcut: str) -> dict[tuple[str, str], float | None]:
 def test_values_on_released_annotations(
     mirror: Path, root: Path, benchmark: str, shortcut: str, expected: dict[tuple[str, str], float]
 ) -> None:
-    found = values(read(benchmark, mirror, root), shortcut)
+    result = values(read(benchmark, mirror, root), shortcut)
     tolerance = 0.01 if shortcut.endswith("only") else 1e-3  # a solver's rounding may turn an answer
-    assert {key: found[key] for key in expected} == pytest.approx(expected, rel=tolerance)
+    assert {key: result[key] for key in expected} == pytest.approx(expected, rel=tolerance)
 
 
 def test_rows(root: Path) -> None:
@@ -90,6 +90,8 @@ def test_always_majority_answers_what_most_gold_labels_say(mirror: Path, root: P
     majority = engines.load(read_card("always-majority"), 0)
     questions = questions_of(*of, "released")
     known = {task: part["right"].mode()[0] for task, part in questions.groupby("task")}
-    asked = [request for request in of[0].requests(next(iter(of[1].values()))) if request.condition == DEFAULT]
-    said = {request.task: answer.text for request, answer in zip(asked, majority.answer(asked, {}, "k"), strict=True)}
-    assert {task: said[task] for task in known if said.get(task)} == ({} if name == "stripcipher" else known)
+    requests = [request for request in of[0].requests(next(iter(of[1].values()))) if request.condition == DEFAULT]
+    output = {
+        request.task: answer.text for request, answer in zip(requests, majority.answer(requests, {}, "k"), strict=True)
+    }
+    assert {task: output[task] for task in known if output.get(task)} == ({} if name == "stripcipher" else known)

@@ -44,30 +44,30 @@ class Lengths:
 def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Similarity:
     """An engine with everything at hand, and `Lengths` for a model."""
     monkeypatch.setattr(similarity, "_installed", lambda module: True)
-    made = similarity.engine(card(metric="cosine", id=str(tmp_path)), 0)
-    made._loaded = Lengths()  # type: ignore[assignment]
-    return made
+    result = similarity.engine(card(metric="cosine", id=str(tmp_path)), 0)
+    result._loaded = Lengths()  # type: ignore[assignment]
+    return result
 
 
 def answers(engine: Similarity, requests: Sequence[Request]) -> list[Response]:
     """Responses in the order of the requests."""
-    found: dict[str, list[Response]] = {}
+    result: dict[str, list[Response]] = {}
     for response in engine.answer(requests, {}, "key"):
         assert (response.model_key, response.engine) == ("key", "similarity")
         assert (response.text is None) == (response.state != "ok") == (response.reason is not None)
-        found.setdefault(response.request_id, []).append(response)
-    assert sum(map(len, found.values())) == len(requests)
-    return [found[request.request_id].pop() for request in requests]
+        result.setdefault(response.request_id, []).append(response)
+    assert sum(map(len, result.values())) == len(requests)
+    return [result[request.request_id].pop() for request in requests]
 
 
 @pytest.mark.parametrize("name", ["bertscore", "bertscore-minilm", "labse", "minilm"])
 def test_the_cards_are_pinned(name: str, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(root)
-    made = engines.load(read_card(name, "config/judge"), 0)
-    identity = made.identity()
+    result = engines.load(read_card(name, "config/judge"), 0)
+    identity = result.identity()
     assert identity["revision"] and identity["metric"] in similarity.METRICS
     assert ("layers" in identity) == (identity["metric"] == "bertscore")
-    assert not made.needs_images
+    assert not result.needs_images
 
 
 def test_blank_texts_are_zero_without_a_model(engine: Similarity) -> None:
@@ -100,28 +100,28 @@ def test_a_comparison_is_read_as_it_was_written(candidate: str, reference: str) 
 
 def test_absent_packages_fail_every_request(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(similarity, "_installed", lambda package: package not in ("bert-score", "torch"))
-    made = similarity.engine(card(metric="bertscore", id="a/b", layers=1, revision="0" * 40), 0)
+    result = similarity.engine(card(metric="bertscore", id="a/b", layers=1, revision="0" * 40), 0)
     reason = "not installed: torch, bert-score; they are the extra `metrics`: make metrics"
-    assert made.unavailable() == reason
-    found = answers(made, [asked("a", "b"), asked("", "b")])
-    assert [(r.state, r.reason) for r in found] == [("failed", reason)] * 2
+    assert result.unavailable() == reason
+    matches = answers(result, [asked("a", "b"), asked("", "b")])
+    assert [(r.state, r.reason) for r in matches] == [("failed", reason)] * 2
 
 
 def test_an_absent_package_of_weights(monkeypatch: pytest.MonkeyPatch) -> None:
     present = ("torch", "transformers", "sentence-transformers")
     monkeypatch.setattr(similarity, "_installed", lambda module: module in present)
-    made = similarity.engine(card(metric="cosine", id="package:no-such-weights"), 0)
-    assert made.unavailable() == "not installed: no-such-weights; they are the extra `metrics`: make metrics"
-    assert made.identity()["revision"] is None
+    result = similarity.engine(card(metric="cosine", id="package:no-such-weights"), 0)
+    assert result.unavailable() == "not installed: no-such-weights; they are the extra `metrics`: make metrics"
+    assert result.identity()["revision"] is None
     monkeypatch.setattr(similarity, "_installed", lambda module: True)
-    made = similarity.engine(card(metric="cosine", id="package:punchline"), 0)
-    assert made.unavailable() == "punchline carries no model's folder"
+    result = similarity.engine(card(metric="cosine", id="package:punchline"), 0)
+    assert result.unavailable() == "punchline carries no model's folder"
 
 
 def test_an_absent_folder(engine: Similarity, tmp_path: Path) -> None:
-    made = similarity.engine(card(metric="cosine", id=str(tmp_path / "none")), 0)
-    assert made.unavailable() == f"no such folder: {tmp_path / 'none'}"
-    assert [r.state for r in answers(made, [asked("a", "b")])] == ["failed"]
+    result = similarity.engine(card(metric="cosine", id=str(tmp_path / "none")), 0)
+    assert result.unavailable() == f"no such folder: {tmp_path / 'none'}"
+    assert [r.state for r in answers(result, [asked("a", "b")])] == ["failed"]
 
 
 def test_weights_that_cannot_be_loaded_are_tried_once(engine: Similarity, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -149,9 +149,9 @@ def test_offline_nothing_is_tried(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         raise AssertionError("the network was tried")
 
     monkeypatch.setattr(socket, "getaddrinfo", refuse)
-    made = similarity.engine(card(metric="cosine", id="nobody/no-such-model", revision="0" * 40), 0)
-    assert "HF_HUB_OFFLINE forbids" in str(made.unavailable())
-    assert [r.state for r in answers(made, [asked("a", "b")] * 3)] == ["failed"] * 3
+    result = similarity.engine(card(metric="cosine", id="nobody/no-such-model", revision="0" * 40), 0)
+    assert "HF_HUB_OFFLINE forbids" in str(result.unavailable())
+    assert [r.state for r in answers(result, [asked("a", "b")] * 3)] == ["failed"] * 3
 
 
 def test_what_fails_fails_alone() -> None:

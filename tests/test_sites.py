@@ -113,8 +113,8 @@ def test_manifests_are_what_the_generator_writes(mirror: Path, tmp_path: Path) -
     for own in (ROOT / "data" / "manifests" / "yesbut").glob("*.json"):
         (tmp_path / "yesbut" / own.name).write_bytes(own.read_bytes())
     subprocess.run([sys.executable, str(generator), str(mirror)], check=True)
-    made = sorted(path.relative_to(tmp_path) for path in tmp_path.rglob("*") if path.suffix in (".csv", ".json"))
+    result = sorted(path.relative_to(tmp_path) for path in tmp_path.rglob("*") if path.suffix in (".csv", ".json"))
     folders = {"hummus", "humorbench", "humorbench_runs", "pixelhumor", "stripcipher", "yesbut"}
-    assert {str(path.parent) for path in made} == folders
-    for path in made:
+    assert {str(path.parent) for path in result} == folders
+    for path in result:
         assert (tmp_path / path).read_bytes() == (ROOT / "data" / "manifests" / path).read_bytes()

@@ -31,8 +31,8 @@ def test_the_tiny_model_has_the_same_bytes_each_time_and_in_another_process(tmp_
 def test_the_builder_starts_without_any_package_and_names_what_it_needs(root: Path) -> None:
     """.venv-vllm has neither pyarrow nor msgspec of ours; scripts/small_model.py runs there too."""
     script = [sys.executable, "-S", str(root / "scripts" / "small_model.py")]
-    said = subprocess.run(script, capture_output=True, text=True, env={}, check=False).stderr
-    assert "packages are not installed: torch, transformers" in said and said.endswith("Run make hf\n")
+    output = subprocess.run(script, capture_output=True, text=True, env={}, check=False).stderr
+    assert "packages are not installed: torch, transformers" in output and output.endswith("Run make hf\n")
 
 
 @needs_hf

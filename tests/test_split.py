@@ -170,9 +170,9 @@ PAGES = drawn_pages() | one_panel_images()
 @pytest.mark.parametrize("name", PAGES)
 def test_drawn_pages(name: str) -> None:
     image, boxes, least = PAGES[name]
-    found = split(image)
-    assert agree(found, boxes, least)
-    assert all(b.x2 <= image.shape[1] and b.y2 <= image.shape[0] for b in found)
+    result = split(image)
+    assert agree(result, boxes, least)
+    assert all(b.x2 <= image.shape[1] and b.y2 <= image.shape[0] for b in result)
 
 
 @settings(max_examples=60)
@@ -183,12 +183,12 @@ def test_drawn_pages(name: str) -> None:
 def test_boxes_lie_within_any_image(pattern: Any, zoom: int) -> None:
     image = np.kron(pattern, np.ones((zoom, zoom), np.uint8))
     before = image.copy()
-    found = split(image)
+    result = split(image)
     height, width = image.shape
-    assert found
-    assert all(0 <= b.x1 < b.x2 <= width and 0 <= b.y1 < b.y2 <= height for b in found)
-    assert found == split(np.dstack([image] * 3))
-    assert [found[i] for i in reading_order(found)] == found
+    assert result
+    assert all(0 <= b.x1 < b.x2 <= width and 0 <= b.y1 < b.y2 <= height for b in result)
+    assert result == split(np.dstack([image] * 3))
+    assert [result[i] for i in reading_order(result)] == result
     assert np.array_equal(image, before)
 
 
@@ -279,15 +279,15 @@ def test_the_real_comics(mirror: Path, numbered: bool) -> None:
         expected = [Box(b["x1"], b["y1"], b["x2"], b["y2"]) for b in gold[comic["comic_id"]]]
         if numbered:
             image = numbered_page(image, expected)
-        found = split(image)
+        result = split(image)
         free = list(expected)
-        for box in found:
+        for box in result:
             match = next((b for b in free if iou(box, b) >= 0.5), None)
             if match is not None:
                 free.remove(match)
                 hits += 1
-        boxes += len(found) + len(expected)
-        exact += len(found) == len(expected)
+        boxes += len(result) + len(expected)
+        exact += len(result) == len(expected)
     assert 2 * hits / boxes >= 0.97
     assert exact / len(comics) >= 0.96
 

@@ -50,8 +50,8 @@ def shares(hits: int, n: int) -> list[float]:
 
 def test_point() -> None:
     ones = of(np.array([[1.0], [0.0], [1.0]]), total)
-    made = [estimate([1, 0, 0, 1]), estimate([]), of(np.zeros((3, 2)), mean), ones]
-    assert [(one.point(), one.n) for one in made] == [(0.5, 4), (None, 0), (None, 3), (2, 3)]
+    result = [estimate([1, 0, 0, 1]), estimate([]), of(np.zeros((3, 2)), mean), ones]
+    assert [(one.point(), one.n) for one in result] == [(0.5, 4), (None, 0), (None, 3), (2, 3)]
 
 
 @pytest.mark.parametrize(
@@ -136,8 +136,8 @@ def test_where_all_agree_it_is_clopper_and_pearsons(hits: int, n: int) -> None:
     exact = distributions.binomtest(hits, n).proportion_ci(method="exact")
     in_percent = of(np.column_stack([shares(hits, n), np.ones(n)]), percent)
     counted = of(np.array(shares(hits, n))[:, None], total)
-    for made, scale in ((estimate(shares(hits, n)), 1), (in_percent, 100), (counted, n)):
-        assert interval(made) == pytest.approx((scale * exact.low, scale * exact.high))
+    for result, scale in ((estimate(shares(hits, n)), 1), (in_percent, 100), (counted, n)):
+        assert interval(result) == pytest.approx((scale * exact.low, scale * exact.high))
 
 
 @pytest.mark.parametrize(("hits", "n"), [(1, 10), (5, 10), (49, 50), (117, 400), (2, 3)])
@@ -187,11 +187,11 @@ def test_paired_shares_have_bonett_and_prices_interval(cells: tuple[int, int], n
     b, c = cells
     d = [1.0] * b + [-1.0] * c + [0.0] * (n - b - c)
     first = estimate([float(value == 1) for value in d])
-    made = difference(first, estimate([float(value == -1) for value in d]))
+    result = difference(first, estimate([float(value == -1) for value in d]))
     p, q = (b + 1) / (n + 2), (c + 1) / (n + 2)
     half = distributions.t.ppf(0.975, n - 1) * math.sqrt((p + q - (p - q) ** 2) / (n + 1))
-    assert made.point() == pytest.approx((b - c) / n)
-    assert interval(made) == pytest.approx((p - q - half, p - q + half))
+    assert result.point() == pytest.approx((b - c) / n)
+    assert interval(result) == pytest.approx((p - q - half, p - q + half))
 
 
 def test_differences() -> None:
@@ -244,8 +244,8 @@ def test_a_median_is_where_the_distribution_crosses() -> None:
     ],
 )
 def test_a_rank_correlation_has_fishers(rho: float, n: int, expected: tuple[float, float]) -> None:
-    made = Estimate(np.ones((n, 1)), lambda columns: np.full(columns.shape[:-1], rho), ["all"] * n, kind=RANKS)
-    assert interval(made) == (expected if n < 5 else pytest.approx(expected, abs=5e-4))
+    result = Estimate(np.ones((n, 1)), lambda columns: np.full(columns.shape[:-1], rho), ["all"] * n, kind=RANKS)
+    assert interval(result) == (expected if n < 5 else pytest.approx(expected, abs=5e-4))
 
 
 def prompts(right: Array) -> Estimate:
@@ -259,11 +259,11 @@ def test_a_spread_of_two_prompts_is_a_t_tests() -> None:
     random = np.random.default_rng(0)
     right = (random.random((400, 3)) < [0.5, 0.7, 0.0]).astype(float)
     right[:, 2] = np.nan
-    made = prompts(right)
+    result = prompts(right)
     d = right[:, 1] - right[:, 0]
     error, reach = float(distributions.sem(d)), distributions.norm.ppf(0.975)
-    assert made.point() == pytest.approx(d.mean() / np.sqrt(2))
-    low, high = (float(limit or 0) * np.sqrt(2) / error for limit in interval(made))
+    assert result.point() == pytest.approx(d.mean() / np.sqrt(2))
+    low, high = (float(limit or 0) * np.sqrt(2) / error for limit in interval(result))
     size = float(d.mean()) / error
     assert (low, high) == pytest.approx((size - reach, size + reach), rel=1e-3)
 
@@ -335,14 +335,14 @@ def test_an_interval_holds_its_value_within_bounds_and_has_a_width(name: str, da
     column = np.array(given_)
     sums = np.column_stack([column, np.ones(len(column)), column**2])
     names = [f"c{n}" for n in sizes]
-    made = Estimate(sums, value, names, kind=kind)
-    low, high = interval(made)
+    result = Estimate(sums, value, names, kind=kind)
+    low, high = interval(result)
     if len(set(names)) < 2:
         assert (low, high) == (None, None)
         return
-    point = made.point()
+    point = result.point()
     assert low is not None and high is not None and point is not None
-    assert made.bounds.low <= low <= point <= high <= made.bounds.high
+    assert result.bounds.low <= low <= point <= high <= result.bounds.high
     assert low < high
     order = data.draw(st.permutations(range(len(given_))))
     again = interval(Estimate(sums[order], value, [names[i] for i in order], kind=kind))
@@ -356,11 +356,11 @@ def test_an_interval_holds_its_value_within_bounds_and_has_a_width(name: str, da
 def test_so_do_those_of_f1(cells: list[int]) -> None:
     sums = CELLS[cells]
     for value in (f1, other_f1, MeanOf((f1, other_f1))):
-        made = of(sums, value)
-        low, high = interval(made)
+        result = of(sums, value)
+        low, high = interval(result)
         if low is None or high is None:
             continue
-        point = made.point()
+        point = result.point()
         assert point is not None and 0 <= low <= point <= high <= 1 and low < high
 
 
@@ -368,7 +368,7 @@ def test_so_do_those_of_f1(cells: list[int]) -> None:
 def test_sums_of_any_type_are_the_same_numbers(kind: type) -> None:
     sums = np.array([[1, 0], [1, 1], [0, 1], [1, 1]])
     names = ["b", "a", "b", "c"]
-    expected, found = Estimate(sums.astype(np.float64), mean, names), Estimate(sums.astype(kind), mean, names)
-    assert (found.exact == expected.exact).all() and (found.by_cluster == expected.by_cluster).all()
-    assert found.exact.dtype == np.float64 and found.by_cluster.dtype.kind in "uf"
-    assert interval(found) == interval(expected)
+    expected, result = Estimate(sums.astype(np.float64), mean, names), Estimate(sums.astype(kind), mean, names)
+    assert (result.exact == expected.exact).all() and (result.by_cluster == expected.by_cluster).all()
+    assert result.exact.dtype == np.float64 and result.by_cluster.dtype.kind in "uf"
+    assert interval(result) == interval(expected)

@@ -45,11 +45,11 @@ def corpus(*records: dict[str, Any]) -> dict[str, bytes]:
 
 def shown(files: Mapping[str, bytes]) -> dict[str, tuple[ImageRef, ...] | str]:
     """Every strip with pictures of made-up digests: their names."""
-    made: dict[str, tuple[ImageRef, ...] | str] = {}
+    result: dict[str, tuple[ImageRef, ...] | str] = {}
     for item_id, strip in strips_of(files).items():
         names = ["page", *(f"frame{n}" for n in range(1, strip.frames + 1)), "masked", "row_shuffled", "row_masked"]
-        made[item_id] = tuple(ImageRef(path="x", sha256=name, width=1, height=1, name=name) for name in names)
-    return made
+        result[item_id] = tuple(ImageRef(path="x", sha256=name, width=1, height=1, name=name) for name in names)
+    return result
 
 
 def items(files: Mapping[str, bytes]) -> list[Item]:
@@ -60,8 +60,8 @@ REVIEWED = record(texts={"prediction": choice(), "comprehension": choice("anothe
 
 
 def test_the_schema_in_docs_is_the_format(root: Path) -> None:
-    made = {"$schema": "https://json-schema.org/draft/2020-12/schema", **msgspec.json.schema(list[Strip])}
-    assert json.loads((root / "docs" / "stripcipher.schema.json").read_text()) == made
+    result = {"$schema": "https://json-schema.org/draft/2020-12/schema", **msgspec.json.schema(list[Strip])}
+    assert json.loads((root / "docs" / "stripcipher.schema.json").read_text()) == result
 
 
 @pytest.mark.parametrize(("records", "words"), refused("strips"))
@@ -118,17 +118,17 @@ def test_missing_pictures() -> None:
 def test_a_question_and_a_meaning_of_their_own() -> None:
     texts = {"comprehension": choice(question="Who wins?"), "meaning": "Nobody {wins}."}
     (item,) = items(corpus(record(texts=texts)))
-    asked = {(r.condition, r.task): text_of(r) for r in stripcipher.requests(item)}
-    assert asked["default", "comprehension"].startswith(f"{PROMPTS['comprehension']}\nWho wins?\nA. ")
-    assert "strips: 'Nobody {wins}.' Number" in asked["meaning", "reordering_choice"]
+    requests = {(r.condition, r.task): text_of(r) for r in stripcipher.requests(item)}
+    assert requests["default", "comprehension"].startswith(f"{PROMPTS['comprehension']}\nWho wins?\nA. ")
+    assert "strips: 'Nobody {wins}.' Number" in requests["meaning", "reordering_choice"]
 
 
 def test_prompts_are_the_papers(paper: Callable[[str], str]) -> None:
     text = " ".join(paper("stripcipher").replace("**", "").split())
     drafts = studies.PROMPTS
     first_lines = [drafts[f"distractor_{task}"].split("\n")[0] for task in ("prediction", "comprehension")]
-    asked = [drafts[name] for name in ("answer_prediction", "answer_comprehension", "both")]
-    for prompt in (*PROMPTS["meaning"].split("{meaning}"), PROMPTS["choose"], *asked, *first_lines):
+    requests = [drafts[name] for name in ("answer_prediction", "answer_comprehension", "both")]
+    for prompt in (*PROMPTS["meaning"].split("{meaning}"), PROMPTS["choose"], *requests, *first_lines):
         assert " ".join(prompt.split()) in text, prompt
     # Table 2 comes in pieces: its left edge is cut off.
     for piece in (
@@ -199,13 +199,13 @@ def answered(
     scores = []
     for item in items(files):
         for condition in conditions:
-            said = {}
+            output = {}
             for request in stripcipher.requests(item):
                 if request.condition == condition and request.task in right:
                     value = golds[item.item_id].values[request.task]
                     text = ", ".join(map(str, value)) if isinstance(value, list) else value
-                    said[request.task] = response(request, text if item.item_id in right[request.task] else "?")
-            scores += score_item(said, item, golds[item.item_id], "m", "paper", None, condition)
+                    output[request.task] = response(request, text if item.item_id in right[request.task] else "?")
+            scores += score_item(output, item, golds[item.item_id], "m", "paper", None, condition)
     return scores
 
 
@@ -311,16 +311,18 @@ def test_every_published_value_is_printed(paper: Callable[[str], str], root: Pat
 
 def test_drafts_are_asked_as_published_and_read() -> None:
     (item,) = items(corpus())
-    asked = {(r.task, r.sample): r for r in studies.draft_requests(item)}
-    assert len(asked) == 9
-    assert images_of(asked["answer_prediction", 0]) == ["frame1", "frame2", "masked", "frame4"]
-    assert images_of(asked["answer_comprehension", 0]) == ["page"]
-    assert images_of(asked["both", 0]) == ["page", "frame3"]
+    requests = {(r.task, r.sample): r for r in studies.draft_requests(item)}
+    assert len(requests) == 9
+    assert images_of(requests["answer_prediction", 0]) == ["frame1", "frame2", "masked", "frame4"]
+    assert images_of(requests["answer_comprehension", 0]) == ["page"]
+    assert images_of(requests["both", 0]) == ["page", "frame3"]
     assert studies.draft_requests(stripcipher.items(corpus(), {"s_1": "gone"})[0]) == []
     both = "Options in Q1:\nA. x\nB. y\nC. z\nD. w\nRight Answer 1: D\nOptions in Q2:\nA. x\nRight Answer 2: E"
     texts = ["An end", "Other\nend", "other END!", " * "] + ["A story"] * 4 + [both]
-    answers = [response(r, f"<think>A draft?</think>\n{text}") for r, text in zip(asked.values(), texts, strict=True)]
-    drafts = studies.parse_drafts(list(asked.values()), answers, "gpt-4o")
+    answers = [
+        response(r, f"<think>A draft?</think>\n{text}") for r, text in zip(requests.values(), texts, strict=True)
+    ]
+    drafts = studies.parse_drafts(list(requests.values()), answers, "gpt-4o")
     assert [draft[1:4] for draft in drafts] == [
         ("prediction", "answer", "An end"),
         ("prediction", "distractor", "Other end"),

@@ -24,8 +24,8 @@ from punchline.tables.tabulate import Tabulated
 
 def score(item: str, task: str, state: State = "ok", value: float = 1, rule: str = "released", **fields) -> Score:  # type: ignore[no-untyped-def]
     scored = state not in ("missing", "failed")
-    made = {"task": task, "state": state, "scored": scored, "rule": rule, "signature": "acc|v:1"}
-    return records.score(item, **made | {"metrics": {"acc": value} if scored else {}} | fields)
+    result = {"task": task, "state": state, "scored": scored, "rule": rule, "signature": "acc|v:1"}
+    return records.score(item, **result | {"metrics": {"acc": value} if scored else {}} | fields)
 
 
 def of_tasks(scores: pd.DataFrame, items: pd.DataFrame) -> list[Row]:
@@ -210,8 +210,8 @@ def test_the_papers_row_follows_its_model_in_the_row_with_its_keys() -> None:
     ours = [{"model": m, "training": t, "frames": f} for m, t, f in [("b", "no", 4), ("t", "yes", 4), ("b", "no", 5)]]
     papers = [{"model": "P", "training": "yes"}, {"model": "P", "training": "no"}, {"model": "P", "training": "half"}]
     placed = tables._beside(ours, papers, {"b": "P", "t": "P"}, ("training", "frames"))
-    said = [(row["model"], row["training"]) for row in placed]
-    assert said == [("b", "no"), ("t", "yes"), ("P", "yes"), ("b", "no"), ("P", "no"), ("P", "half")]
+    output = [(row["model"], row["training"]) for row in placed]
+    assert output == [("b", "no"), ("t", "yes"), ("P", "yes"), ("b", "no"), ("P", "no"), ("P", "half")]
 
 
 def test_latex_has_heads_in_words_the_best_bold_and_the_papers_rows_apart() -> None:

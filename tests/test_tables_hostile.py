@@ -101,12 +101,12 @@ def test_ordinary_tables_are_as_they_were() -> None:
 
 @pytest.mark.parametrize("text", NASTY)
 def test_a_record_is_shown_without_what_steers_and_loses_nothing(text: str) -> None:
-    found = {"item": {"text": text, text: [text]}, "n": 1}
-    shown = as_text(found)
-    assert not STEERING.search(shown) and json.loads(shown) == found
+    result = {"item": {"text": text, text: [text]}, "n": 1}
+    page = as_text(result)
+    assert not STEERING.search(page) and json.loads(page) == result
 
 
 def test_an_ordinary_record_is_shown_as_it_was_and_half_a_surrogate_pair_too() -> None:
-    found = {"item": {"text": 'naïve 日本語 🦤 “q” a\tb\nc \\ "x"', "n": [1, 2.5, None, True]}}
-    assert as_text(found) == json.dumps(found, indent=1, ensure_ascii=False)
+    result = {"item": {"text": 'naïve 日本語 🦤 “q” a\tb\nc \\ "x"', "n": [1, 2.5, None, True]}}
+    assert as_text(result) == json.dumps(result, indent=1, ensure_ascii=False)
     assert as_text({"a": "\ud800"}) == '{\n "a": "\\ud800"\n}'

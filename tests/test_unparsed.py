@@ -26,18 +26,18 @@ def grade(state: str, *responses: Response, rule: str = "paper") -> Score:
 def test_why_and_how_many(tmp_path: Path) -> None:
     texts = ["B", "Whichever you like.", "", "<think>B", "I'm sorry, I can't help with that."]
     texts += ["Well, the", "B because", None]
-    said = [response(f"r{n}", text, "length" if n in (5, 6) else "stop") for n, text in enumerate(texts)]
+    output = [response(f"r{n}", text, "length" if n in (5, 6) else "stop") for n, text in enumerate(texts)]
     verdict_of_r0 = response("j0", "Hm.")
-    grades = [
-        *(grade("unparsable", one) for one in said[1:6]),
-        grade("ok", said[6]),
-        grade("failed", said[7]),
+    scores = [
+        *(grade("unparsable", one) for one in output[1:6]),
+        grade("ok", output[6]),
+        grade("failed", output[7]),
         grade("missing"),
-        grade("unparsable", said[0], verdict_of_r0),
-        grade("ok", said[0], rule="released"),
+        grade("unparsable", output[0], verdict_of_r0),
+        grade("ok", output[0], rule="released"),
     ]
-    write_scores(tmp_path / "g.parquet", grades, ())
-    write_table(tmp_path / "s.parquet", said, Response)
+    write_scores(tmp_path / "g.parquet", scores, ())
+    write_table(tmp_path / "s.parquet", output, Response)
     write_table(tmp_path / "j.parquet", [verdict_of_r0], Response)
     rows = count_unparsed("m", tmp_path / "g.parquet", {"": tmp_path / "s.parquet", "judge": tmp_path / "j.parquet"})
     paper = {"model": "m", "condition": "default", "task": "t", "rule": "paper", "answers": 9, "read": 1, "unread": 6}
@@ -59,19 +59,19 @@ def test_why_and_excerpts() -> None:
 
 
 def test_readers_tell_where_they_read() -> None:
-    with collect_readings() as told:
+    with collect_readings() as texts:
         choice.choice("I say B.", "AB")
         verdict.verdict("<judgement>FAIL</judgement>")
-    assert [(text[one.start : one.end], one.value) for text, one in told] == [("B", "B"), ("FAIL", "FAIL")]
+    assert [(text[one.start : one.end], one.value) for text, one in texts] == [("B", "B"), ("FAIL", "FAIL")]
     choice.choice("A", "AB")
-    assert len(told) == 2
+    assert len(texts) == 2
 
 
 def test_an_answer_cannot_forge_the_mark() -> None:
     assert marked("I say B\x1b[0m ⟦A⟧", 6, 7) == "I say ⟦B⟧\\x1b[0m \\u27e6A\\u27e7"
     long = marked("x" * 300 + "B" + "y" * 300, 300, 301)
     assert long == "…" + "x" * 200 + "⟦B⟧" + "y" * 200 + "…"
-    shown = {"text": '⟦A⟧ "marked": "⟦C⟧', "read": {"marked": marked('a\n "marked": "⟦C⟧ B', 18, 19)}}
-    coloured = as_text(shown, colour=True)
+    page = {"text": '⟦A⟧ "marked": "⟦C⟧', "read": {"marked": marked('a\n "marked": "⟦C⟧ B', 18, 19)}}
+    coloured = as_text(page, colour=True)
     assert coloured.count("\x1b[7m") == coloured.count("\x1b[0m") == 1 and "\x1b[7m⟦B⟧\x1b[0m" in coloured
-    assert json.loads(as_text(shown)) == shown
+    assert json.loads(as_text(page)) == page

@@ -29,8 +29,8 @@ def pairs(clusters: int, both: int, only_hummus: int, only_humorbench: int, neit
 def test_odds_ratio(clusters: int, cells: tuple[int, ...], odds_ratio: float | None, lo: Any, hi: Any) -> None:
     row = link(pairs(clusters, *cells))
     assert (row["contests"], row["n"], row["both"], row["neither"]) == (clusters, sum(cells), cells[0], cells[3])
-    found = (row.get("odds_ratio"), row.get("lo"), row.get("hi"))
-    assert found == tuple(value and pytest.approx(value, rel=0.01) for value in (odds_ratio, lo, hi))
+    result = (row.get("odds_ratio"), row.get("lo"), row.get("hi"))
+    assert result == tuple(value and pytest.approx(value, rel=0.01) for value in (odds_ratio, lo, hi))
 
 
 def test_answers_are_joined_by_caption() -> None:

@@ -64,10 +64,10 @@ def test_the_released_votes(mirror: Path) -> None:
     # Question 5 as written; 63.9 % without the order of the styles.
     assert sum(a != b for _, (a, b) in first) / 2800 == 0.65
     assert sum({*a} != {*b} for _, (a, b) in first) / 2800 == pytest.approx(0.639, abs=5e-4)
-    asked = {
+    requests = {
         group: [sum(a + "Q1" in cells for a in group) for cells in comics.values()] for group in (ANNOTATORS, EXPERTS)
     }
-    assert [sum(n > 2 for n in asked[ANNOTATORS]), sum(map(bool, asked[EXPERTS]))] == [496, 398]  # 17.7 %, 14.2 %
+    assert [sum(n > 2 for n in requests[ANNOTATORS]), sum(map(bool, requests[EXPERTS]))] == [496, 398]  # 17.7 %, 14.2 %
     assert sum(len(given) for _, task, given in ballots(files) if task == "Q1") == 6494
     expected = {"humor_presence": 0.910, "sound_effect": 0.925, "panel_contribution": 0.862, "modality": 0.606}
     assert people_in("table2", "f1", files) == pytest.approx(expected, abs=5e-4)

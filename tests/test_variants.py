@@ -43,9 +43,9 @@ def test_a_benchmark_has_the_conditions_that_make_sense() -> None:
 @pytest.mark.parametrize("name", DEMO)
 def test_requests_of_the_default_condition_stay_as_they_are(root: Path, name: str) -> None:
     loaded, items, _ = demo(root, name)
-    default, asked = (list(ask(loaded, items.values(), 2, of)) for of in (("default",), ALL))
-    assert [one.request_id for one in asked if one.condition == "default"] == [one.request_id for one in default]
-    derived = [one for one in asked if one.condition != "default"]
+    default, requests = (list(ask(loaded, items.values(), 2, of)) for of in (("default",), ALL))
+    assert [one.request_id for one in requests if one.condition == "default"] == [one.request_id for one in default]
+    derived = [one for one in requests if one.condition != "default"]
     assert {one.condition.partition("-")[0] for one in derived} == {one.partition("-")[0] for one in DERIVED[name]}
     assert len({one.request_id for one in derived}) == len(derived)
     assert not [one for one in derived if not one.condition.startswith(("circular", "with-")) and images_of(one)]
@@ -67,13 +67,13 @@ CASES = [  # condition, task, what the text begins with, what it ends with, what
 @pytest.mark.parametrize(("name", "condition", "task", "begins", "ends", "lacks"), CASES)
 def test_what_is_asked(root: Path, name: str, condition: str, task: str, begins: str, ends: str, lacks: str) -> None:
     loaded, items, _ = demo(root, name)
-    found = [one for one in ask(loaded, items.values(), 1, (condition,)) if one.task == task]
-    assert found
-    for request in found:
+    result = [one for one in ask(loaded, items.values(), 1, (condition,)) if one.task == task]
+    assert result
+    for request in result:
         text = text_of(request)
         assert text.startswith(begins) and text.endswith(ends) and lacks not in text
     if name == "humorbench":
-        assert all(f"\n\nCaption: {items[one.item_id].fields['caption']}" in text_of(one) for one in found)
+        assert all(f"\n\nCaption: {items[one.item_id].fields['caption']}" in text_of(one) for one in result)
 
 
 def test_addresses_of_humorbenchs_cartoons() -> None:
@@ -96,8 +96,8 @@ def test_with_image_asks_the_default_question_below_the_cartoon(root: Path) -> N
 
 def test_a_judge_is_asked_about_answers_without_the_picture(root: Path) -> None:
     yesbut, items, golds = demo(root, "yesbut")
-    asked = [one for one in ask(yesbut, items.values(), 1, ("no-image",)) if one.task == "description_1"]
-    answers = [(request, response(request, "A plant is bought. A plant withers.")) for request in asked]
+    requests = [one for one in ask(yesbut, items.values(), 1, ("no-image",)) if one.task == "description_1"]
+    answers = [(request, response(request, "A plant is bought. A plant withers.")) for request in requests]
     judged = list(ask_in_pass(yesbut, "judge", items, golds, answers))
     verdicts = {one.request_id: Verdict("j", response(one, "[[4]]")) for one in judged}
     scores = [one for one in score_answers(yesbut, "m", items, golds, answers, verdicts) if one.responses]
@@ -125,8 +125,8 @@ def test_the_right_option_is_right_wherever_it_stands(root: Path, name: str) -> 
             responses = {request.task: response(request, given)}
             scores = loaded.score_item(responses, item, gold, "m", rule, None, request.condition)
             (one,) = [one for one in scores if one.task == request.task]
-            found = (one.condition, one.parsed, one.metrics, one.gold_digest)
-            assert found == (request.condition, (given,), {"correct": float(given == letter)}, gold.digest)
+            result = (one.condition, one.parsed, one.metrics, one.gold_digest)
+            assert result == (request.condition, (given,), {"correct": float(given == letter)}, gold.digest)
     assert seen and all(letters == set("ABCD") for letters in seen.values())
 
 
@@ -134,9 +134,9 @@ def test_a_question_with_two_options_has_one_rotation() -> None:
     yesbut = benchmarks.load("yesbut")
     fields: dict[str, Any] = {"caption": "c", "moral_mcq": "A. one\nB. two", "title_mcq": "A. x\nB. y\nC. z"}
     item = Item(benchmark="yesbut", item_id="1", source="s", cluster="c", fields=fields)
-    made = [(one.task, one.condition) for one in variants.requests(yesbut, item, "circular")]
-    assert [condition for task, condition in made if task == "moral_mcq_1"] == ["circular-1"]
-    assert [condition for task, condition in made if task == "title_mcq_3"] == ["circular-1", "circular-2"]
+    result = [(one.task, one.condition) for one in variants.requests(yesbut, item, "circular")]
+    assert [condition for task, condition in result if task == "moral_mcq_1"] == ["circular-1"]
+    assert [condition for task, condition in result if task == "title_mcq_3"] == ["circular-1", "circular-2"]
 
 
 # ------------------------------------------------------------------------------------------------------ the files
@@ -159,13 +159,13 @@ def project_of(folder: Path, scores: dict[str, list[Score]], conditions: list[st
 
 def of_condition(condition: str, values: str, letters: str = "") -> list[Score]:
     """Scores of items 0, 1, …: 1 right, 0 wrong, r a refusal, m missing; the letters that were chosen."""
-    made = []
+    result = []
     for place, value in enumerate(values):
         about: dict[str, Any] = {"condition": condition, "task": "moral_mcq_1", "responses": ("d",)}
         about |= {"parsed": (letters[place],)} if letters else {}
         about |= {"metrics": {"correct": float(value == "1")}} if value != "m" else {"scored": False}
-        made.append(score(str(place), state={"r": "refused", "m": "missing"}.get(value, "ok"), **about))
-    return made
+        result.append(score(str(place), state={"r": "refused", "m": "missing"}.get(value, "ok"), **about))
+    return result
 
 
 GAINS = [  # with the picture, without, of `random` without, expected columns
@@ -191,8 +191,8 @@ def test_what_a_picture_adds(tmp_path: Path, shown: str, without: str, drawn: st
 
 
 def test_files_are_empty_where_nobody_asked(tmp_path: Path) -> None:
-    made = project_of(tmp_path, {"m": of_condition("default", "11")}, [])
-    assert (list(pictures.rows(made, "yesbut")), list(option_order.rows(made, "yesbut"))) == ([], [])
+    result = project_of(tmp_path, {"m": of_condition("default", "11")}, [])
+    assert (list(pictures.rows(result, "yesbut")), list(option_order.rows(result, "yesbut"))) == ([], [])
 
 
 ORDERS = [  # (right, chosen) of the default order and three rotations, expected columns

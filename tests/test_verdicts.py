@@ -10,12 +10,12 @@ from punchline.stats.verdicts import SUMS, corrected, power_tuned, prediction_po
 def sums(labels: str, verdicts: str, rest: str, unjudged: int = 0) -> Array:
     """Sums of labeled texts and of the run's answers, none of which is labeled: `1` for PASS, `0` for FAIL."""
     label, verdict, other = (np.array([*text], dtype=float) for text in (labels, verdicts, rest))
-    made = np.zeros((len(label) + len(other) + unjudged, len(SUMS)))
-    made[: len(label), :4] = np.stack([np.ones(len(label)), label, verdict, label * verdict], axis=1)
-    answers = made[len(label) : len(label) + len(other)]
+    result = np.zeros((len(label) + len(other) + unjudged, len(SUMS)))
+    result[: len(label), :4] = np.stack([np.ones(len(label)), label, verdict, label * verdict], axis=1)
+    answers = result[len(label) : len(label) + len(other)]
     answers[:, [4, 6]], answers[:, [5, 7]] = 1, other[:, None]
-    made[len(label) + len(other) :, 8] = 1
-    return made
+    result[len(label) + len(other) :, 8] = 1
+    return result
 
 
 @pytest.mark.parametrize(

@@ -28,13 +28,13 @@ TWICE = "the field is there twice"
 
 def comic(number: int = 1, **fields: Any) -> dict[str, Any]:
     """A record of the annotations; A is right in both questions."""
-    made: dict[str, Any] = {"image_file": f"{number:05d}.jpg", "bounding_box": []}
-    made |= {"caption": f"Caption {number}.", "contradiction": f"Contradiction {number}."}
-    made |= {"moral": "Right moral.", "neg_moral": ["Wrong one.", "Wrong two.", "Wrong three."]}
-    made |= {"title": "Right", "neg_title": ["One", "Two", "Three"], "moral_mcq_answer": "A", "title_mcq_answer": "A"}
-    made |= {"moral_mcq": "A. Right moral.\nB. Wrong one.\nC. Wrong two.\nD. Wrong three."}
-    made |= {"title_mcq": "A. Right\nB. One\nC. Two\nD. Three"}
-    return made | {"url": f"https://pbs.twimg.com/media/{number}?format=jpg&name=medium"} | fields
+    result: dict[str, Any] = {"image_file": f"{number:05d}.jpg", "bounding_box": []}
+    result |= {"caption": f"Caption {number}.", "contradiction": f"Contradiction {number}."}
+    result |= {"moral": "Right moral.", "neg_moral": ["Wrong one.", "Wrong two.", "Wrong three."]}
+    result |= {"title": "Right", "neg_title": ["One", "Two", "Three"], "moral_mcq_answer": "A", "title_mcq_answer": "A"}
+    result |= {"moral_mcq": "A. Right moral.\nB. Wrong one.\nC. Wrong two.\nD. Wrong three."}
+    result |= {"title_mcq": "A. Right\nB. One\nC. Two\nD. Three"}
+    return result | {"url": f"https://pbs.twimg.com/media/{number}?format=jpg&name=medium"} | fields
 
 
 def corpus(*comics: Any, lent: Mapping[str, list[Any]] | None = None) -> dict[str, bytes]:
@@ -84,17 +84,17 @@ def test_a_description_that_is_lent_twice_or_to_no_comic(file: str, name: str, s
 
 def test_options_that_are_equal_and_braces_in_a_text() -> None:
     twice = comic(title_mcq="A. Right\nB. One\nC. One\nD. Three", caption="{options} {caption} {0}")
-    asked = asked_in("oracle", yesbut.requests(items(corpus(twice))[0]))
-    assert "following description: {options} {caption} {0}. \nWhich" in text_of(asked["moral_mcq_2"])
+    requests = asked_in("oracle", yesbut.requests(items(corpus(twice))[0]))
+    assert "following description: {options} {caption} {0}. \nWhich" in text_of(requests["moral_mcq_2"])
 
 
 def test_chained_requests() -> None:
     (item,) = items(corpus())
-    asked = asked_in("default", yesbut.requests(item))
+    requests = asked_in("default", yesbut.requests(item))
     own = {
-        "description_1": response(asked["description_1"], "<think>Yours?</think> Mine. "),
-        "description_2": response(asked["description_2"], "  "),
-        "description_3": response(asked["description_3"], None, "failed"),
+        "description_1": response(requests["description_1"], "<think>Yours?</think> Mine. "),
+        "description_2": response(requests["description_2"], "  "),
+        "description_3": response(requests["description_3"], None, "failed"),
     }
     chained = yesbut.chained_requests(item, {"default": own})
     assert [r.task for r in chained] == ["contradiction_1", "moral_mcq_1", "title_mcq_1"]
@@ -120,8 +120,8 @@ Answers = tuple[dict[str, Response], Item, Gold]
 def unit(text: str | None = None, state: State = "ok", **by_task: str) -> Answers:
     """One comic's answers in the default condition: `text` to all tasks, or those of `by_task`."""
     (item,), (gold,) = items(corpus()), yesbut.golds(corpus())
-    said = by_task or dict.fromkeys(TASKS, text)
-    return {task: response(task, one, state) for task, one in said.items()}, item, gold
+    output = by_task or dict.fromkeys(TASKS, text)
+    return {task: response(task, one, state) for task, one in output.items()}, item, gold
 
 
 def scored(answers: Answers, rule: Rule, verdicts: Mapping[str, Verdict] | None = None) -> dict[str, Score]:
@@ -134,9 +134,9 @@ def judged(answers: Answers) -> list[Request]:
 
 def test_gold_in_is_right_under_both_rules() -> None:
     right = {"description": "Caption 1.", "contradiction": "Contradiction 1."}
-    said = {task: right.get(task[:-2], "A") for task in TASKS}
+    output = {task: right.get(task[:-2], "A") for task in TASKS}
     for rule, version in zip(RULES, (1, 3), strict=True):
-        scores = scored(unit(**said), rule)
+        scores = scored(unit(**output), rule)
         assert tuple(scores) == TASKS
         assert {one.signature.rpartition("|")[2] for one in scores.values()} == {f"v:{version}"}
         for task, score in scores.items():
@@ -149,16 +149,16 @@ def test_gold_in_is_right_under_both_rules() -> None:
     [("a caption 1 b", 1, 1), ("Caption 2.", 6 / 7, 0), ("1 caption", 6 / 7, 0), ("option 1", 5 / 7, 0), ("dog", 0, 0)],
 )
 def test_rouge_counts_characters_or_words(text: str, released: float, paper: float) -> None:
-    found = [scored(unit(text), rule)["description_1"].metrics["r2"] for rule in ("released", "paper")]
-    assert found == pytest.approx([released, paper])
+    result = [scored(unit(text), rule)["description_1"].metrics["r2"] for rule in ("released", "paper")]
+    assert result == pytest.approx([released, paper])
 
 
 def verdicts_of(answers: Answers, score: str, **recall: str) -> dict[str, Verdict]:
     requests = judged(answers)
-    found = {r.request_id: Verdict("gpt-3.5-turbo", response(r, score)) for r in requests if r.task == "judge"}
+    result = {r.request_id: Verdict("gpt-3.5-turbo", response(r, score)) for r in requests if r.task == "judge"}
     for scorer, text in recall.items():
-        found |= {r.request_id: Verdict(scorer, response(r, text)) for r in requests if r.task == "bertscore"}
-    return found
+        result |= {r.request_id: Verdict(scorer, response(r, text)) for r in requests if r.task == "bertscore"}
+    return result
 
 
 NO_NUMBERS = ("nan", "inf", "-inf", "", "high", "1e999", "2.001", "-1.001")
@@ -166,13 +166,13 @@ NO_NUMBERS = ("nan", "inf", "-inf", "", "high", "1e999", "2.001", "-1.001")
 
 def test_what_judges_are_asked() -> None:
     """About descriptions in two wordings; the same answer to two prompts once. About contradictions in one wording."""
-    asked = judged(unit(description_1="Mine.", description_2="Mine.", contradiction_3="Other {ref}."))
-    assert len({request.request_id for request in asked}) == len(asked)
-    assert Counter(request.task for request in asked) == {"judge": 3, "bertscore": 2}
-    texts = [text_of(request) for request in asked if request.task == "judge"]
+    requests = judged(unit(description_1="Mine.", description_2="Mine.", contradiction_3="Other {ref}."))
+    assert len({request.request_id for request in requests}) == len(requests)
+    assert Counter(request.task for request in requests) == {"judge": 3, "bertscore": 2}
+    texts = [text_of(request) for request in requests if request.task == "judge"]
     assert sum("Mine." in text and "Caption 1." in text for text in texts) == 2
     assert sum("Other {ref}." in text and "Contradiction 1." in text and "Caption 1." in text for text in texts) == 1
-    compared = {tuple(texts_of(request)) for request in asked if request.task == "bertscore"}
+    compared = {tuple(texts_of(request)) for request in requests if request.task == "bertscore"}
     assert compared == {("Mine.", "Caption 1."), ("Other {ref}.", "Contradiction 1.")}
     _, item, gold = unit()
     assert yesbut.judge_requests(item, gold, {}) == []
@@ -197,8 +197,8 @@ def test_verdicts(
         scores = scored(answers, rule, verdicts_of(answers, rating, **{scorer: recall}))
         for task in ("description_1", "contradiction_3"):
             score = scores[task]
-            found = {name: value for name, value in score.metrics.items() if name != "r2"}
-            assert found == ({} if parsed or rule == "paper" else {"gpt": -1.0}) | metrics
+            result = {name: value for name, value in score.metrics.items() if name != "r2"}
+            assert result == ({} if parsed or rule == "paper" else {"gpt": -1.0}) | metrics
             assert (score.judge, score.parsed, len(score.responses)) == ("gpt-3.5-turbo", parsed, 3)
             assert score.state == ("ok" if parsed else "unparsable")
             assert f"bertscore:{scorer}|" in score.signature
@@ -234,8 +234,8 @@ def test_thoughts_are_neither_compared_nor_judged_under_rule_paper() -> None:
     thought, bare, unclosed = map(unit, ("<think>A dog?</think>\nCaption 1.", "Caption 1.", "<think>Caption 1."))
     assert scored(thought, "paper")["description_1"].metrics == scored(bare, "paper")["description_1"].metrics
     assert scored(thought, "released")["description_1"].metrics["r2"] == 1.0  # of the reference, all is in it
-    asked = [{request.request_id for request in judged(one)} for one in (thought, bare)]
-    assert len(asked[0] & asked[1]) == len(asked[1]) - 1  # all but the released judge of descriptions
+    requests = [{request.request_id for request in judged(one)} for one in (thought, bare)]
+    assert len(requests[0] & requests[1]) == len(requests[1]) - 1  # all but the released judge of descriptions
     score = scored(unclosed, "paper")["description_1"]
     assert (score.state, score.scored, score.metrics["r2"]) == ("unparsable", True, 0.0)
     assert scored(unclosed, "released")["description_1"].state == "ok"
@@ -261,19 +261,19 @@ def rows_of(
     files = corpus(*map(comic, range(1, number + 1)))
     golds, by_id = read_golds(yesbut, files), read_items(yesbut, files)
     scores: list[Score] = []
-    for sample, said in enumerate(samples):
-        conditions = sorted({condition for condition, _, _ in said})
+    for sample, output in enumerate(samples):
+        conditions = sorted({condition for condition, _, _ in output})
         for n, condition, rule in itertools.product(range(1, number + 1), conditions, RULES):
             item, gold = by_id[f"{n:05d}.jpg"], golds[f"{n:05d}.jpg"]
-            given = {task: text for (of, task, m), text in said.items() if (of, m) == (condition, n)}
+            given = {task: text for (of, task, m), text in output.items() if (of, m) == (condition, n)}
             states: dict[str, Any] = {task: text[1:] if text[:1] == "!" else "ok" for task, text in given.items()}
             responses = {task: response(f"{task} {n}", text, states[task]) for task, text in given.items()}
             verdicts = {
                 r.request_id: Verdict("gpt-3.5-turbo", response(r, verdict, "ok" if n <= judged else "failed"))
                 for r in yesbut.judge_requests(item, gold, responses, condition)
             }
-            made = yesbut.score_item(responses, item, gold, "m", rule, verdicts, condition)
-            scores += [replace(one, sample=sample) for one in made]
+            result = yesbut.score_item(responses, item, gold, "m", rule, verdicts, condition)
+            scores += [replace(one, sample=sample) for one in result]
     table = tabulate(TABLES[name], [Scored("m", "measured", "test", scores)], golds, by_id, files)
     return [row for row in table.rows if row["kind"] == "measured"]
 
@@ -309,8 +309,8 @@ def test_with_samples_n_and_states_add_up_and_values_stay() -> None:
 
 @pytest.mark.parametrize(("number", "n_missing", "comparable"), [(3, 1, "no"), (4, 0, "yes")])
 def test_comics_that_were_never_asked_are_missing(number: int, n_missing: int, comparable: str) -> None:
-    said = every("moral_mcq_1", "A") | every("moral_mcq_1", "A", number, "chained")
-    default, chained = rows_of(said, name="table3")
+    output = every("moral_mcq_1", "A") | every("moral_mcq_1", "A", number, "chained")
+    default, chained = rows_of(output, name="table3")
     assert (default["n_missing"], default["comparable"]) == (0, "yes")
     assert (chained["n"], chained["n_missing"], chained["comparable"]) == (number, n_missing, comparable)
 
@@ -329,12 +329,12 @@ def test_scores_and_their_intervals_by_judges_of_two_prompts() -> None:
     for verdict, score in (("[[4]]", 4.0), ("[[99]]", 99.0), ("no number", -1.0)):
         (row,) = rows_of(every("description_1", "Text."), judged=4, verdict=verdict)
         assert row["description_gpt_lo"] < row["description_gpt"] == score < row["description_gpt_hi"]
-    said = every("contradiction_1", "Text 1.", 2) | every("contradiction_2", "Text 2.", 2)
-    (row,) = rows_of(said, number=2, judged=2)
+    output = every("contradiction_1", "Text 1.", 2) | every("contradiction_2", "Text 2.", 2)
+    (row,) = rows_of(output, number=2, judged=2)
     assert (row["contradiction_gpt"], row["comparable"]) == (4.0, "yes")
-    (row,) = rows_of(said, number=2, judged=1)
+    (row,) = rows_of(output, number=2, judged=1)
     assert (row["n_contradiction_gpt"], row["comparable"]) == (1, "no")
-    (row,) = rows_of(said | every("contradiction_2", "!refused", 2), number=2, judged=2)
+    (row,) = rows_of(output | every("contradiction_2", "!refused", 2), number=2, judged=2)
     assert (row["prompts"], row["comparable"]) == (2, "yes")  # a refused text leaves both denominators
 
 
@@ -347,8 +347,8 @@ def test_a_prompt_with_few_answers_shows() -> None:
 
 
 def test_a_spread_over_prompts_has_an_interval() -> None:
-    said = {("default", f"title_mcq_{k}", n): "AB"[(k * n) % 2] for k in (1, 2, 3) for n in range(1, 5)}
-    (row,) = rows_of(said)
+    output = {("default", f"title_mcq_{k}", n): "AB"[(k * n) % 2] for k in (1, 2, 3) for n in range(1, 5)}
+    (row,) = rows_of(output)
     low, value, high = (float(str(row[f"title_acc_sd{end}"])) for end in ("_lo", "", "_hi"))
     assert row["title_acc_lo"] is not None and 0 <= low < value < high
 
@@ -359,12 +359,12 @@ def test_released_annotations(mirror: Path, root: Path) -> None:
     if not (mirror / "yesbut" / ANNOTATIONS).is_file():
         pytest.skip(f"REAL DATA ABSENT: no yesbut/{ANNOTATIONS} in {mirror}; set PUNCHLINE_MIRROR to run this test")
     released = {ANNOTATIONS: (mirror / "yesbut" / ANNOTATIONS).read_bytes()}
-    made, golds, listed = read_items(yesbut, released), read_golds(yesbut, released), yesbut.listing(released)
+    result, golds, listed = read_items(yesbut, released), read_golds(yesbut, released), yesbut.listing(released)
     assert len(listed) == 348 and {url.split("/media/")[0] for _, _, url in listed} == {"https://pbs.twimg.com"}
-    assert list(made) == list(golds) == [item_id for item_id, _, _ in listed]
+    assert list(result) == list(golds) == [item_id for item_id, _, _ in listed]
     forms = ["{l}", "({l})", "{l}. {t}", "The answer is {l}.", "**{l}**", "{t}", "I choose {l}: {t}", "{l}\n\nA man."]
     for (item_id, gold), kind in itertools.product(golds.items(), yesbut.CHOSEN):
-        choices, letter = options(str(made[item_id].fields[kind])), gold.values[kind]
+        choices, letter = options(str(result[item_id].fields[kind])), gold.values[kind]
         assert {read_paper(form.format(l=letter, t=choices[letter]), choices) for form in forms} == {letter}
     rows = tabulate(TABLES["table1"], [], {}, {}, released, read_published(root / "config/published/yesbut.csv")).rows
     printed = {row["model"]: row for row in rows if row["kind"] == "published"}

@@ -12,10 +12,10 @@ FULL = 1_000_000
 
 
 def run(ground: Ground, n: int, seed: int) -> Row:
-    said = io.StringIO()
-    with contextlib.redirect_stdout(said):
+    output = io.StringIO()
+    with contextlib.redirect_stdout(output):
         status = read_fuzz.main(n, seed)
-    first, *lines = said.getvalue().splitlines()
+    first, *lines = output.getvalue().splitlines()
     faults = [line for line in lines if line.startswith("FAULT")]
     if status and not faults:
         faults = [f"over 100 ms: {line}" for line in lines if float(line.split("slowest")[1].split("ms")[0]) > 100]

@@ -25,8 +25,8 @@ WHOLE = 0.15  # the share of whole runs
 def library() -> str | None:
     """libfaketime for threads."""
     given = os.environ.get("LIBFAKETIME")
-    found = [Path(given)] if given else sorted(Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1"))
-    return str(found[0]) if found else None
+    result = [Path(given)] if given else sorted(Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1"))
+    return str(result[0]) if result else None
 
 
 def dated(folder: Path, draw: random.Random) -> None:
@@ -55,8 +55,8 @@ def jumping(ground: Ground, folder: Project, command: tuple[str, ...], draw: ran
         time.sleep(draw.uniform(0.02, 0.3))
         jump()
         jumps += 1
-    said, _ = child.communicate()
-    return child.returncode, said, jumps
+    output, _ = child.communicate()
+    return child.returncode, output, jumps
 
 
 def run(ground: Ground, n: int, seed: int) -> Row:
@@ -74,19 +74,19 @@ def run(ground: Ground, n: int, seed: int) -> Row:
             before = ground.asked()
             if whole:
                 wholes += 1
-                status, said, more = jumping(ground, folder, ground.whole_run(), draw)
-                if "Nothing to be done" not in said:
-                    row.failures.append(f"times of files made something run again: {said[-300:]}")
+                status, output, more = jumping(ground, folder, ground.whole_run(), draw)
+                if "Nothing to be done" not in output:
+                    row.failures.append(f"times of files made something run again: {output[-300:]}")
             else:
                 unmake(folder, stage, delete=draw.random() < 0.5)
                 if stage.asks:
                     for name in stage.outputs:
                         (folder.path / name).with_suffix(".jsonl").unlink(missing_ok=True)
-                status, said, more = jumping(ground, folder, stage.command, draw)
+                status, output, more = jumping(ground, folder, stage.command, draw)
             what = "whole run" if whole else str(stage)
             jumps += more
             if status:
-                row.failures.append(f"{what}: status {status}: {said[-300:]}")
+                row.failures.append(f"{what}: status {status}: {output[-300:]}")
             if over := Counter(ground.asked() - before) - ground.times_asked:
                 row.failures.append(f"{what}: {over.total()} asked twice")
             others = differences(ground, folder.path, lambda name, strict=not stage.asks: not strict and not fair(name))

@@ -41,8 +41,8 @@ class SmallDisk:
 
 def pages(folder: Project, stage: Stage) -> int:
     """What a stage writes, in pages, roughly."""
-    made = [folder.path / name for name in stage.outputs]
-    files = [path for one in made for path in one.parent.glob(f"{one.stem}*") if path.is_file()]
+    result = [folder.path / name for name in stage.outputs]
+    files = [path for one in result for path in one.parent.glob(f"{one.stem}*") if path.is_file()]
     return sum(-(-path.stat().st_size // PAGE) for path in files) + len(files)
 
 
@@ -63,17 +63,17 @@ def run(ground: Ground, n: int, seed: int) -> Row:
                 unmake(folder, stage, delete=draw.random() < 0.5)
                 room = draw.randint(0, most)
                 disk.leave(room)
-                status, said = ground.finish(folder, stage.command, TMPDIR=str(disk.folder))
+                status, output = ground.finish(folder, stage.command, TMPDIR=str(disk.folder))
                 stopped += bool(status)
                 rules |= {stage.rule} if status else set()
                 what = f"{stage} with room for {room} of {most} pages"
-                if status and ("Traceback" in said or "No space left" not in said):
-                    row.failures.append(f"{what}: status {status}: {said[-300:]}")
+                if status and ("Traceback" in output or "No space left" not in output):
+                    row.failures.append(f"{what}: status {status}: {output[-300:]}")
                 row.failures += [f"{what}: torn {name}" for name in differences(ground, folder.path)]
                 disk.ballast.unlink()
-                status, said = ground.finish(folder, stage.command)
+                status, output = ground.finish(folder, stage.command)
                 if status:
-                    row.failures.append(f"{what}: with room again: status {status}: {said[-300:]}")
+                    row.failures.append(f"{what}: with room again: status {status}: {output[-300:]}")
                 others = [*differences(ground, folder.path), *lacking(ground, folder.path)]
                 row.failures += [f"{what}: with room again: {name} is not as it was" for name in others]
     finally:

@@ -182,8 +182,8 @@ def run(ground: Ground, n: int, seed: int) -> Row:
             wrong, good = fault(reader, path)
             read[good] += 1
             if wrong:
-                kept = ground.work / f"fault-{len(row.failures)}{path.suffix}"
-                shutil.copy(path, kept)
+                left = ground.work / f"fault-{len(row.failures)}{path.suffix}"
+                shutil.copy(path, left)
                 row.failures.append(f"{path}: {wrong}")
             path.write_bytes(whole[path])
     row.done = f"{n} spoilt files of {len(READERS)} kinds"

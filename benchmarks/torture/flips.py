@@ -35,11 +35,11 @@ def audit_of(ground: Ground) -> dict[str, Callable[[], Audit]]:
     """{table or overview: its audit in this folder}."""
     config = dict(word.split("=", 1) for word in ground.config.split())
     project = Project(read_selection({key: yaml.safe_load(value) for key, value in config.items()})[0])
-    found: dict[str, Callable[[], Audit]] = {
+    result: dict[str, Callable[[], Audit]] = {
         table: lambda table=table: audits.audit(table) for table in ground.tables if Path(table).is_file()
     }
     there = [path for path in OVERVIEWS if Path(path).is_file()]
-    return found | {path: lambda path=path: audits.audit_overview(path, project) for path in there}
+    return result | {path: lambda path=path: audits.audit_overview(path, project) for path in there}
 
 
 def _records(content: bytes, path: str, table: str) -> Any:
@@ -101,20 +101,20 @@ def run(ground: Ground, n: int, seed: int) -> Row:
             name = draw.choice(files)
             with flipped(Path(name), draw) as (place, good, bad):
                 try:
-                    found = audited[table]()
-                    said = " ".join(map(str, found.findings))
+                    report = audited[table]()
+                    output = " ".join(map(str, report.findings))
                 except PunchlineError as error:  # no audit is possible, status 2
-                    refused, said = refused + 1, str(error)
+                    refused, output = refused + 1, str(error)
                 except Exception as error:
                     row.failures.append(
                         f"byte {place} of {role} {name}: {table} raises {type(error).__name__}: {error}"
                     )
                     continue
-                if not said:
+                if not output:
                     meant = same(good, bad, name, table)
                     nothing[role] += meant
                     row.failures += [] if meant else [f"byte {place} of {role} {name}: unnoticed by {table}"]
-                elif name not in said:
+                elif name not in output:
                     row.failures.append(f"byte {place} of {role} {name}: not named by {table}")
                 else:
                     caught[role] += 1

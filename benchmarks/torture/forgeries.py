@@ -55,9 +55,9 @@ def _answer(model: str) -> Forge:
     """One of a model's answers about the order of panels is another one."""
 
     def forge(folder: Project, draw: random.Random) -> None:
-        asked = read_table(folder.path / "data/requests/pixelhumor.parquet", Request)
+        requests = read_table(folder.path / "data/requests/pixelhumor.parquet", Request)
         answered = {name for name, answer in answers_of(model, folder).items() if answer.text}
-        chosen = draw.choice(sorted(answered & {one.request_id for one in asked if one.task == "Q7"}))
+        chosen = draw.choice(sorted(answered & {one.request_id for one in requests if one.task == "Q7"}))
         rewrite(
             folder,
             model,
@@ -87,9 +87,9 @@ def _swap(one: str, other: str) -> Forge:
 def _as_made(folder: Project, name: str) -> None:
     """A changed file is what its record says that was made."""
     for record in [folder.path / f"{name}.made.json", (folder.path / name).parent / "annotations.made.json"]:
-        if record.is_file() and name in (made := json.loads(record.read_bytes()))["outputs"]:
-            made["outputs"][name] = sha256_file(folder.path / name)
-            record.write_text(json.dumps(made))
+        if record.is_file() and name in (result := json.loads(record.read_bytes()))["outputs"]:
+            result["outputs"][name] = sha256_file(folder.path / name)
+            record.write_text(json.dumps(result))
 
 
 def _score(folder: Project, draw: random.Random) -> None:
@@ -135,12 +135,12 @@ def _scorer(folder: Project, draw: random.Random) -> None:
 def _cell(folder: Project, draw: random.Random) -> None:
     """A value in a table, in its lineage, and its root computed anew; nothing below."""
     path = (folder.path / TABLE).with_suffix(".lineage.json")
-    made = msgspec.json.decode(path.read_bytes(), type=Lineage)
-    at = draw.choice([n for n, cell in enumerate(made.cells) if cell.value is not None])
-    better = msgspec.structs.replace(made.cells[at], value=draw.random())
-    cells = [better if n == at else cell for n, cell in enumerate(made.cells)]
-    root = root_of(made.benchmark, made.table, made.selection, made.models, cells, made.files)
-    path.write_bytes(document(msgspec.structs.replace(made, cells=tuple(cells), root=root)))
+    result = msgspec.json.decode(path.read_bytes(), type=Lineage)
+    at = draw.choice([n for n, cell in enumerate(result.cells) if cell.value is not None])
+    better = msgspec.structs.replace(result.cells[at], value=draw.random())
+    cells = [better if n == at else cell for n, cell in enumerate(result.cells)]
+    root = root_of(result.benchmark, result.table, result.selection, result.models, cells, result.files)
+    path.write_bytes(document(msgspec.structs.replace(result, cells=tuple(cells), root=root)))
 
 
 def _published(folder: Project, draw: random.Random) -> None:
@@ -173,9 +173,9 @@ def _findings(folder: Project, *options: str, source: Path | None = None) -> set
     environment = folder.environment | ({"PYTHONPATH": str(source / "src")} if source else {})
     command = [sys.executable, "-m", "punchline.cli", "audit", TABLE, "--json", *options]
     done = subprocess.run(command, cwd=folder.path, env=environment, capture_output=True, text=True, check=False)
-    found = json.loads(done.stdout)
-    assert done.returncode == (found["verdict"] == "differs"), done.stderr
-    return {finding["link"] for finding in found["findings"]}
+    result = json.loads(done.stdout)
+    assert done.returncode == (result["verdict"] == "differs"), done.stderr
+    return {finding["link"] for finding in result["findings"]}
 
 
 def run(ground: Ground, n: int, seed: int) -> Row:
@@ -203,6 +203,6 @@ def run(ground: Ground, n: int, seed: int) -> Row:
             if name == "a changed scorer" and not _findings(folder, source=ROOT) - {"root"}:
                 row.failures.append(f"{name}: the audit of who has the honest code says equal")
     row.done = f"{n} forgeries of {len(names)} kinds, all after them made again"
-    told = [f"{name} {alone[name]} of {min(n, -(-(n - at) // len(names)))}" for at, name in enumerate(names) if at < n]
-    row.checked = f"caught with a root: {caught.total()} of {n}; alone: {', '.join(told)}"
+    texts = [f"{name} {alone[name]} of {min(n, -(-(n - at) // len(names)))}" for at, name in enumerate(names) if at < n]
+    row.checked = f"caught with a root: {caught.total()} of {n}; alone: {', '.join(texts)}"
     return row

@@ -95,8 +95,8 @@ class Ground:
         self.work, self.targets, self.tables = work, targets, tables
         self.config = " ".join(f"{key}={_word(value)}" for key, value in chosen.items())
         work.mkdir(parents=True, exist_ok=True)
-        self.log, kept = work / "asked.log", work / "ground.json"
-        before = json.loads(kept.read_bytes()) if kept.is_file() else {}
+        self.log, left = work / "asked.log", work / "ground.json"
+        before = json.loads(left.read_bytes()) if left.is_file() else {}
         self.server = Served(before.get("port", 0), self.log)  # cards name the port
         self._script()
         self.whole = Project(work / "whole")
@@ -105,7 +105,7 @@ class Ground:
             self._declare()
             self.whole.snakemake(*targets, config=self.config)
             before = {"port": self.server.port, "asked": self.asked(), "jobs": self._jobs()}
-            kept.write_text(json.dumps(before))
+            left.write_text(json.dumps(before))
         self.times_asked = Counter(before["asked"])
         self.stages = [Stage(rule, tuple(command), tuple(outputs)) for rule, command, outputs in before["jobs"]]
         self.digests = digests(self.whole.path)
@@ -132,13 +132,13 @@ class Ground:
 
     def _jobs(self) -> list[tuple[str, list[str], list[str]]]:
         """(rule, command, outputs) of every job of the run, as a dry run says it."""
-        said = self.whole.snakemake("-n", "-p", "--forceall", *self.targets, config=self.config)
-        found = []
-        for job in re.split(r"^(?:local)?rule ", said, flags=re.MULTILINE)[1:]:
+        output = self.whole.snakemake("-n", "-p", "--forceall", *self.targets, config=self.config)
+        result = []
+        for job in re.split(r"^(?:local)?rule ", output, flags=re.MULTILINE)[1:]:
             if parts := JOB.match(job):
-                rule, made, command = parts.groups()
-                found.append((rule, command.split(), [name.removesuffix(" (update)") for name in made.split(", ")]))
-        return found
+                rule, built, command = parts.groups()
+                result.append((rule, command.split(), [name.removesuffix(" (update)") for name in built.split(", ")]))
+        return result
 
     @contextlib.contextmanager
     def copied(self, into: Path | None = None) -> Iterator[Project]:
@@ -167,8 +167,8 @@ class Ground:
     def finish(self, folder: Project, command: tuple[str, ...], **more: str) -> tuple[int, str]:
         """Run a command to its end: (status, all it said)."""
         child = self.start(folder, command, **more)
-        said, _ = child.communicate(timeout=500)
-        return child.returncode, said
+        output, _ = child.communicate(timeout=500)
+        return child.returncode, output
 
     def whole_run(self) -> tuple[str, ...]:
         return ("python", "-m", "snakemake", "--cores", "2", *self.tables, "--config", *self.config.split())
@@ -196,19 +196,19 @@ def unmake(folder: Project, stage: Stage, *, delete: bool) -> None:
     """Remove the provenance files of a job's artifacts, with `delete` their outputs too."""
     _, _, rule, *names = stage.command[: stage.command.index("--threads")]
     with contextlib.chdir(folder.path):
-        for step in Artifacts(selection_of(DEFAULT_RUN)).built_by(rule, *names):
-            for path in (step.record, *(step.outputs if delete else ())):
+        for artifact in Artifacts(selection_of(DEFAULT_RUN)).built_by(rule, *names):
+            for path in (artifact.record, *(artifact.outputs if delete else ())):
                 Path(path).unlink(missing_ok=True)
 
 
 def digests(folder: Path) -> dict[str, str]:
     """{file: digest of its content} of all that a run makes. What a server took, and when, is left out of answers."""
-    found = {}
+    result = {}
     for top in ("data", "results"):
         for path in sorted((folder / top).rglob("*")):
             if path.is_file() and not path.name.endswith(".part"):
-                found[path.relative_to(folder).as_posix()] = _digest(path)
-    return found
+                result[path.relative_to(folder).as_posix()] = _digest(path)
+    return result
 
 
 def _digest(path: Path) -> str:
@@ -222,9 +222,9 @@ def _digest(path: Path) -> str:
     if path.name.endswith(".lineage.json"):  # it notes when it was made, and hashes that too
         return str(json.loads(content)["root"])
     if path.name.endswith(".made.json"):
-        made = json.loads(content)
-        made["outputs"] = {name: one for name, one in made["outputs"].items() if not name.endswith(".lineage.json")}
-        content = json.dumps(made, sort_keys=True).encode()
+        result = json.loads(content)
+        result["outputs"] = {name: one for name, one in result["outputs"].items() if not name.endswith(".lineage.json")}
+        content = json.dumps(result, sort_keys=True).encode()
     return hashlib.sha256(content).hexdigest()
 
 
@@ -255,8 +255,8 @@ def fair(name: str) -> bool:
 
 def differences(ground: Ground, folder: Path, ignored: Callable[[str], bool] = lambda name: False) -> list[str]:
     """Files that are others than those of the undisturbed run; a file that is not there is none."""
-    found = digests(folder)
-    return [name for name, digest in found.items() if not ignored(name) and ground.digests.get(name) != digest]
+    result = digests(folder)
+    return [name for name, digest in result.items() if not ignored(name) and ground.digests.get(name) != digest]
 
 
 def lacking(ground: Ground, folder: Path) -> list[str]:

@@ -57,21 +57,21 @@ class Victim:
 
     def finish(self) -> None:
         """Let it go on: all is there, and as in the undisturbed run."""
-        status, said = self.ground.finish(self.folder, self.command)
+        status, output = self.ground.finish(self.folder, self.command)
         self.look()
         if status:
-            self.wrong.append(f"status {status} after kills: {said[-300:]}")
+            self.wrong.append(f"status {status} after kills: {output[-300:]}")
         others = differences(self.ground, self.folder.path, self._unequal)
         self.wrong += [f"differs: {name}" for name in others]
         # A run to some tables makes those only.
-        made = [name for name in lacking(self.ground, self.folder.path) if self.strict or name in self.ground.tables]
-        self.wrong += [f"lost: {name} was not made again" for name in made]
+        result = [name for name in lacking(self.ground, self.folder.path) if self.strict or name in self.ground.tables]
+        self.wrong += [f"lost: {name} was not made again" for name in result]
 
     def look(self, *, broken: bool = False) -> None:
         """No answer that was journalled has gone, and none of those was asked for again. `broken`: the server died, so
         that calls in flight, which it had noted, may have come to the next one."""
         time.sleep(0.05)  # calls that the killed one had sent off
-        asked = self.ground.asked()
+        requests = self.ground.asked()
         held = Counter[str]()
         for path, before in self.kept.items():
             whole = before[: before.rfind(b"\n") + 1]
@@ -79,12 +79,12 @@ class Victim:
             held.update(_calls(whole, path))
             if not path.is_file() or not path.read_bytes().startswith(whole):
                 self.wrong.append(f"lost: answers in {path.name}")
-        for call, times in (asked - self.asked).items():
+        for call, times in (requests - self.asked).items():
             allowed = (self.ground.times_asked[call] - held[call]) * (1 + broken)
             if times > allowed:
                 self.wrong.append(f"twice: {call[:12]} asked {times} times, {allowed} were not journalled")
-        self.again += (asked - self.asked).total()
-        self.asked = asked
+        self.again += (requests - self.asked).total()
+        self.asked = requests
         paths = (self.folder.path / "data/responses").rglob("*.jsonl")
         self.kept = {path: path.read_bytes() for path in paths if _by_server(path)}
 

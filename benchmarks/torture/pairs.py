@@ -45,14 +45,14 @@ def run(ground: Ground, n: int, seed: int) -> Row:
             first = ground.start(folder, command)
             time.sleep(draw.choice((0, 0, draw.uniform(0, 1.5))))
             both = [first, ground.start(folder, command)]
-            said = [child.communicate(timeout=500)[0] for child in both]
+            output = [child.communicate(timeout=500)[0] for child in both]
             what = " ".join(command[1:])
-            for child, text in zip(both, said, strict=True):
+            for child, text in zip(both, output, strict=True):
                 if "Traceback" in text or (child.returncode and not alone[command] and not AT_WORK.search(text)):
                     row.failures.append(f"{what}: status {child.returncode}: {text[-400:]}")
                 waited += bool(child.returncode and AT_WORK.search(text))
             if not alone[command] and all(child.returncode for child in both):
-                row.failures.append(f"{what}: neither did it: {said[0][-200:]} / {said[1][-200:]}")
+                row.failures.append(f"{what}: neither did it: {output[0][-200:]} / {output[1][-200:]}")
             strict = stage is None or not stage.asks
             others = differences(ground, folder.path, lambda name, strict=strict: not strict and not fair(name))
             others = [name for name in others if name in ground.digests]  # what they write besides is their own

@@ -61,14 +61,14 @@ def asked_of_slurm(said: str) -> dict[str, str]:
 
 def working_in(folder: Path) -> list[str]:
     """Processes whose working directory is in the folder."""
-    found = []
+    result = []
     for process in Path("/proc").glob("[0-9]*"):
         try:
             if process.joinpath("cwd").readlink().is_relative_to(folder):
-                found.append(process.joinpath("cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace"))
+                result.append(process.joinpath("cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace"))
         except OSError:
             continue
-    return found
+    return result
 
 
 @pytest.fixture(scope="module")
@@ -112,24 +112,24 @@ def cancelled_run(project: Project, moment: Callable[[], bool], job: str) -> tup
             ran("scancel", *running, check=True)
             while ran("squeue", "-h", "-t", "R,CG", "-j", *running).stdout.strip():
                 time.sleep(0.1)
-            kept = journal.read_bytes() if journal.exists() else b""
+            left = journal.read_bytes() if journal.exists() else b""
             assert run.wait(timeout=1200) == 0, said_by.read_text()
         finally:
             if run.poll() is None:
                 run.terminate()
                 run.wait(timeout=60)
-    return kept, said_by.read_text()
+    return left, said_by.read_text()
 
 
 def test_a_cancelled_job_is_retried_and_asks_only_the_rest(project: Project, cancelled: tuple[bytes, str]) -> None:
-    kept, said = cancelled
-    assert "SLURM status is: 'CANCELLED'" in said and said.count("Trying to restart job") == 1
+    left, output = cancelled
+    assert "SLURM status is: 'CANCELLED'" in output and output.count("Trying to restart job") == 1
     assert (project.path / TABLE).is_file()
     journal = (project.path / JOURNAL).read_bytes()
     requests = {r.request_id for r in read_table(project.path / "data/requests/pixelhumor.parquet", Request)}
-    before = kept.count(b"\n")
+    before = left.count(b"\n")
     assert 4 <= before < len(requests) == 8 * 8
-    assert journal.startswith(kept[: kept.rfind(b"\n") + 1])
+    assert journal.startswith(left[: left.rfind(b"\n") + 1])
     answers = [msgspec.json.decode(line, type=Line).record for line in journal.splitlines()]
     assert Counter(answer.request_id for answer in answers) == dict.fromkeys(requests, 1), "each was asked once"
     assert {(answer.engine, answer.state) for answer in answers} == {("transformers", "ok")}
@@ -158,8 +158,8 @@ def test_keys_are_written_nowhere_and_no_process_is_left(project: Project, cance
 
 def test_a_second_run_does_nothing(project: Project, cancelled: tuple[bytes, str]) -> None:
     before = (project.path / JOURNAL).read_bytes()
-    said = project.run(sys.executable, "-m", "snakemake", "--profile", "profiles/slurm", TABLE)
-    assert "Nothing to be done" in said.stdout + said.stderr
+    output = project.run(sys.executable, "-m", "snakemake", "--profile", "profiles/slurm", TABLE)
+    assert "Nothing to be done" in output.stdout + output.stderr
     assert (project.path / JOURNAL).read_bytes() == before
 
 
@@ -168,9 +168,9 @@ def test_dvc_repro_is_the_same_graph(project: Project, monkeypatch: pytest.Monke
     before = (project.path / JOURNAL).read_bytes()
     select(project, "random, slow")
     monkeypatch.setenv("SNAKEMAKE_PROFILE", "profiles/slurm")
-    said = project.dvc("repro")
-    assert asked_of_slurm(said).keys() == {"respond/random_all"}, "all else was there, or takes seconds"
-    assert {"respond", "score", "tables_pixelhumor"} <= set(jobs(said))
+    output = project.dvc("repro")
+    assert asked_of_slurm(output).keys() == {"respond/random_all"}, "all else was there, or takes seconds"
+    assert {"respond", "score", "tables_pixelhumor"} <= set(jobs(output))
     assert (project.path / JOURNAL).read_bytes() == before
     monkeypatch.delenv("SNAKEMAKE_PROFILE")
     assert project.to_run("all") == set(), "a machine without SLURM has nothing to do after it"
@@ -189,9 +189,9 @@ def test_four_shards_one_of_them_cancelled(project: Project) -> None:
     select(project, "slow")
     git(project, "commit", "-qam", "shards")
     second = r"^(\d+) RUNNING \S*respond\S*slow\S*2-of-4$"
-    _, said = cancelled_run(project, lambda: lines(project, f"{SHARDS}/2-of-4.jsonl") >= 2, second)
-    assert said.count("Trying to restart job") == 1
-    known = asked_of_slurm(said)
+    _, output = cancelled_run(project, lambda: lines(project, f"{SHARDS}/2-of-4.jsonl") >= 2, second)
+    assert output.count("Trying to restart job") == 1
+    known = asked_of_slurm(output)
     names = {name for name in known if "slow" in name}
     assert names == {"respond/slow_all", *(f"respond/slow_{shard}-of-4" for shard in (1, 2, 3, 4))}
     models = {name: "gres:gpu:1" in about for name, about in known.items() if name in names and about}  # SLURM forgets

@@ -20,8 +20,8 @@ def test_what_one_machine_pushed_another_restores(sshd: Sshd, tmp_path: Path) ->
     first.dvc("remote", "add", "-d", "store", f"ssh://{getpass.getuser()}@127.0.0.1:{sshd.port}{store}")
     first.dvc("remote", "modify", "--local", "store", "keyfile", str(sshd.key))
     first.dvc("remote", "modify", "store", "verify", "true")
-    said = first.dvc("push")
-    assert "pushed" in said
+    output = first.dvc("push")
+    assert "pushed" in output
     stored = {path.parent.name + path.name for path in store.rglob("*") if path.is_file()}
     cached = {path.parent.name + path.name for path in (first.path / ".dvc/cache/files").rglob("*") if path.is_file()}
     assert stored == cached and stored, "the store holds what the cache holds"

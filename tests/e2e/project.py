@@ -46,8 +46,8 @@ class Project:
     @property
     def environment(self) -> dict[str, str]:
         here = str(Path(sys.executable).parent)
-        kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-        return kept | {  # bytecode is kept, as where people work: a run is many starts of Python
+        left = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+        return left | {  # bytecode is kept, as where people work: a run is many starts of Python
             "PYTHONPATH": str(self.path / "src"),
             "PATH": os.pathsep.join([here, os.environ["PATH"]]),
             "GIT_CONFIG_GLOBAL": "/dev/null",
@@ -77,19 +77,19 @@ class Project:
 
     def to_run(self, *targets: str, config: str = "") -> set[str]:
         """Names of the rules that `snakemake -n` wants to run."""
-        said = self.snakemake("-n", "-p", *targets, config=config)
-        if "Nothing to be done" in said:
+        output = self.snakemake("-n", "-p", *targets, config=config)
+        if "Nothing to be done" in output:
             return set()
-        return set(re.findall(r"^(?:local)?(?:rule|checkpoint) (\w+):", said, re.MULTILINE))
+        return set(re.findall(r"^(?:local)?(?:rule|checkpoint) (\w+):", output, re.MULTILINE))
 
     def wanted(self, *targets: str, config: str = "") -> set[str]:
         """Jobs that `snakemake -n` wants, as `score hummus random`, `tables hummus`; mere targets left out."""
-        said = self.snakemake("-n", "-p", *targets, config=config)
+        output = self.snakemake("-n", "-p", *targets, config=config)
         jobs = set()
-        for job in re.split(r"^(?:local)?rule ", said, flags=re.MULTILINE)[1:]:
+        for job in re.split(r"^(?:local)?rule ", output, flags=re.MULTILINE)[1:]:
             rule = job.split(":", 1)[0]
-            found = re.search(r"^    wildcards: (.*)$", job, re.MULTILINE)
-            wildcards = [part.split("=", 1)[1] for part in found.group(1).split(", ")] if found else []
+            result = re.search(r"^    wildcards: (.*)$", job, re.MULTILINE)
+            wildcards = [part.split("=", 1)[1] for part in result.group(1).split(", ")] if result else []
             rule = rule.replace("tables_", "tables ")
             jobs.add(" ".join([rule, *wildcards]))
         return jobs - {"all", "fetch_all", "prepare_all", "respond_all", "all_tables", "figures"}
@@ -112,8 +112,8 @@ class Project:
     def state_of_table8(self, run: str) -> str:
         """As `punchline tables` lists it."""
         pattern = r"^table8 +results/(?:runs/\w+/)?table8.csv +\w+ +(\w+)"
-        (found,) = re.findall(pattern, self.punchline("tables", "--run", run), re.M)
-        return str(found)
+        (result,) = re.findall(pattern, self.punchline("tables", "--run", run), re.M)
+        return str(result)
 
     def dvc(self, *arguments: str) -> str:
         done = self.run(sys.executable, "-m", "dvc", *arguments)
@@ -136,18 +136,18 @@ class Project:
         path.write_bytes(content)
         folder = path.parent if path.parent.name != "images" else path.parent.parent
         record = folder / "annotations.made.json"
-        made = json.loads(record.read_bytes())
-        made["outputs"][file] = hashlib.sha256(content).hexdigest()
-        record.write_text(json.dumps(made))
+        result = json.loads(record.read_bytes())
+        result["outputs"][file] = hashlib.sha256(content).hexdigest()
+        record.write_text(json.dumps(result))
 
     def audit(self, table: str) -> dict[str, Any]:
         """The audit's JSON, whatever its verdict. No file of the project may change."""
         before = self.files()
         done = self.ran(sys.executable, "-m", "punchline.cli", "audit", table, "--json")
         assert self.files() == before
-        found: dict[str, Any] = json.loads(done.stdout)
-        assert done.returncode == (0 if found["verdict"] == "equal" else 1), done.stderr
-        return found
+        result: dict[str, Any] = json.loads(done.stdout)
+        assert done.returncode == (0 if result["verdict"] == "equal" else 1), done.stderr
+        return result
 
     def files(self) -> dict[Path, tuple[int, int]]:
         """{file of data/, results/ or config/: its size and time}."""

@@ -41,28 +41,28 @@ def test_every_number_is_what_it_was(everything: Project) -> None:
 @pytest.mark.parametrize("name", TABLES)
 def test_pandas_alone_gives_the_numbers_of_the_papers_tables(everything: Project, name: str) -> None:
     results, items = everything.path / "results", everything.path / "data/items"
-    found = list(compared(results, items, name))
-    assert found and all(ours == pytest.approx(by_hand, rel=1e-9) for _, ours, by_hand in found), found
+    result = list(compared(results, items, name))
+    assert result and all(ours == pytest.approx(by_hand, rel=1e-9) for _, ours, by_hand in result), result
 
 
 @pytest.mark.parametrize("table", AUDITED)
 def test_each_benchmarks_numbers_can_be_walked_back(everything: Project, table: str) -> None:
-    found = everything.audit(f"results/{table}.csv")
-    assert (found["verdict"], found["findings"]) == ("equal", [])
-    assert found["cells"]
+    report = everything.audit(f"results/{table}.csv")
+    assert (report["verdict"], report["findings"]) == ("equal", [])
+    assert report["cells"]
 
 
 def test_a_scorer_is_asked_about_texts_that_no_model_gave(everything: Project) -> None:
-    found = everything.audit("results/hummus/table8.csv")
-    assert (found["verdict"], found["findings"]) == ("equal", [])
-    roles = {file["role"] for file in found["files"]}
+    report = everything.audit("results/hummus/table8.csv")
+    assert (report["verdict"], report["findings"]) == ("equal", [])
+    roles = {file["role"] for file in report["files"]}
     assert roles >= {f"cosine's {what}" for what in ("requests", "snapshot", "journal", "card")}
     note = (everything.path / "results/hummus/table8.md").read_text()
     assert "cosine by absent failed for texts of the data" in note
     journal = everything.path / "data/responses/hummus/cosine/absent.jsonl"
-    asked = json.loads(journal.read_text().splitlines()[0])["record"]["request_id"]
-    (shown,) = json.loads(everything.punchline("show", asked))["requests"]
-    assert (shown["item_id"], shown["response"]["state"]) == ("table8", "failed")
+    requests = json.loads(journal.read_text().splitlines()[0])["record"]["request_id"]
+    (page,) = json.loads(everything.punchline("show", requests))["requests"]
+    assert (page["item_id"], page["response"]["state"]) == ("table8", "failed")
 
 
 def test_another_condition_asks_nobody_again(everything: Project) -> None:

@@ -59,9 +59,9 @@ def test_items_answers_and_grades_belong_together(run: Run) -> None:
     assert all(Path(path).is_file() for paths in items.pictures for path in paths)
     answers = run.answers("label-order", "pixelhumor")
     assert not answers.duplicated(["item_id", "task", "condition", "sample"]).any()
-    grades = run.grades("label-order", "pixelhumor")
+    scores = run.grades("label-order", "pixelhumor")
     of_paper = run.grades("label-order", "pixelhumor", rule="paper")
-    assert set(grades.rule) == {"released", "paper"} and len(grades) == 2 * len(of_paper)
+    assert set(scores.rule) == {"released", "paper"} and len(scores) == 2 * len(of_paper)
     assert set(answers.task) - set(of_paper.task) == {"Q6"}  # people rate it
     assert len(answers) == 6 * 8 and answers.paper_state.notna().sum() == len(of_paper)
     q7 = answers[answers.task == "Q7"]
@@ -131,6 +131,6 @@ def test_a_notebook_works(path: Path, small_run: Project, monkeypatch: pytest.Mo
     assert code and not any(cell.outputs or cell.execution_count for cell in code), "strip its outputs"
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(small_run.path / "src"), os.environ.get("PYTHONPATH", "")]))
     nbclient.NotebookClient(book, timeout=120, resources={"metadata": {"path": small_run.path / "examples"}}).execute()
-    shown = [output for cell in code for output in cell.outputs]
-    assert not [output for output in shown if output.output_type == "error" or output.get("name") == "stderr"]
-    assert ("image/png" in str(shown)) == (path.stem == "errors")
+    page = [output for cell in code for output in cell.outputs]
+    assert not [output for output in page if output.output_type == "error" or output.get("name") == "stderr"]
+    assert ("image/png" in str(page)) == (path.stem == "errors")

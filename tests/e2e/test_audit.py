@@ -14,15 +14,15 @@ from .project import Project
 
 
 def test_an_untouched_run_is_equal_and_lists_its_files(small_run: Project) -> None:
-    found = small_run.audit(TABLE)
-    assert (found["verdict"], found["findings"]) == ("equal", [])
-    roles = {file["role"] for file in found["files"]}
+    report = small_run.audit(TABLE)
+    assert (report["verdict"], report["findings"]) == ("equal", [])
+    roles = {file["role"] for file in report["files"]}
     expected = "raw annotation,image,picture,picture index,items,gold,requests,journal,snapshot,scores,table,lineage"
     assert roles >= set(expected.split(","))
-    for file in found["files"]:
+    for file in report["files"]:
         assert set(file) == {"path", "sha256", "role"}
         assert not Path(file["path"]).is_absolute()
-    assert small_run.punchline("audit", TABLE, "--expect", found["root"]).endswith("verdict  equal\n")
+    assert small_run.punchline("audit", TABLE, "--expect", report["root"]).endswith("verdict  equal\n")
 
 
 @pytest.mark.long
@@ -34,8 +34,8 @@ def test_bytes_that_do_not_count_change_nothing(small: Project, monkeypatch: pyt
         bad = bytearray(by_role[role].read_bytes())
         bad[bad.index(before) + len(before)] ^= 1
         by_role[role].write_bytes(bad)
-    found = audits.audit(TABLE)
-    assert (found.verdict, found.findings) == ("equal", [])
+    report = audits.audit(TABLE)
+    assert (report.verdict, report.findings) == ("equal", [])
 
 
 def test_a_removed_file_is_named(small: Project) -> None:
@@ -53,9 +53,9 @@ def test_who_rewrites_everything_is_caught_by_the_published_root(small: Project)
     def rewritten(text: str) -> dict[str, Any]:
         small.rewrite_raw(labels, text.encode())
         small.snakemake(TABLE, config=SMALL)
-        found = small.audit(TABLE)
-        assert {finding["link"] for finding in found["findings"]} == {"source"}, found["findings"]
-        return found
+        report = small.audit(TABLE)
+        assert {finding["link"] for finding in report["findings"]} == {"source"}, report["findings"]
+        return report
 
     (small.path / labels).write_text(good.replace("1, 2", "2, 1", 1))
     small.snakemake(TABLE, config=SMALL)  # a copy that was changed alone is copied again
@@ -78,11 +78,11 @@ def test_the_root_is_the_same_in_another_folder_at_another_time(small_run: Proje
 
 
 def test_one_cell(small_run: Project) -> None:
-    said = small_run.punchline("audit", TABLE, "--row", "reading-order", "--column", "panel_acc")
-    assert "cell     reading-order|subset=all · panel_acc = " in said
-    said = small_run.punchline("audit", TABLE, "--row", "random", "--column", "panel_acc", "--json")
-    assert [cell["column"] for cell in json.loads(said)["cells"]] == ["panel_acc", "panel_acc"]
-    said = small_run.punchline("audit", TABLE, "--row", "gpt", fails=True)
-    assert "no computed cell at row 'gpt'" in said and "Traceback" not in said
-    said = small_run.punchline("audit", "results/tabel8.csv", fails=True)
-    assert "Did you mean" in said and "results/table8.csv" in said
+    output = small_run.punchline("audit", TABLE, "--row", "reading-order", "--column", "panel_acc")
+    assert "cell     reading-order|subset=all · panel_acc = " in output
+    output = small_run.punchline("audit", TABLE, "--row", "random", "--column", "panel_acc", "--json")
+    assert [cell["column"] for cell in json.loads(output)["cells"]] == ["panel_acc", "panel_acc"]
+    output = small_run.punchline("audit", TABLE, "--row", "gpt", fails=True)
+    assert "no computed cell at row 'gpt'" in output and "Traceback" not in output
+    output = small_run.punchline("audit", "results/tabel8.csv", fails=True)
+    assert "Did you mean" in output and "results/table8.csv" in output

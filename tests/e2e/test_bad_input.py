@@ -11,9 +11,9 @@ ITEMS = "data/items/pixelhumor"
 
 def refused(project: Project, config: str = SMALL) -> str:
     """What a run says that has to fail, as quiet as people set it."""
-    said = project.snakemake(TABLE, "-q", "rules", "host", config=config, fails=True)
-    assert "Traceback" not in said
-    return said
+    output = project.snakemake(TABLE, "-q", "rules", "host", config=config, fails=True)
+    assert "Traceback" not in output
+    return output
 
 
 MADE = [

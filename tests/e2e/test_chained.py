@@ -35,9 +35,9 @@ def test_every_hop_is_asked_kept_and_audited(project: Project, server: Served) -
     assert {"default", "chained"} <= set(judged)
     assert any(row["model"] == "served" for row in project.rows(TABLE))
     counts = server.get("/counts")
-    found = project.audit(TABLE)
-    assert found["verdict"] == "equal", found["findings"]
-    roles = {file["role"] for file in found["files"]}
+    report = project.audit(TABLE)
+    assert report["verdict"] == "equal", report["findings"]
+    roles = {file["role"] for file in report["files"]}
     assert {"chained requests", "chained snapshot", "chained journal", "judge's journal"} <= roles
     assert project.to_run(TABLE, config=CONFIG) == set()
     project.snakemake(TABLE, "--forcerun", "respond", config=CONFIG)
@@ -49,10 +49,10 @@ def test_every_hop_is_asked_kept_and_audited(project: Project, server: Served) -
     description = next(text for text in own if len(text) > 8).encode()
     assert description in content
     journal.write_bytes(content.replace(description, description[:-1] + b"!"))
-    found = project.audit(TABLE)
-    assert found["verdict"] == "differs"
-    assert any("served.jsonl, line " in finding["what"] for finding in found["findings"])
-    named = {finding["path"] for finding in found["findings"] if finding["link"] == "journal"}
+    report = project.audit(TABLE)
+    assert report["verdict"] == "differs"
+    assert any("served.jsonl, line " in finding["what"] for finding in report["findings"])
+    named = {finding["path"] for finding in report["findings"] if finding["link"] == "journal"}
     assert named == {"data/responses/yesbut/served.jsonl"}, "later passes: their journals are intact"
 
 

@@ -95,23 +95,25 @@ def test_targets_that_are_not_there(small_run: Project, target: str, said: str) 
 
 
 def test_a_run_says_a_line_a_job_and_no_selection(small: Project) -> None:
-    said = small.snakemake(TABLE, config=f"{SMALL} limit=5".replace("limit=6 ", ""))
-    assert "answers of random" in said and re.search(r"^[\d:]{8} \d+/\d+ tables of pixelhumor: ", said, re.MULTILINE)
-    assert "subset_sha256" not in said and max(map(len, said.split("\n"))) < 300
-    assert said.count("data/") < 20, "no lists of files"
-    said = small.snakemake(TABLE, "-p", "--forcerun", "prepare", config=f"{SMALL} limit=4".replace("limit=6 ", ""))
-    assert "python scripts/stage.py prepare pixelhumor --threads 2 &> logs/prepare/pixelhumor.log" in said
-    assert "subset_sha256" not in said
+    output = small.snakemake(TABLE, config=f"{SMALL} limit=5".replace("limit=6 ", ""))
+    assert "answers of random" in output and re.search(
+        r"^[\d:]{8} \d+/\d+ tables of pixelhumor: ", output, re.MULTILINE
+    )
+    assert "subset_sha256" not in output and max(map(len, output.split("\n"))) < 300
+    assert output.count("data/") < 20, "no lists of files"
+    output = small.snakemake(TABLE, "-p", "--forcerun", "prepare", config=f"{SMALL} limit=4".replace("limit=6 ", ""))
+    assert "python scripts/stage.py prepare pixelhumor --threads 2 &> logs/prepare/pixelhumor.log" in output
+    assert "subset_sha256" not in output
 
 
 def test_an_error_comes_last_and_once(small: Project) -> None:
     raw, table = "data/raw/demo/pixelhumor/subjective_label.csv", (small.path / TABLE).read_bytes()
     small.rewrite_raw(raw, (small.path / raw).read_text().replace("['", "[x'", 1).encode())
-    said = small.snakemake(TABLE, config=SMALL, fails=True)
-    assert last_line(said).startswith(f"error: {raw}, line 2, record borderless_1, field Q1: ")
-    assert said.count("field Q1") == 1
-    assert re.search(r"failed: items, gold and requests of pixelhumor: .* \(logs/prepare/pixelhumor\.log\)", said)
-    assert "Traceback" not in said
+    output = small.snakemake(TABLE, config=SMALL, fails=True)
+    assert last_line(output).startswith(f"error: {raw}, line 2, record borderless_1, field Q1: ")
+    assert output.count("field Q1") == 1
+    assert re.search(r"failed: items, gold and requests of pixelhumor: .* \(logs/prepare/pixelhumor\.log\)", output)
+    assert "Traceback" not in output
     assert (small.path / TABLE).read_bytes() == table and list(small.path.rglob("*.part")) == []
     (small.path / "config/run.yaml").write_text("models: [random")
     assert last_line(small.snakemake("-n", fails=True)).startswith("error: config/run.yaml")
@@ -119,8 +121,8 @@ def test_an_error_comes_last_and_once(small: Project) -> None:
 
 def test_a_missing_key_is_said_before_any_job(small: Project) -> None:
     (small.path / "config/model/served.yaml").write_text("engine: openai\nid: m\napi_key_env: NO_SUCH_KEY\n")
-    said = small.snakemake(TABLE, config="models=[random,served] limit=4", fails=True)
-    assert "NO_SUCH_KEY holds no API key" in last_line(said) and "1/" not in said
+    output = small.snakemake(TABLE, config="models=[random,served] limit=4", fails=True)
+    assert "NO_SUCH_KEY holds no API key" in last_line(output) and "1/" not in output
     assert small.wanted(TABLE, config=SMALL) == set(), "nothing was begun"
 
 
@@ -176,8 +178,8 @@ def jobs_of(project: Project) -> list[str]:
 def goes_on(project: Project, server: Served) -> None:
     """The same command goes on: nothing is in its way, and nothing is asked twice."""
     server.script()
-    said = project.snakemake(LEADERBOARD, config=SERVED)
-    assert "tables of humorbench" in said
+    output = project.snakemake(LEADERBOARD, config=SERVED)
+    assert "tables of humorbench" in output
     journal = (project.path / "data/responses/humorbench/served.jsonl").read_text().splitlines()
     assert 3 < len(journal) <= sum(server.get("/counts").values()) <= len(journal) + 1, "only what was under way"
 
@@ -191,8 +193,8 @@ def test_a_stopped_or_killed_run_takes_its_jobs_along_and_goes_on(
     assert jobs_of(served)
     if how == signal.SIGINT:
         os.killpg(process.pid, how)
-        kept = "what was fetched, answered and made is kept, and the same command goes on from there"
-        assert last_line(process.communicate(timeout=60)[0]) == f"stopped; {kept}"
+        left = "what was fetched, answered and made is kept, and the same command goes on from there"
+        assert last_line(process.communicate(timeout=60)[0]) == f"stopped; {left}"
     else:
         process.send_signal(how)  # the run alone: its jobs are to see that it is gone
     assert process.wait(timeout=30) != 0
@@ -206,8 +208,8 @@ def test_a_stopped_or_killed_run_takes_its_jobs_along_and_goes_on(
 def test_two_runs_at_once(served: Project, server: Served) -> None:
     server.script(latency=2.0)
     process = begun(served)
-    said = served.snakemake(LEADERBOARD, config=SERVED, fails=True)
-    assert f"another run is at work in this folder: process {process.pid} on " in last_line(said)
+    output = served.snakemake(LEADERBOARD, config=SERVED, fails=True)
+    assert f"another run is at work in this folder: process {process.pid} on " in last_line(output)
     assert served.to_run(TABLE, config=SMALL) == set(), "looking is free"
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()
@@ -219,11 +221,11 @@ def test_two_runs_at_once(served: Project, server: Served) -> None:
 
 
 def test_retry_asks_what_failed_and_nothing_else(served: Project, server: Served) -> None:
-    said = punchline(served, "retry")[0]
-    assert said == "nothing to retry: no answer of this selection failed\n"
+    output = punchline(served, "retry")[0]
+    assert output == "nothing to retry: no answer of this selection failed\n"
     server.script(fault="500")
-    said = served.snakemake(LEADERBOARD, config=SERVED)
-    assert f"{LEADERBOARD}: not one item is scored" in said
+    output = served.snakemake(LEADERBOARD, config=SERVED)
+    assert f"{LEADERBOARD}: not one item is scored" in output
     assert "not one item is scored" in punchline(served, "print", "humorbench/leaderboard", "--strict", status=1)[1]
     server.script()
     out, err = punchline(served, "retry")

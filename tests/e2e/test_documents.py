@@ -25,13 +25,13 @@ def execute(page: str, project: Project) -> str:
     environment, everything = project.environment | {"EDITOR": EDITOR, "COLUMNS": "80"}, ""
     for command in EXECUTED[page]:
         done = project.ran("python" if command.python else "bash", "-c", command.text, env=environment)
-        said = done.stdout + done.stderr
-        everything += said
-        assert done.returncode == 0, f"{command}: status {done.returncode}\n{said}"
-        assert "Traceback" not in said, f"{command}\n{said}"
-        assert (command.claimed_words or "") in said, f"{command}: says no {command.claimed_words!r}\n{said}"
+        output = done.stdout + done.stderr
+        everything += output
+        assert done.returncode == 0, f"{command}: status {done.returncode}\n{output}"
+        assert "Traceback" not in output, f"{command}\n{output}"
+        assert (command.claimed_words or "") in output, f"{command}: says no {command.claimed_words!r}\n{output}"
         path = command.claimed_path
-        assert path is None or (project.path / path).exists(), f"{command}: no {path}\n{said}"
+        assert path is None or (project.path / path).exists(), f"{command}: no {path}\n{output}"
     return everything
 
 
@@ -44,9 +44,9 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
     for words in (["init", "-q", "-b", "main"], ["add", "-A"], ["commit", "-qm", "one"]):
         project.run("git", *words)
     assert len(EXECUTED["README.md"]) >= 9
-    said = execute("README.md", project)
-    shown = [line for language, _, lines in blocks("README.md") if language == "text" for line in lines if line != "…"]
-    assert shown and not [line for line in shown if line not in said.splitlines()]
+    output = execute("README.md", project)
+    page = [line for language, _, lines in blocks("README.md") if language == "text" for line in lines if line != "…"]
+    assert page and not [line for line in page if line not in output.splitlines()]
     return project
 
 

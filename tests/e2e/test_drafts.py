@@ -55,8 +55,8 @@ def test_drafts_are_reviewed_and_decided(
     texts = [strip["texts"] for strip in json.loads(strips.read_bytes())]
     assert all(one["prediction"]["answer"] == one["comprehension"]["answer"] == "The end" for one in texts)
 
-    said = project.punchline("rate", "new", "stripcipher/people", "--raters", "1", "--items", "2")
-    assert re.search(r"people.sqlite: \d+ pages to rate", said), said
+    output = project.punchline("rate", "new", "stripcipher/people", "--raters", "1", "--items", "2")
+    assert re.search(r"people.sqlite: \d+ pages to rate", output), output
 
     # The project's own manifest gets the digest of the written file.
     folder = project.path / "data/manifests/stripcipher"

@@ -38,8 +38,8 @@ def test_an_extractor_reads_what_rule_paper_cannot(tmp_path: Path) -> None:
         assert "n_extracted" not in project.rows(TABLE)[0] and not calls
         project.snakemake(TABLE, config=f"{CONFIG} extractor=served")
         after = scores(project)
-        asked = before[(before.rule == "paper") & (before.state == "unparsable")]
-        assert len(calls) == len(asked) > 0 and all(VAGUE in call and "image_url" not in call for call in calls)
+        requests = before[(before.rule == "paper") & (before.state == "unparsable")]
+        assert len(calls) == len(requests) > 0 and all(VAGUE in call and "image_url" not in call for call in calls)
         released = [frame[frame.rule == "released"].reset_index(drop=True) for frame in (before, after)]
         pd.testing.assert_frame_equal(*released)
         read = after[after.signature.str.contains("|extractor:served|", regex=False)]
@@ -56,5 +56,5 @@ def test_an_extractor_reads_what_rule_paper_cannot(tmp_path: Path) -> None:
 
 def test_an_unknown_extractor_and_a_scorer_are_refused(tmp_path: Path) -> None:
     project = Project.copy(tmp_path / "p")
-    for name, said in (("nobody", "extractor"), ("minilm", "is a scorer")):
-        assert said in project.snakemake("-n", config=f"models=[random] extractor={name}", fails=True)
+    for name, output in (("nobody", "extractor"), ("minilm", "is a scorer")):
+        assert output in project.snakemake("-n", config=f"models=[random] extractor={name}", fails=True)

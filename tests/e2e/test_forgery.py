@@ -63,29 +63,29 @@ def test_released_answers_are_read_again(own: Project) -> None:
     forge(own, "second", texts(own, "first"))
     own.snakemake(TABLE, config=MODELS)
     assert score(own, "second") == 1.0  # everything after the journal follows from it
-    found = own.audit(TABLE)
-    assert links(found) == {"released answers"} and "released '9, 8, 7'" in found["findings"][0]["what"]
+    report = own.audit(TABLE)
+    assert links(report) == {"released answers"} and "released '9, 8, 7'" in report["findings"][0]["what"]
 
 
 def test_demo_files_are_compared_with_their_source(small: Project) -> None:
     labels = "data/raw/demo/pixelhumor/objective_label.csv"
     small.rewrite_raw(labels, (small.path / labels).read_bytes().replace(b"1, 2", b"2, 1", 1))
     small.snakemake(TABLE, config=SMALL)
-    found = small.audit(TABLE)
-    assert links(found) == {"source"} and found["findings"][0]["path"] == labels
+    report = small.audit(TABLE)
+    assert links(report) == {"source"} and report["findings"][0]["path"] == labels
 
 
 def test_a_lineage_cannot_switch_its_own_checks_off(small: Project) -> None:
     path = (small.path / TABLE).with_suffix(".lineage.json")
-    made = lineage(small)
-    corpus = msgspec.structs.replace(made.selection.corpus, drawn=False)
-    selection = msgspec.structs.replace(made.selection, corpus=corpus)
-    root = root_of(made.benchmark, made.table, selection, made.models, made.cells, made.files)
-    path.write_bytes(document(msgspec.structs.replace(made, selection=selection, root=root)))
+    result = lineage(small)
+    corpus = msgspec.structs.replace(result.selection.corpus, drawn=False)
+    selection = msgspec.structs.replace(result.selection, corpus=corpus)
+    root = root_of(result.benchmark, result.table, selection, result.models, result.cells, result.files)
+    path.write_bytes(document(msgspec.structs.replace(result, selection=selection, root=root)))
     assert "corpus" in links(small.audit(TABLE))
-    fewer = made.files[::2]
-    root = root_of(made.benchmark, made.table, made.selection, made.models, made.cells, fewer)
-    path.write_bytes(document(msgspec.structs.replace(made, files=fewer, root=root)))
+    fewer = result.files[::2]
+    root = root_of(result.benchmark, result.table, result.selection, result.models, result.cells, fewer)
+    path.write_bytes(document(msgspec.structs.replace(result, files=fewer, root=root)))
     assert "the lineage does not name it" in small.audit(TABLE)["findings"][0]["what"]
 
 
@@ -115,8 +115,8 @@ def test_a_baselines_answers_are_computed_again(small: Project) -> None:
 def test_an_audit_needs_an_idle_folder_and_a_lineage(small: Project) -> None:
     with (small.path / ".punchline/running").open("a+") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
-        said = small.punchline("audit", TABLE, fails=True)
-    assert "a run is at work in this folder" in said and "DIFFERS" not in said
+        output = small.punchline("audit", TABLE, fails=True)
+    assert "a run is at work in this folder" in output and "DIFFERS" not in output
     (small.path / TABLE).with_suffix(".lineage.json").unlink()
     assert f"snakemake --cores all {TABLE}" in small.punchline("audit", TABLE, fails=True)
     small.snakemake(TABLE, config=SMALL)
@@ -142,9 +142,9 @@ def test_overviews_are_made_again(own: Project) -> None:
         honest = {file: file.read_bytes() for file in (own.path / path, record)}
         (own.path / path).write_bytes(honest[own.path / path] + b"one more\n")
         assert links(own.audit(name)) == {"overview"}, name
-        made = json.loads(honest[record])  # with its provenance file forged too
-        made["outputs"][path] = sha256_file(own.path / path)
-        record.write_text(json.dumps(made))
+        result = json.loads(honest[record])  # with its provenance file forged too
+        result["outputs"][path] = sha256_file(own.path / path)
+        record.write_text(json.dumps(result))
         assert links(own.audit(name)) == {"overview"}, name
         for file, content in honest.items():
             file.write_bytes(content)
@@ -160,8 +160,8 @@ def test_another_version_of_a_library_is_named(own: Project) -> None:
     described = own.path / "src/jiwer-9.9.9.dist-info/METADATA"
     described.parent.mkdir()
     described.write_text("Metadata-Version: 2.1\nName: jiwer\nVersion: 9.9.9\n")
-    found = own.audit(TABLE)
-    assert found["libraries"] == [f"jiwer {libraries['jiwer']}, here 9.9.9"] and "scores" in links(found)
+    report = own.audit(TABLE)
+    assert report["libraries"] == [f"jiwer {libraries['jiwer']}, here 9.9.9"] and "scores" in links(report)
 
 
 def test_other_code_is_named_and_kept_digests_are_not_believed(own: Project) -> None:
@@ -171,18 +171,18 @@ def test_other_code_is_named_and_kept_digests_are_not_believed(own: Project) -> 
     released = own.path / "data/replay/second.json"
     time.sleep(2.1)  # a digest of what has just changed is not kept
     own.punchline("tables")  # which keeps the digests of what it looks at
-    kept = json.loads(cache.read_bytes())
+    left = json.loads(cache.read_bytes())
     source.write_text(source.read_text() + "\nUNUSED = 1\n")
-    said = own.punchline("audit", TABLE)  # the verdict is equal all the same
-    assert "other code is at hand than what made it: score" in said
+    output = own.punchline("audit", TABLE)  # the verdict is equal all the same
+    assert "other code is at hand than what made it: score" in output
     released.write_text(released.read_text() + " ")
     for path in (source, released):
         stat = path.stat()
-        known = [name for name in kept if name.endswith((f":{path}", f":{path.relative_to(own.path)}"))]
+        known = [name for name in left if name.endswith((f":{path}", f":{path.relative_to(own.path)}"))]
         assert known, path
         for name in known:
-            kept[name][0] = [stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino]
-    cache.write_text(json.dumps(kept))
-    found = own.audit(TABLE)
-    assert found["code"] == ["score", "shortcuts"]
-    assert str(released.relative_to(own.path)) in {finding["path"] for finding in found["findings"]}
+            left[name][0] = [stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino]
+    cache.write_text(json.dumps(left))
+    report = own.audit(TABLE)
+    assert report["code"] == ["score", "shortcuts"]
+    assert str(released.relative_to(own.path)) in {finding["path"] for finding in report["findings"]}

@@ -39,10 +39,10 @@ def judged(judged_run: Project, tmp_path: Path) -> Project:
 
 
 def test_a_judged_run_audits_and_runs_once(judged_run: Project) -> None:
-    found = judged_run.audit(LEADERBOARD)
-    assert (found["verdict"], found["findings"]) == ("equal", [])
+    report = judged_run.audit(LEADERBOARD)
+    assert (report["verdict"], report["findings"]) == ("equal", [])
     wanted = {"judge's card", "judge's journal", "judge's requests", "judge's snapshot"}
-    assert {file["role"] for file in found["files"]} >= wanted
+    assert {file["role"] for file in report["files"]} >= wanted
     assert judged_run.to_run(LEADERBOARD, config=f"{ECHO} judge=overlap") == set()
 
 
@@ -54,10 +54,10 @@ def test_another_threshold_judges_again_and_asks_no_model(judged: Project) -> No
     config = f"{ECHO} judge=overlap"
     assert judged.to_run(LEADERBOARD, config=config) == {"respond", "score", "tables_humorbench"}
     answers, verdicts = judged.path / "data/responses/humorbench/echo.jsonl", judged.path / VERDICTS / "overlap.jsonl"
-    asked, given, before = lines(answers), lines(verdicts), rows(judged, LEADERBOARD)[0]
+    requests, given, before = lines(answers), lines(verdicts), rows(judged, LEADERBOARD)[0]
     judged.snakemake(LEADERBOARD, config=config)
     after = rows(judged, LEADERBOARD)[0]
-    assert (lines(answers), lines(verdicts)) == (asked, 2 * given)
+    assert (lines(answers), lines(verdicts)) == (requests, 2 * given)
     assert float(after["accuracy"]) < float(before["accuracy"])
     assert judged.audit(LEADERBOARD)["verdict"] == "equal"
 
@@ -72,23 +72,23 @@ def test_a_judge_beside_people_among_runs_of_other_benchmarks(judged: Project) -
         labels = csv.writer(file)
         labels.writerow(("annotation_row", "explainer_model", "explanation", "label"))
         for item in items:
-            said = f"{item['fields']['description']} {item['fields']['caption']}"  # as `echo` explains
-            labels.writerow((item["item_id"], "echo", said, "PASS"))
+            output = f"{item['fields']['description']} {item['fields']['caption']}"  # as `echo` explains
+            labels.writerow((item["item_id"], "echo", output, "PASS"))
     leaderboard = judged.path / "results/runs/words/humorbench/leaderboard.md"
     assert "Not checked against people: judge overlap" in leaderboard.read_text()
     judged.snakemake("results/runs/words/humorbench/corrected.csv", config=config)
     assert "Not checked" not in leaderboard.read_text()
     passed = float(judged.rows("results/runs/words/humorbench/leaderboard.csv")[0]["accuracy"])
-    found = [row for row in judged.rows("results/runs/words/humorbench/corrected.csv") if row["rule"] == "released"]
-    assert [(row["method"], row["corrected"], row["n_labeled"]) for row in found] == [
+    result = [row for row in judged.rows("results/runs/words/humorbench/corrected.csv") if row["rule"] == "released"]
+    assert [(row["method"], row["corrected"], row["n_labeled"]) for row in result] == [
         ("ppi++", "1.0", "20"),
         ("rogan-gladen", "", "20"),  # without a FAIL by people there is no false positive rate
     ]
-    assert [float(row["fnr"]) for row in found] == pytest.approx([1 - passed] * 2)
-    (made,) = json.loads(judged.punchline("judges", "--run", "default", "--run", "words", "--json"))["agreement"]
-    assert (made["judge"], made["n"]) == ("overlap", lines(judged.path / "data/responses/humorbench/echo.jsonl"))
+    assert [float(row["fnr"]) for row in result] == pytest.approx([1 - passed] * 2)
+    (built,) = json.loads(judged.punchline("judges", "--run", "default", "--run", "words", "--json"))["agreement"]
+    assert (built["judge"], built["n"]) == ("overlap", lines(judged.path / "data/responses/humorbench/echo.jsonl"))
     (beside,) = json.loads(judged.punchline("judges", "--run", "other", "--run", "words", "--json"))["agreement"]
-    assert beside == made
+    assert beside == built
 
 
 @pytest.fixture(scope="module")
@@ -118,10 +118,10 @@ def test_a_tampered_verdict_is_found(released: tuple[Project, str]) -> None:
     good = path.read_bytes()
     assert b"<judgement>FAIL</judgement>" in good
     path.write_bytes(good.replace(b"<judgement>FAIL</judgement>", b"<judgement>PASS</judgement>", 1))
-    found = project.audit(TABLE4)
+    report = project.audit(TABLE4)
     path.write_bytes(good)
-    assert found["verdict"] == "differs"
-    assert any(JOURNAL in f["path"] or JOURNAL in f["what"] for f in found["findings"]), found["findings"]
+    assert report["verdict"] == "differs"
+    assert any(JOURNAL in f["path"] or JOURNAL in f["what"] for f in report["findings"]), report["findings"]
     assert project.audit(TABLE4)["verdict"] == "equal"
 
 
@@ -129,8 +129,8 @@ def test_a_tampered_verdict_is_found(released: tuple[Project, str]) -> None:
 def test_another_judge_reads_released_explanations(released: tuple[Project, str], tmp_path: Path) -> None:
     """judge=overlap on released answers: the explanations are taken, the released verdicts are not."""
     project = released[0].copied(tmp_path / "p")
-    said = project.snakemake(LEADERBOARD, config=f"{released[1]} judge=overlap")
-    assert set(re.findall(r"answers of (.*): (?!unchanged)", said)) == {"judge/overlap"}
+    output = project.snakemake(LEADERBOARD, config=f"{released[1]} judge=overlap")
+    assert set(re.findall(r"answers of (.*): (?!unchanged)", output)) == {"judge/overlap"}
     counts = {(row["judge"], row["n"], row["n_missing"]) for row in rows(project, LEADERBOARD)}
     assert counts == {("overlap", "100", "399")}
     assert project.audit(LEADERBOARD)["verdict"] == "equal"

@@ -27,12 +27,12 @@ def test_it_is_made_once_and_audits(made: tuple[Project, str]) -> None:
     project, config = made
     assert project.to_run("all_tables", config=config) == set()
     for table in ("table1", "figure5"):
-        found = project.audit(f"{RESULTS}/{table}.csv")
-        assert (found["verdict"], found["findings"]) == ("equal", [])
-        paths = {file["path"] for file in found["files"]}
+        report = project.audit(f"{RESULTS}/{table}.csv")
+        assert (report["verdict"], report["findings"]) == ("equal", [])
+        paths = {file["path"] for file in report["files"]}
         assert sum(path.startswith("data/raw/humorbench_runs/816fe32/runs/") for path in paths) == 17
     assert "its verdicts were not released" in (project.path / RESULTS / "table1.md").read_text()
-    assert any("816fe325b18ba617b5561a77564cf9edd50dc055" in line for line in found["sources"])
+    assert any("816fe325b18ba617b5561a77564cf9edd50dc055" in line for line in report["sources"])
 
 
 def test_items_to_look_at(made: tuple[Project, str]) -> None:
@@ -74,17 +74,17 @@ def test_a_released_run_that_was_changed_is_found(made: tuple[Project, str], tmp
     content = file.read_bytes()
     assert b",FAIL," in content
     file.write_bytes(content.replace(b",FAIL,", b",PASS,", 1))
-    found = project.audit(f"{RESULTS}/leaderboard.csv")
-    assert found["verdict"] == "differs"
-    assert any(file.name in finding["what"] + finding["path"] for finding in found["findings"])
+    report = project.audit(f"{RESULTS}/leaderboard.csv")
+    assert report["verdict"] == "differs"
+    assert any(file.name in finding["what"] + finding["path"] for finding in report["findings"])
 
 
 def test_a_report_of_them_shows_who_answered_what(made: tuple[Project, str]) -> None:
     project, config = made
     project.snakemake("report", config=config)
     root = project.path / f"results/runs/{RUN}/report"
-    said = (root / "tables/humorbench/leaderboard.html").read_text()
-    assert said.count("<tr data-kind=") == 35 and "not comparable with ours" not in said
+    output = (root / "tables/humorbench/leaderboard.html").read_text()
+    assert output.count("<tr data-kind=") == 35 and "not comparable with ours" not in output
     assert "o3-released" in (root / "index.html").read_text()
     assert len(list((root / "answers/humorbench").iterdir())) == 17
 

@@ -107,9 +107,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
         values |= {"panel_sequence": "1, 2", "text": f"1: {first}\n2: {second}", "number_of_panels": 2}
         values |= {"potentially_harmful": "non-harm"}
         golds.append(Gold(benchmark="pixelhumor", item_id=name, values=values))
-        said = {"Q1": rng.choice(("Yes", "No")), "Q2": "Absent", "Q3": "2", "Q4": "Both", "Q5": "Pun, Dark"}
+        output = {"Q1": rng.choice(("Yes", "No")), "Q2": "Absent", "Q3": "2", "Q4": "Both", "Q5": "Pun, Dark"}
         order = rng.choice(("1, 2", "2, 1"))
-        answers[name] = {**said, "Q6": "Yes.", "panel_sequence": order, "text": f"1: {second}\n2: {first}"}
+        answers[name] = {**output, "Q6": "Yes.", "panel_sequence": order, "text": f"1: {second}\n2: {first}"}
     write_records(folder / "data/items/pixelhumor/items.jsonl", items)
     write_records(folder / "data/items/pixelhumor/gold.jsonl", golds)
     requests = [request for item in items for request in pixelhumor.requests(item)]

@@ -15,34 +15,34 @@ PRICE = "price: {input: 1, output: 2, date: 2026-01-01, source: made up for this
 
 
 def test_asking_stops_before_the_cap_and_goes_on_from_there(tmp_path: Path) -> None:
-    project, asked = Project.copy(tmp_path / "p"), Counter[str]()  # requests by model
+    project, requests = Project.copy(tmp_path / "p"), Counter[str]()  # requests by model
 
     def answer(call: Call) -> None:
-        asked[json.loads(call.body)["model"]] += 1
+        requests[json.loads(call.body)["model"]] += 1
         usage = {"prompt_tokens": 100_000, "completion_tokens": 200_000, "total_tokens": 300_000}
         call.json(completion("<explanation>A pun.</explanation>", usage=usage))
 
     def spent() -> float:
-        return asked.total() * COST
+        return requests.total() * COST
 
     with scripted(answer) as server:
         for name in ("served", "other"):
             card = f"engine: openai\nid: {name}\nbase_url: {server.url}/v1\nconcurrency: 4\nmodality: [text]\n"
             file = project.path / f"config/model/{name}.yaml"
             file.write_text(f"{card}sampling: {{max_tokens: 250000}}\n")
-        said = project.snakemake(TABLE, config=f"{CONFIG} max_cost=5", fails=True)
-        assert "max_cost cannot be kept: the card has no price" in said and not asked
+        output = project.snakemake(TABLE, config=f"{CONFIG} max_cost=5", fails=True)
+        assert "max_cost cannot be kept: the card has no price" in output and not requests
         for name in ("served", "other"):
             file = project.path / f"config/model/{name}.yaml"
             file.write_text(file.read_text() + PRICE)
-        said = project.snakemake(TABLE, config=f"{CONFIG} max_cost=2.6", fails=True)
+        output = project.snakemake(TABLE, config=f"{CONFIG} max_cost=2.6", fails=True)
         assert 1 < spent() <= 2.6
-        last = said.strip().splitlines()[-1]
-        assert "max_cost=2.6 is reached" in said and "are not sent" in said, said
+        last = output.strip().splitlines()[-1]
+        assert "max_cost=2.6 is reached" in output and "are not sent" in output, output
         assert "Run the same command again" in last, last
-        before = asked.total()
+        before = requests.total()
         project.snakemake(TABLE, config=f"{CONFIG} max_cost=20")
-        assert before < asked.total() == 16, "two models, eight elements: nothing is asked twice"
+        assert before < requests.total() == 16, "two models, eight elements: nothing is asked twice"
         assert project.to_run(TABLE, config=CONFIG) == set(), "a cap is no part of the selection"
         for wrong in ("none-at-all", "-1", "true"):
             assert "field max_cost: Expected `float" in project.snakemake(

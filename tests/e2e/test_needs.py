@@ -58,8 +58,8 @@ def test_a_job_reads_nothing_that_it_does_not_name(opened: tuple[Project, list[l
         if rule == "respond":  # images: the requests name each by its sha256
             below += [project.pictures(name) for name in project.selection.benchmarks]
         for step in [*steps, *below]:
-            found = read_provenance(step.record)
-            known |= {*(found.outputs if found else ()), *(path for _, path, _ in step.journals())}
+            result = read_provenance(step.record)
+            known |= {*(result.outputs if result else ()), *(path for _, path, _ in step.journals())}
         journal = path.startswith("data/responses/") and path.endswith(".jsonl")  # of all runs
         if path not in known and not (journal and rule == "respond"):
             stray.add(f"{rule} {' '.join(names)}: {path}")
@@ -75,14 +75,14 @@ def test_a_lineage_names_what_the_artifacts_read(opened: tuple[Project, list[lis
 
     project = Needs(selection_of("default"))
     for benchmark in project.selection.benchmarks:
-        step, named, found = project.tables(benchmark), set[str](), 0
+        step, named, result = project.tables(benchmark), set[str](), 0
         for path in step.outputs:
             if path.endswith(".lineage.json"):
                 files = json.loads(Path(path).read_bytes())["files"]
                 roles = {one["path"]: one["role"] for one in files}
                 named |= {path for path, role in roles.items() if role not in ("table", "picture")}
-                found += 1
+                result += 1
         journals = {path for path in named if path.endswith(".jsonl") and path.startswith("data/responses/")}
         needed = {need.path for need in dependencies(step)}
         images = {path for path in named - needed if "/images/" in path}  # that only the fetch log names
-        assert found > 5 and named - journals - images == needed
+        assert result > 5 and named - journals - images == needed

@@ -22,9 +22,9 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
     (project.path / "puns.csv").write_text(CSV)
     for line in COMMANDS.strip().split("\n"):
         program, *arguments = shlex.split(line.replace("--cores all", "--cores 2"))
-        said = project.run("python", "-m", {"punchline": "punchline.cli"}.get(program, program), *arguments).stdout
-        assert "audit" not in arguments or "equal" in said.splitlines()[-1]
-        assert "new-benchmark" not in arguments or said.startswith(PRINTED)
+        output = project.run("python", "-m", {"punchline": "punchline.cli"}.get(program, program), *arguments).stdout
+        assert "audit" not in arguments or "equal" in output.splitlines()[-1]
+        assert "new-benchmark" not in arguments or output.startswith(PRINTED)
     return project
 
 
@@ -40,8 +40,8 @@ def test_a_changed_prompt_is_asked_again(project: Project) -> None:
     prompt.write_text(prompt.read_text().replace("Answer with", "Reply with"))
     wanted = project.wanted("results/puns/accuracy.csv", config=config)
     assert {"prepare puns", "respond random all", "score puns random", "tables puns"} <= wanted
-    said = project.snakemake("results/puns/accuracy.csv", config="benchmarks=[puns] models=[random]", fails=True)
-    assert said.strip().endswith("error: data/demo/puns: no demo data for puns: use corpus=full")
+    output = project.snakemake("results/puns/accuracy.csv", config="benchmarks=[puns] models=[random]", fails=True)
+    assert output.strip().endswith("error: data/demo/puns: no demo data for puns: use corpus=full")
 
 
 def test_images_options_and_texts(project: Project, add_served: Callable[[Project, str], Project]) -> None:
@@ -75,8 +75,8 @@ def test_images_options_and_texts(project: Project, add_served: Callable[[Projec
 )
 def test_a_wrong_csv_is_named(project: Project, tmp_path: Path, content: str, error: str) -> None:
     (tmp_path / "data.csv").write_text(content)
-    said = project.punchline("new-benchmark", "other", str(tmp_path / "data.csv"), fails=True)
-    assert error in said and "Traceback" not in said
+    output = project.punchline("new-benchmark", "other", str(tmp_path / "data.csv"), fails=True)
+    assert error in output and "Traceback" not in output
     assert not (project.path / "data/manifests/other").exists()
 
 

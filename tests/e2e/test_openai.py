@@ -27,15 +27,15 @@ def files_with(text: str, folder: Path) -> list[Path]:
 
 
 def test_two_hops_and_no_key_anywhere(project: Project, server: Served) -> None:
-    said = project.punchline("plan", *CONFIG.split())
-    assert "6 " in said and "answer" in said and "judge" in said and KEY not in said
+    output = project.punchline("plan", *CONFIG.split())
+    assert "6 " in output and "answer" in output and "judge" in output and KEY not in output
     assert server.get("/counts") == {} and os.environ[VARIABLE] == KEY  # planning asks nothing
     server.script(key="another")
-    said = project.snakemake(TABLE, config=CONFIG, fails=True)
-    assert VARIABLE in said and KEY not in said  # it names the variable; the server had echoed the key
+    output = project.snakemake(TABLE, config=CONFIG, fails=True)
+    assert VARIABLE in output and KEY not in output  # it names the variable; the server had echoed the key
     server.script(key=KEY)
-    said = project.snakemake(TABLE, "results/cost.csv", config=CONFIG)
-    assert KEY not in said
+    output = project.snakemake(TABLE, "results/cost.csv", config=CONFIG)
+    assert KEY not in output
     row = next(row for row in project.rows(TABLE) if row["model"] == "served")
     # The server's verdicts are prose: none can be read, all are counted, nothing is scored.
     assert row["n"] == "0" and row["n_unparsable"] == "6" and row["accuracy"] == ""
@@ -43,8 +43,8 @@ def test_two_hops_and_no_key_anywhere(project: Project, server: Served) -> None:
     assert [row["hop"] for row in costs] == ["answer", "judge"]
     assert all(int(row["tokens_in"]) > 0 and float(row["cost"]) > 0 for row in costs)
     counts = server.get("/counts")
-    found = project.audit(TABLE)
-    assert found["verdict"] == "equal" and KEY not in str(found)
+    report = project.audit(TABLE)
+    assert report["verdict"] == "equal" and KEY not in str(report)
     assert files_with(KEY, project.path) == []
     # A second run asks nothing, and neither does one that has to make its snapshots anew.
     assert project.to_run(TABLE, config=CONFIG) == set()

@@ -84,8 +84,8 @@ class Replay:
 
     def run(self, step: str, limit: int, shards: int | None = None) -> None:
         """Build the tables, and note the POSTs."""
-        shown = f"{CONFIG} limit={limit}" + (f" shards={shards}" if shards else "")
-        self.note(step, lambda: self.project.snakemake(*TABLES, config=shown))
+        page = f"{CONFIG} limit={limit}" + (f" shards={shards}" if shards else "")
+        self.note(step, lambda: self.project.snakemake(*TABLES, config=page))
 
     def note(self, step: str, action: Callable[[], object]) -> None:
         self.counting.posts.clear()
@@ -95,9 +95,9 @@ class Replay:
 
     def files(self, *patterns: str) -> list[Path]:
         """Files below data/responses, at least one for each pattern."""
-        found = {pattern: sorted(self.responses.glob(pattern)) for pattern in patterns}
-        assert all(found.values()), found
-        return [path for paths in found.values() for path in paths]
+        result = {pattern: sorted(self.responses.glob(pattern)) for pattern in patterns}
+        assert all(result.values()), result
+        return [path for paths in result.values() for path in paths]
 
     def lose(self, *patterns: str) -> None:
         for path in self.files(*patterns):

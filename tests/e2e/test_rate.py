@@ -50,8 +50,8 @@ def rate_all(page: Page, link: str, own: str) -> int:
     pages = 0
     while (here := page.url) != f"{origin}/":
         assert page.locator("img").evaluate("image => image.complete && image.naturalWidth > 100")
-        shown = page.locator("blockquote").inner_text()
-        check = re.search(r"choose (\d) here", shown)
+        visible = page.locator("blockquote").inner_text()
+        check = re.search(r"choose (\d) here", visible)
         page.keyboard.press(check[1] if check else own)
         assert page.locator("input:checked").count() == 1
         page.keyboard.press("Enter")
@@ -71,16 +71,16 @@ def looks_well(browser: Browser, link: str) -> None:
         for address in (link, link.split("/r/")[0] + "/items/1"):
             page.goto(address)
             assert page.evaluate("document.documentElement.scrollWidth") <= width, address
-            found = Axe().run(page)
-            assert found.violations_count == 0, found.generate_report()
+            result = Axe().run(page)
+            assert result.violations_count == 0, result.generate_report()
         context.close()
 
 
 def warns(browser: Browser, links: list[str]) -> None:
     """Raters are told of a missing choice, a choice that is not sent, a folded text, the link of another."""
     page = browser.new_context(viewport={"width": 390, "height": 800}).new_page()
-    asked: list[str] = []
-    page.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.dismiss()))
+    requests: list[str] = []
+    page.on("dialog", lambda dialog: (requests.append(dialog.type), dialog.dismiss()))
     page.goto(links[0])
     items = f"{links[0].split('/r/')[0]}/items"
     page.goto(f"{items}/1")
@@ -89,7 +89,7 @@ def warns(browser: Browser, links: list[str]) -> None:
     page.keyboard.press("3")
     page.locator("#on").click(no_wait_after=True)
     page.wait_for_timeout(300)
-    assert asked == ["beforeunload"] and page.url == f"{items}/1" and page.locator("input:checked").count() == 1
+    assert requests == ["beforeunload"] and page.url == f"{items}/1" and page.locator("input:checked").count() == 1
     other = page.context.new_page()
     other.goto(links[1])
     assert "open for another rater" in other.locator("main").inner_text()
@@ -102,12 +102,12 @@ def warns(browser: Browser, links: list[str]) -> None:
             assert other.locator(".folded, button.more").count() == 0
     assert folded == 4
     other.locator("summary", has_text="cannot judge").click()
-    found = Axe().run(other)
-    assert found.violations_count == 0, found.generate_report()
-    other.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.dismiss()))
+    result = Axe().run(other)
+    assert result.violations_count == 0, result.generate_report()
+    other.on("dialog", lambda dialog: (requests.append(dialog.type), dialog.dismiss()))
     other.keyboard.press("2")
     other.locator("[name=reason]").press("Control+Enter")
-    assert asked[1:] == ["confirm"] and other.locator("input:checked").count() == 1
+    assert requests[1:] == ["confirm"] and other.locator("input:checked").count() == 1
     page.context.close()
 
 
@@ -129,10 +129,10 @@ def test_from_links_to_an_audited_table(small: Project, browser: Browser) -> Non
     project = small
     replayed(project)
     project.snakemake("respond_all", config=CONFIG)
-    said = project.punchline(
+    output = project.punchline(
         "rate", "new", "relevance", "--raters", "2", "--seed", "3", "--items", "4", "--port", "8677"
     )
-    links = re.findall(r"http://\S+", said)
+    links = re.findall(r"http://\S+", output)
     with served(project, "relevance", "8677"):
         looks_well(browser, links[0])
         warns(browser, links)
@@ -198,8 +198,8 @@ def test_sheets_go_out_and_come_back(small: Project) -> None:
             filled = csv.DictWriter(file, texts[0])
             filled.writeheader()
             filled.writerows({**row, "score": score} for row in texts)
-    said = small.punchline("rate", "import", "relevance", "study/ann.csv", "study/bob.csv", "--key", "study/key.csv")
-    assert "config/pixelhumor/ratings.csv: 24 ratings by 2 raters" in said
+    output = small.punchline("rate", "import", "relevance", "study/ann.csv", "study/bob.csv", "--key", "study/key.csv")
+    assert "config/pixelhumor/ratings.csv: 24 ratings by 2 raters" in output
     table = "results/pixelhumor/table5.csv"
     small.snakemake(table, "results/pixelhumor/table6.csv", config=CONFIG)
     means = {row["model"]: row["mean"] for row in small.rows(table) if row["kind"] == "human"}

@@ -30,10 +30,10 @@ def test_a_command_gives_the_values(name: str, values: str, command: str, mirror
     if name in MADE:
         path, wanted, column = MADE[name]
         rows = [row for row in project.rows(path) if all(row[key] == value for key, value in wanted.items())]
-        found = {row[column] for row in rows if row["kind"] != "published" and row[column]}
+        result = {row[column] for row in rows if row["kind"] != "published" and row[column]}
         for value in re.findall(r"\d*\.\d+", values):
             digits = len(value.partition(".")[2])
-            assert any(round(float(one), digits) == float(value) for one in found), (value, found)
+            assert any(round(float(one), digits) == float(value) for one in result), (value, result)
     else:  # PixelHumor's ground truth: equal to the printed values
         rows = [row for row in project.rows("results/pixelhumor/table4.csv") if "ground truth" in row["model"].lower()]
         ours, printed = rows[:2]

@@ -99,8 +99,8 @@ def _gold_as_answers(folder: Path) -> dict[str, dict[str, str]]:
 def parts_of(file: Path) -> dict[str, Any]:
     """Data of a report's pages, as a page reads it."""
     packed = file.read_text().removesuffix(");\n").split(",\n")[1]
-    found: dict[str, Any] = json.loads(gzip.decompress(base64.b64decode(json.loads(packed))))
-    return found
+    result: dict[str, Any] = json.loads(gzip.decompress(base64.b64decode(json.loads(packed))))
+    return result
 
 
 def test_a_report_shows_the_comics_that_are_there_with_their_credit(
@@ -113,20 +113,20 @@ def test_a_report_shows_the_comics_that_are_there_with_their_credit(
     assert len(pictures) == len(list((small / "xkcd/images").iterdir())) and all(
         picture.stat().st_size > 1000 for picture in pictures
     )
-    shown = parts_of(root / "items/pixelhumor/0.js")
-    assert {tuple(one["rights"][:2]) for one in shown.values()} == {("open", "CC BY-NC 2.5")}
-    assert all("Randall Munroe" in one["rights"][2] for one in shown.values())
+    page = parts_of(root / "items/pixelhumor/0.js")
+    assert {tuple(one["rights"][:2]) for one in page.values()} == {("open", "CC BY-NC 2.5")}
+    assert all("Randall Munroe" in one["rights"][2] for one in page.values())
     sheet = (root / "tables/pixelhumor/table8.html").read_text()
     assert "reading-order" in sheet and "<svg" in sheet and "not comparable with ours" in sheet
 
     # No licence is stated for PixelHumor's annotations: a public report has pictures, and nothing of theirs.
-    gold = next(iter(shown.values()))["gold"]
-    assert len(gold) > 5 and all(one["asked"][0][-1] for one in shown.values())
+    gold = next(iter(page.values()))["gold"]
+    assert len(gold) > 5 and all(one["asked"][0][-1] for one in page.values())
     project.snakemake("report", config="run=eyes public=true")
     left = parts_of(root / "items/pixelhumor/0.js")
-    assert left.keys() == shown.keys()
+    assert left.keys() == page.keys()
     for item_id, one in left.items():
-        assert set(one["gold"]) <= {"potentially_harmful"} and one["images"] == shown[item_id]["images"]
+        assert set(one["gold"]) <= {"potentially_harmful"} and one["images"] == page[item_id]["images"]
         assert {question for *_, question in one["asked"]} == {one["fields"]["annotation"]}
     assert "made of files under this licence: none stated" in (root / "index.html").read_text()
     assert not (root / "tables/pixelhumor/votes.csv").exists()

@@ -78,10 +78,10 @@ def test_every_link_leads_somewhere_and_no_page_leaves_the_folder(reported: Proj
     pages = sorted(root.rglob("*.html"))
     assert len(pages) > 20
     for page in pages:
-        found = Links(page)
-        assert found.forbidden == [], page
+        result = Links(page)
+        assert result.forbidden == [], page
         assert "default-src 'none'" in page.read_text()
-        for link in found.links:
+        for link in result.links:
             path = re.split("[#?]", link)[0]
             assert "://" not in path and not path.startswith("/"), (page, link)
             assert not path or (page.parent / path).is_file(), (page, link)
@@ -147,9 +147,9 @@ def test_pages_work_from_a_folder_and_pass_axe(reported: Project, browser: Brows
             open_page(page, reported, name)
             assert page.evaluate("document.documentElement.scrollWidth") <= width, f"{name} is wider than {width}"
             assert wrong == [], name
-            found = Axe().run(page)  # it asks for style sheets itself, in vain
+            result = Axe().run(page)  # it asks for style sheets itself, in vain
             wrong.clear()
-            assert found.violations_count == 0, f"{name} at {width}, {scheme}: {found.generate_report()}"
+            assert result.violations_count == 0, f"{name} at {width}, {scheme}: {result.generate_report()}"
         context.close()
 
 
@@ -158,8 +158,8 @@ def test_a_table_sorts_filters_and_is_copied_as_it_is_shown(reported: Project, p
     heads = page.locator("#t thead th").all_inner_texts()
     column = heads.index("WER") + 1
     page.locator("#t thead button", has_text="WER").press("Enter")
-    shown = [text.split()[0] for text in page.locator(f"#t tbody td:nth-child({column})").all_inner_texts() if text]
-    assert len(shown) > 5 and shown == sorted(shown, key=float)  # lower is better: best first
+    visible = [text.split()[0] for text in page.locator(f"#t tbody td:nth-child({column})").all_inner_texts() if text]
+    assert len(visible) > 5 and visible == sorted(visible, key=float)  # lower is better: best first
     page.locator("[data-kind=published].chip").click()
     assert page.locator("#t tr.published:visible").count() == 0
     page.locator("#search").fill("reading-order")
@@ -175,8 +175,8 @@ def test_a_table_sorts_filters_and_is_copied_as_it_is_shown(reported: Project, p
 @pytest.mark.parametrize(("a", "b"), [("random", "reading-order"), ("invented-a", "invented-b")])
 def test_compare_says_what_the_command_says(reported: Project, page: Page, a: str, b: str) -> None:
     open_page(page, reported, f"compare.html#b=pixelhumor&a={a}&c={b}&q=Q7@default&g=all")
-    (told,) = json.loads(reported.punchline("compare", a, b, "--table", "table8", "--run", "default", "--json"))
-    one = next(one for one in told["differences"] if (one["row"], one["column"]) == ("subset=all", "panel_acc"))
+    (texts,) = json.loads(reported.punchline("compare", a, b, "--table", "table8", "--run", "default", "--json"))
+    one = next(one for one in texts["differences"] if (one["row"], one["column"]) == ("subset=all", "panel_acc"))
 
     def shown(name: str) -> list[float]:
         text = page.locator(f"#{name}").inner_text().replace("\u2212", "-")
@@ -217,8 +217,8 @@ def test_answers_are_searched_filtered_and_saved(reported: Project, page: Page) 
         page.locator("#csv").click()
     lines = list(csv.DictReader(saved.value.path().read_text(encoding="utf-8-sig").splitlines()))
     assert len(lines) == rows > 0 and {line["state"] for line in lines} == {"unparsed"}
-    asked = next(line for line in lines)
-    assert asked["model"] == "invented-b" and asked["why"].startswith("No answer could be read")
+    requests = next(line for line in lines)
+    assert requests["model"] == "invented-b" and requests["why"].startswith("No answer could be read")
     page.locator("#text").fill("NO SUCH WORDS IN ANY ANSWER")
     page.wait_for_selector("#none button")
     page.locator("#none button").click()
@@ -307,12 +307,12 @@ def test_view_serves_this_machine_only(reported: Project, viewed: str) -> None:
     with urllib.request.urlopen(viewed + "/static/mode.js", timeout=10) as reply:
         assert b'"all"' in reply.read()
     port = viewed.rsplit(":", 1)[1].partition("/")[0]
-    said = reported.run("punchline", "view", "--no-browser", "--port", port, fails=True).stderr
-    assert f"port {port} of 127.0.0.1 cannot be used" in said
+    output = reported.run("punchline", "view", "--no-browser", "--port", port, fails=True).stderr
+    assert f"port {port} of 127.0.0.1 cannot be used" in output
 
 
 def test_view_without_a_report_and_a_wrong_word_for_pictures(small: Project) -> None:
-    said = small.run("punchline", "view", "--no-browser", fails=True).stderr
-    assert "no report" in said and "snakemake --cores all report" in said
+    output = small.run("punchline", "view", "--no-browser", fails=True).stderr
+    assert "no report" in output and "snakemake --cores all report" in output
     done = small.run("snakemake", "--cores", "1", "report", "--config", "pictures=everything", fails=True)
     assert "pictures" in done.stderr and "own" in done.stderr

@@ -223,14 +223,14 @@ def pending(project: Project) -> set[str]:
             cached.cache_clear()
         artifacts, status = Artifacts(read_selection({})[0]), Status()
         jobs = [(rule, names) for rule in RULES for names in artifacts.jobs(rule)]
-        found = {
+        result = {
             " ".join([rule, *names])
             for rule, names in jobs
             if any(map(status.pending, artifacts.built_by(rule, *names)))
         }
     for cached in (code.parts, code.prompts, code._file, code._read):
         cached.cache_clear()
-    return found
+    return result
 
 
 RULES = ("fetch", "prepare", "respond", "score", "tables", "overview")
@@ -263,10 +263,10 @@ def test_a_title_remakes_tables_and_asks_nobody(project: Project) -> None:
 def test_a_prompt_word_asks_that_question_again(project: Project) -> None:
     before = project.journal_lines()
     edit(project, "src/punchline/benchmarks/pixelhumor/prompts/Q6.txt", "in 3 sentences.", "in 4 sentences.")
-    made = project.made()
+    result = project.made()
     assert project.journal_lines() == before + 3 * len(MODELS)  # three comics, one question
-    assert made >= {"requests pixelhumor"} | each("respond", "pixelhumor")
-    assert not {step for step in made if "hummus" in step or "humorbench" in step}
+    assert result >= {"requests pixelhumor"} | each("respond", "pixelhumor")
+    assert not {step for step in result if "hummus" in step or "humorbench" in step}
     assert project.wanted() == set()
 
 
@@ -276,11 +276,11 @@ def test_a_label_of_the_released_file_asks_nobody(project: Project) -> None:
     edit(project, "data/demo/hummus/hummus_dataset.json", '"met_class": "Yes"', '"met_class": "WIDLII"')
     wanted = project.wanted()
     assert {"fetch hummus", "prepare hummus", *RESPOND} <= wanted
-    made = project.made()
+    result = project.made()
     assert project.journal_lines() == before
-    assert {"raw hummus", "gold hummus"} | each("score", "hummus") <= made
-    assert not {step for step in made if step.startswith(("requests", "respond"))}
-    assert not {step for step in made if "pixelhumor" in step}
+    assert {"raw hummus", "gold hummus"} | each("score", "hummus") <= result
+    assert not {step for step in result if step.startswith(("requests", "respond"))}
+    assert not {step for step in result if "pixelhumor" in step}
 
 
 def test_a_lost_journal_is_written_again_from_the_snapshots(project: Project) -> None:
@@ -309,8 +309,8 @@ def test_two_selections_in_turns_are_never_taken_for_each_other(project: Project
 
 def test_a_hand_edited_table_is_never_shown(project: Project) -> None:
     edit(project, "results/table8.csv", "random", "RANDOM")
-    said = project.punchline("print", "results/table8.csv", fails=True)
-    assert "results/table8.csv: the file is not the one that was made" in said and "Traceback" not in said
+    output = project.punchline("print", "results/table8.csv", fails=True)
+    assert "results/table8.csv: the file is not the one that was made" in output and "Traceback" not in output
     assert project.audit("results/table8.csv")["verdict"] == "differs"
     assert "stale" in project.punchline("tables")
     project.snakemake("results/table8.csv")
@@ -321,8 +321,8 @@ def test_a_hand_edited_table_is_never_shown(project: Project) -> None:
 def test_edited_scores_are_never_compared(project: Project) -> None:
     scores = project.path / "results/pixelhumor/scores"
     shutil.copy(scores / "random.parquet", scores / "label-order.parquet")
-    said = project.punchline("compare", "random", "label-order", "--table", "results/table8.csv", fails=True)
-    assert "these scores are not those that were made" in said and "Traceback" not in said
+    output = project.punchline("compare", "random", "label-order", "--table", "results/table8.csv", fails=True)
+    assert "these scores are not those that were made" in output and "Traceback" not in output
 
 
 def test_an_input_that_changes_while_a_job_runs_is_noticed(project: Project) -> None:
@@ -336,8 +336,8 @@ def test_an_input_that_changes_while_a_job_runs_is_noticed(project: Project) -> 
         "        selected = Path(project.paths.selected(benchmark))\n"
         "        selected.write_bytes(selected.read_bytes() + b'\\n')\n",
     )
-    said = project.snakemake("data/requests/hummus.parquet", fails=True)
-    assert "data/items/hummus/selected.csv: the file changed while it was being read" in said
+    output = project.snakemake("data/requests/hummus.parquet", fails=True)
+    assert "data/items/hummus/selected.csv: the file changed while it was being read" in output
     assert "prepare hummus" in project.wanted("prepare_all")
 
 

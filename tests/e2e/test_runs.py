@@ -47,8 +47,8 @@ def test_another_mirror_or_more_cores_rerun_nothing(small: Project) -> None:
 
 def test_more_items_ask_only_the_new_ones(small: Project) -> None:
     before = small.journal_lines()
-    said = small.snakemake(TABLE, config=f"{FAST} limit=8")
-    assert "random on pixelhumor: 64 requests, 48 answered before, 16 to ask" in said
+    output = small.snakemake(TABLE, config=f"{FAST} limit=8")
+    assert "random on pixelhumor: 64 requests, 48 answered before, 16 to ask" in output
     assert small.journal_lines() == before + 3 * 2 * 8
     assert small.audit(TABLE)["verdict"] == "equal"
     small.snakemake(TABLE, config=SMALL)
@@ -67,9 +67,9 @@ def test_a_subset_is_followed_and_its_bytes_matter(small: Project) -> None:
     small.snakemake(TABLE, config=f"{FAST} subset=mine.csv")
     assert {r["n"] for r in small.rows(TABLE) if r["subset"] == "mine" and r["kind"] == "baseline"} == {"3"}
     (small.path / "mine.csv").write_text("comic_id\nnobody_1\n")
-    said = small.snakemake(TABLE, config=f"{FAST} subset=mine.csv", fails=True)
-    assert "mine.csv, line 2, record nobody_1, field comic_id: no such item in this corpus" in said
-    assert "Traceback" not in said
+    output = small.snakemake(TABLE, config=f"{FAST} subset=mine.csv", fails=True)
+    assert "mine.csv, line 2, record nobody_1, field comic_id: no such item in this corpus" in output
+    assert "Traceback" not in output
 
 
 @pytest.mark.parametrize(
@@ -82,37 +82,37 @@ def test_a_subset_is_followed_and_its_bytes_matter(small: Project) -> None:
     ],
 )
 def test_a_mistyped_selection_says_what_was_meant(small_run: Project, config: str, message: str) -> None:
-    said = small_run.snakemake("-n", TABLE, config=config, fails=True)
-    assert message in said
-    assert "Traceback" not in said
+    output = small_run.snakemake("-n", TABLE, config=config, fails=True)
+    assert message in output
+    assert "Traceback" not in output
 
 
 def files(project: Project) -> dict[str, bytes]:
     """Every file of the default run and of what runs share, but journals and this machine's cache."""
-    found = {}
+    result = {}
     for folder in ("data", "results"):
         for path in (project.path / folder).rglob("*"):
             name = path.relative_to(project.path).as_posix()
             if path.is_file() and "/runs/" not in name and not name.startswith("data/responses"):
-                found[name] = path.read_bytes()
-    return found
+                result[name] = path.read_bytes()
+    return result
 
 
 def test_a_named_run_lies_beside_the_default_one_and_asks_nothing_anew(small: Project) -> None:
-    before, asked = files(small), small.journal_lines()
+    before, requests = files(small), small.journal_lines()
     small.snakemake(TABLE, config=f"run=two {FAST} limit=2")
     assert (small.path / "results/runs/two/table8.csv").is_file()
     assert files(small) == before, "the default run is as it was"
-    assert small.journal_lines() == asked, "two of six comics were asked about already"
+    assert small.journal_lines() == requests, "two of six comics were asked about already"
     assert small.wanted(TABLE, config=SMALL) == set()
     assert small.wanted(TABLE, config="run=two") == set(), "a run is remembered by its name"
     ours = [r for r in small.rows("results/runs/two/table8.csv") if r["kind"] == "baseline" and r["subset"] == "all"]
     assert {row["n"] for row in ours} == {"2"}
     assert small.audit("results/runs/two/table8.csv")["verdict"] == "equal"
-    said = small.punchline("runs")
-    assert "default" in said and "two" in said and "limit 2" in said and "limit 6" in said
-    said = small.punchline("diff", "default", "two")
-    assert "because  selection: limit: 6 → 2" in said
+    output = small.punchline("runs")
+    assert "default" in output and "two" in output and "limit 2" in output and "limit 6" in output
+    output = small.punchline("diff", "default", "two")
+    assert "because  selection: limit: 6 → 2" in output
     assert "table8 is" not in small.punchline("compare", "random", "reading-order", "--table", "table8", "--run", "two")
     (compared,) = json.loads(small.punchline("compare", "random", "two:random", "--json"))
     assert (compared["table"], compared["models"]) == ("table8", ["random", "two:random"])
@@ -136,21 +136,21 @@ def test_a_run_of_a_file(small: Project) -> None:
 
 
 def test_the_default_run_says_how_it_changes_in_place(small: Project) -> None:
-    said = small.snakemake("-n", TABLE, config=f"{FAST} limit=5")
-    assert said.count("the default run changes in place: limit: 6 → 5") == 1
+    output = small.snakemake("-n", TABLE, config=f"{FAST} limit=5")
+    assert output.count("the default run changes in place: limit: 6 → 5") == 1
     assert "changes in place" not in small.snakemake("-n", TABLE, config=SMALL)
 
 
 def test_a_run_called_by_its_name_stays_what_it_was(one: Project) -> None:
     one.snakemake("results/pixelhumor/table2.csv", config="run=one")
     one.punchline("retry", "run=one")
-    made = one.path / "results/runs/one/run.json"
-    assert json.loads(made.read_text())["overrides"] == {"limit": 1, "models": ["random"]}
+    result = one.path / "results/runs/one/run.json"
+    assert json.loads(result.read_text())["overrides"] == {"limit": 1, "models": ["random"]}
     assert "changes in place" not in one.snakemake("-n", TABLE, config="run=one")
-    said = one.snakemake("-n", TABLE, config="run=one models=[random] limit=2")
+    output = one.snakemake("-n", TABLE, config="run=one models=[random] limit=2")
     other = one.snakemake("-n", "results/runs/one/table8.csv", fails=True)
     assert other.strip().endswith("error: results/runs/one/table8.csv is of the run one. Add --config run=one")
-    assert "the one run changes in place: limit: 1 → 2 (to keep it, give the new one another name)" in said
+    assert "the one run changes in place: limit: 1 → 2 (to keep it, give the new one another name)" in output
 
 
 def test_two_wordings_of_a_prompt_are_compared(small: Project) -> None:
@@ -160,25 +160,26 @@ def test_two_wordings_of_a_prompt_are_compared(small: Project) -> None:
     old = text.splitlines()[-1]
     prompt.write_text(text.replace(old, f"{old} Think twice."))
     small.snakemake("results/runs/words/table8.csv", config=f"run=words {SMALL}")
-    said = " ".join(small.punchline("compare", "label-order", "words:label-order").split())
+    output = " ".join(small.punchline("compare", "label-order", "words:label-order").split())
     assert (
-        "scores of label-order are compared as they were made: data/requests/pixelhumor.parquet is not current" in said
+        "scores of label-order are compared as they were made: data/requests/pixelhumor.parquet is not current"
+        in output
     )
-    assert re.search(r'asked otherwise: Q7: "\S+ \S+" → "\S+ \S+ Think twice\."', said), said
-    assert "panel_acc" in said
-    said = small.punchline("diff", "default", "words")
-    assert "Think twice." in said or "0 cells differ" in said
+    assert re.search(r'asked otherwise: Q7: "\S+ \S+" → "\S+ \S+ Think twice\."', output), output
+    assert "panel_acc" in output
+    output = small.punchline("diff", "default", "words")
+    assert "Think twice." in output or "0 cells differ" in output
     gold = small.path / "data/items/pixelhumor/gold.jsonl"
     gold.write_bytes(gold.read_bytes() + b"\n")
-    said = small.punchline("compare", "label-order", "words:label-order", fails=True)
-    assert "these scores were made before data/items/pixelhumor/gold.jsonl changed" in said
+    output = small.punchline("compare", "label-order", "words:label-order", fails=True)
+    assert "these scores were made before data/items/pixelhumor/gold.jsonl changed" in output
 
 
 def test_a_copied_run_is_a_run_of_its_own(one: Project) -> None:
     for folder in ("data/runs", "results/runs"):
         shutil.copytree(one.path / folder / "one", one.path / folder / "two")
-    said = one.punchline("print", "results/runs/two/table8.csv", fails=True)
-    assert "the lineage of another table: pixelhumor table8 of the run one" in said
+    output = one.punchline("print", "results/runs/two/table8.csv", fails=True)
+    assert "the lineage of another table: pixelhumor table8 of the run one" in output
     table = one.path / "results/runs/two/table8.csv"
     honest = table.read_bytes()
     table.unlink()
@@ -194,8 +195,8 @@ def test_a_copied_run_is_a_run_of_its_own(one: Project) -> None:
 def test_a_named_runs_crate_is_audited_by_the_command_that_it_says(one: Project, tmp_path: Path) -> None:
     pytest.importorskip("rocrate", reason="ROCRATE ABSENT: make setup installs what requirements.lock pins")
     crate = tmp_path / "é crate"
-    said = one.punchline("export", "crate", "--run", "one", "--output", str(crate))
-    _, command = said.splitlines()[0].split(" go into it: punchline ")
+    output = one.punchline("export", "crate", "--run", "one", "--output", str(crate))
+    _, command = output.splitlines()[0].split(" go into it: punchline ")
     done = one.ran(sys.executable, "-m", "punchline.cli", *command.split(), cwd=crate, check=True)
     assert "equal" in done.stdout
 
@@ -206,13 +207,13 @@ def test_words_of_a_selection(small: Project) -> None:
     table = small.punchline("plan", "models=[random]", "subset=é.csv").splitlines()
     assert [line.split()[4:7] for line in table if line.startswith("pixelhumor")] == [["8", "8", "0"]]
     assert "requests to ask" in small.punchline("plan", "shards=2")
-    said = small.punchline("plan", "shards=0", fails=True)
-    assert "--config, field shards: Expected `int` >= 1" in said
-    said = small.punchline("plan", "models=[random,ocr", fails=True)
-    assert said.strip() == "error: models=[random,ocr: no value can be read: '[random,ocr'. A list is models=[a,b]"
+    output = small.punchline("plan", "shards=0", fails=True)
+    assert "--config, field shards: Expected `int` >= 1" in output
+    output = small.punchline("plan", "models=[random,ocr", fails=True)
+    assert output.strip() == "error: models=[random,ocr: no value can be read: '[random,ocr'. A list is models=[a,b]"
     for root in ("no/such/place", "config"):  # below this project, and none
-        said = small.punchline("--root", root, "tables", fails=True)
-        assert "no project: no Snakefile with config/run.yaml" in said
+        output = small.punchline("--root", root, "tables", fails=True)
+        assert "no project: no Snakefile with config/run.yaml" in output
 
 
 def test_a_run_whose_card_is_gone_hides_no_other(small: Project) -> None:
@@ -220,9 +221,9 @@ def test_a_run_whose_card_is_gone_hides_no_other(small: Project) -> None:
     card.write_text((small.path / "config/model/random.yaml").read_text())
     small.snakemake(TABLE, config="run=two models=[mine] limit=2")
     card.unlink()
-    said = small.punchline("runs", fails=True)
-    assert re.search(r"^default +.* of \d+", said, re.M) and re.search(r"^two +.*not known", said, re.M)
-    assert "two: config/model/mine.yaml: unknown model 'mine'" in said
+    output = small.punchline("runs", fails=True)
+    assert re.search(r"^default +.* of \d+", output, re.M) and re.search(r"^two +.*not known", output, re.M)
+    assert "two: config/model/mine.yaml: unknown model 'mine'" in output
 
 
 def test_looking_changes_nothing(small: Project) -> None:
@@ -238,6 +239,6 @@ def test_looking_changes_nothing(small: Project) -> None:
 
 def test_show(small_run: Project) -> None:
     comic = sorted(p.stem for p in (small_run.path / "data/images/demo/pixelhumor").glob("*.png"))[0]
-    shown = small_run.punchline("show", comic)
-    assert '"panel_sequence"' in shown and '"responses"' in shown and "reading-order" in shown
+    page = small_run.punchline("show", comic)
+    assert '"panel_sequence"' in page and '"responses"' in page and "reading-order" in page
     assert "no item or request" in small_run.punchline("show", "nobody_1", fails=True)

@@ -65,16 +65,16 @@ def test_shards(small: Project) -> None:
     second = small.path / SHARDS / "2-of-3.jsonl"
     second.parent.mkdir(parents=True)
     second.symlink_to("not mounted/2.jsonl")
-    said = small.snakemake(TABLE, "--keep-going", config=SMALL, fails=True)
-    assert jobs(said) == {"1-of-3", "2-of-3", "3-of-3"}
+    output = small.snakemake(TABLE, "--keep-going", config=SMALL, fails=True)
+    assert jobs(output) == {"1-of-3", "2-of-3", "3-of-3"}
     second.unlink()
     some = asked(small)
     assert 0 < len(some) < len(before) and set(some.values()) == {1}
-    said = small.snakemake(TABLE, config=SMALL)
-    assert jobs(said) == {"2-of-3", ""}
+    output = small.snakemake(TABLE, config=SMALL)
+    assert jobs(output) == {"2-of-3", ""}
     assert asked(small) == before
-    found = small.audit(TABLE)
-    assert (found["verdict"], found["root"]) == ("equal", root)
+    report = small.audit(TABLE)
+    assert (report["verdict"], report["root"]) == ("equal", root)
 
     # Another number of them, more items, a journal by another name, and what a kill has left.
     lines = second.read_bytes().splitlines(keepends=True)
@@ -111,8 +111,8 @@ def test_a_run_waits_for_another_that_asks_the_same(small: Project) -> None:
 def test_a_run_says_how_many_ask(tmp_path: Path, add_served: Callable[[Project, str], Project]) -> None:
     """Of the models that are asked; where nothing is to ask the number changes nothing."""
     project, config = add_served(Project.copy(tmp_path / "p"), "runtime: 30\n"), "models=[random,served] limit=4"
-    said = project.snakemake(TABLE, config=f"{config} shards=3")
-    assert jobs(said, "served") == {"", "1-of-3", "2-of-3", "3-of-3"} and jobs(said, "random") == {""}
+    output = project.snakemake(TABLE, config=f"{config} shards=3")
+    assert jobs(output, "served") == {"", "1-of-3", "2-of-3", "3-of-3"} and jobs(output, "random") == {""}
     root = project.audit(TABLE)["root"]
     assert project.to_run(TABLE, config=config) == project.to_run(TABLE, config=f"{config} shards=2") == set()
     folder = project.path / "data/responses/pixelhumor"
@@ -140,18 +140,18 @@ def test_what_hangs_on_answers_is_asked_in_parts_too(
         second = answers / pass_ / "shards/served/2-of-3.jsonl"
         second.parent.mkdir(parents=True)
         second.symlink_to("not mounted/2.jsonl")
-        said = project.snakemake(table, "--keep-going", config=f"{config} shards=3", fails=True)
-        assert jobs(said, respondent) >= {"2-of-3"} and "" not in jobs(said, respondent)
+        output = project.snakemake(table, "--keep-going", config=f"{config} shards=3", fails=True)
+        assert jobs(output, respondent) >= {"2-of-3"} and "" not in jobs(output, respondent)
         assert not (answers / pass_ / "served.parquet").exists()
         second.unlink()
-    said = project.snakemake(table, config=f"{config} shards=3")
-    assert jobs(said, "judge/served") == {"", "2-of-3"} and not jobs(said, "served")
-    asked = [requests(), requests("chained"), requests("judge")]
-    assert all(asked)
+    output = project.snakemake(table, config=f"{config} shards=3")
+    assert jobs(output, "judge/served") == {"", "2-of-3"} and not jobs(output, "served")
+    sent = [requests(), requests("chained"), requests("judge")]
+    assert all(sent)
     counts = server.get("/counts")
-    assert sum(counts.values()) == sum(map(len, asked))
-    found, values = project.audit(table), (project.path / table).read_bytes()
-    assert found["verdict"] == "equal", found["findings"]
+    assert sum(counts.values()) == sum(map(len, sent))
+    report, values = project.audit(table), (project.path / table).read_bytes()
+    assert report["verdict"] == "equal", report["findings"]
     assert project.to_run(table, config=config) == project.to_run(table, config=f"{config} shards=2") == set()
 
     # Of the judge's card alone; what is in its journals is not asked again, whatever was lost beside them.
@@ -164,8 +164,8 @@ def test_what_hangs_on_answers_is_asked_in_parts_too(
     plan = [line.split() for line in project.punchline("plan", *config.split()).splitlines()]
     header, planned = (next(row for row in plan if word in row) for word in ("to_ask", "judge"))
     assert planned[header.index("jobs")] == "2" and planned[header.index("to_ask")] == str(len(lines) // 2)
-    said = project.snakemake(table, config=config)
-    assert jobs(said, "judge/served") == {"", "1-of-2", "2-of-2"}
+    output = project.snakemake(table, config=config)
+    assert jobs(output, "judge/served") == {"", "1-of-2", "2-of-2"}
     assert sum(server.get("/counts").values()) - sum(counts.values()) == len(lines) // 2
     assert project.audit(table)["verdict"] == "equal"
     assert (project.path / table).read_bytes() == values  # the server says the same to the same
@@ -180,10 +180,10 @@ def test_minutes_of_a_job(small: Project) -> None:
     card.write_text(card.read_text() + "runtime: 30\n")
 
     def asked(*options: str) -> set[str]:
-        said = small.snakemake("-n", "-p", "--forceall", TABLE, *options, config=SMALL)
-        jobs = [job for job in re.split(r"^(?:local)?rule ", said, flags=re.MULTILINE) if job.startswith("respond:")]
-        found = {tuple(re.findall(r"respondent=(\S+),|runtime=(\d+)", job)) for job in jobs}
-        return {" ".join(name or minutes for name, minutes in job) for job in found}
+        output = small.snakemake("-n", "-p", "--forceall", TABLE, *options, config=SMALL)
+        jobs = [job for job in re.split(r"^(?:local)?rule ", output, flags=re.MULTILINE) if job.startswith("respond:")]
+        result = {tuple(re.findall(r"respondent=(\S+),|runtime=(\d+)", job)) for job in jobs}
+        return {" ".join(name or minutes for name, minutes in job) for job in result}
 
     assert asked() == {"random 30", "label-order", "reading-order"}
     default = ("--default-resources", "runtime=11 * attempt")

@@ -20,9 +20,9 @@ CHOSEN: dict[str, object] = {
 
 @pytest.fixture(scope="module")
 def ground(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ground]:
-    made = Ground(tmp_path_factory.mktemp("torture"), CHOSEN, (forgeries.TABLE,), (forgeries.TABLE,))
-    yield made
-    made.close()
+    result = Ground(tmp_path_factory.mktemp("torture"), CHOSEN, (forgeries.TABLE,), (forgeries.TABLE,))
+    yield result
+    result.close()
 
 
 def whole(row: Row) -> None:

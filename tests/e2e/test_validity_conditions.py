@@ -28,17 +28,17 @@ def reply(call: Call) -> None:
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    made = Project.copy(tmp_path_factory.mktemp("variants") / "p")
+    result = Project.copy(tmp_path_factory.mktemp("variants") / "p")
     with scripted(reply) as server:
         for name in ("longest", "first"):
             card = f"engine: openai\nid: {name}\nbase_url: {server.url}/v1\nconcurrency: 8\n"
-            (made.path / f"config/model/{name}.yaml").write_text(card)
-        made.snakemake(*FILES, config=CONFIG)
+            (result.path / f"config/model/{name}.yaml").write_text(card)
+        result.snakemake(*FILES, config=CONFIG)
         calls = len(server.calls)
-        assert made.to_run(*FILES, config=CONFIG) == set()
-        made.snakemake(*FILES, "--forcerun", "respond", config=CONFIG)
+        assert result.to_run(*FILES, config=CONFIG) == set()
+        result.snakemake(*FILES, "--forcerun", "respond", config=CONFIG)
         assert len(server.calls) == calls  # each is asked once
-    return made
+    return result
 
 
 @pytest.mark.parametrize("kind", ["moral_mcq", "title_mcq"])
@@ -55,18 +55,18 @@ def test_values_are_those_of_the_answers(project: Project, kind: str) -> None:
             assert float(row["leakage"]) == max(0.0, float(row["without"]) - float(row["chance"]))
         by = {r["model"]: r for r in orders if (r["task"], r["rule"]) == (f"{kind}_2", rule)}
         right = float(longest["no-image"]["with_image"])
-        found = [float(by["longest"][name]) for name in ("accuracy", "accuracy_all", "share_A", "share_D", "p")]
-        assert found == pytest.approx([right, right, 0.25, 0.25, 1.0])
-        found = [float(by["first"][name]) for name in ("accuracy", "accuracy_all", "share_A", "share_D")]
-        assert found == pytest.approx([0.25, 0.0, 1.0, 0.0]) and float(by["first"]["p"]) < 1e-9
+        result = [float(by["longest"][name]) for name in ("accuracy", "accuracy_all", "share_A", "share_D", "p")]
+        assert result == pytest.approx([right, right, 0.25, 0.25, 1.0])
+        result = [float(by["first"][name]) for name in ("accuracy", "accuracy_all", "share_A", "share_D")]
+        assert result == pytest.approx([0.25, 0.0, 1.0, 0.0]) and float(by["first"]["p"]) < 1e-9
 
 
 def test_the_tables_read_the_default_condition_only(project: Project) -> None:
     states = {row["condition"] for row in project.rows("results/yesbut/unread.csv")}
     assert states == {"default", "no-image", "options-only", "circular-1", "circular-2", "circular-3"}
-    shown = {row["model"]: row for row in project.rows("results/yesbut/table2.csv") if row["kind"] != "published"}
+    page = {row["model"]: row for row in project.rows("results/yesbut/table2.csv") if row["kind"] != "published"}
     gains = {row["model"]: row["with_image"] for row in project.rows(FILES[0]) if row["task"] == "title_mcq_2"}
-    assert float(shown["first"]["title_acc"]) == pytest.approx(100 * float(gains["first"]))
+    assert float(page["first"]["title_acc"]) == pytest.approx(100 * float(gains["first"]))
 
 
 @pytest.mark.parametrize("file", FILES)
@@ -75,9 +75,9 @@ def test_the_files_are_audited(project: Project, file: str) -> None:
     path = project.path / file
     content = path.read_text()
     path.write_text(content.replace(",paper,", ",released,", 1))
-    found = project.audit(file)
+    report = project.audit(file)
     path.write_text(content)
-    assert found["verdict"] == "differs" and found["findings"]
+    assert report["verdict"] == "differs" and report["findings"]
 
 
 def test_humorbench_with_its_cartoons(tmp_path: Path) -> None:
@@ -93,10 +93,10 @@ def test_humorbench_with_its_cartoons(tmp_path: Path) -> None:
         card = f"engine: openai\nid: seer\nbase_url: {server.url}/v1\n"
         (project.path / "config/model/seer.yaml").write_text(card)
         config = "benchmarks=[humorbench] models=[seer] judge=overlap conditions=[with-image]"
-        said = project.snakemake("all", config=config)
+        output = project.snakemake("all", config=config)
     drawn = len(list((project.path / "data/demo/humorbench/images").glob("*.png")))
     assert sum(saw) == drawn == 4
     for row in project.rows("results/humorbench/picture_gain.csv"):
-        found = [row[name] for name in ("condition", "n", "with_image", "without", "gain_lo")]
-        assert found == ["with-image", "4", "0.25", "0.0", ""]
-    assert "seer: 24 answered, 16 missing" in said
+        result = [row[name] for name in ("condition", "n", "with_image", "without", "gain_lo")]
+        assert result == ["with-image", "4", "0.25", "0.0", ""]
+    assert "seer: 24 answered, 16 missing" in output

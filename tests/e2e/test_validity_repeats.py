@@ -24,13 +24,13 @@ def judged(tmp_path_factory: pytest.TempPathFactory) -> tuple[Project, Counter[s
         passed = prompt != next(iter(given)) or given[prompt] <= 6
         call.json(completion(f"<judgement>{'PASS' if passed else 'FAIL'}</judgement>"))
 
-    made = Project.copy(tmp_path_factory.mktemp("verdicts") / "p")
+    result = Project.copy(tmp_path_factory.mktemp("verdicts") / "p")
     with scripted(reply) as server:
         card = f"engine: openai\nid: j\nbase_url: {server.url}/v1\nconcurrency: 1\nsamples: 10\n"
-        Path(made.path, "config/judge/ten.yaml").write_text(card)
-        made.snakemake(REPEATS, VERDICTS, config=CONFIG)
-        assert made.to_run(REPEATS, VERDICTS, config=CONFIG) == set()
-    return made, given
+        Path(result.path, "config/judge/ten.yaml").write_text(card)
+        result.snakemake(REPEATS, VERDICTS, config=CONFIG)
+        assert result.to_run(REPEATS, VERDICTS, config=CONFIG) == set()
+    return result, given
 
 
 def test_elements_whose_verdicts_differ_come_first(judged: tuple[Project, Counter[str]]) -> None:

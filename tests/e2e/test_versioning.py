@@ -37,8 +37,8 @@ def jobs(said: str) -> list[str]:
 def restored(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """dvc repro, push, commit; then clone, pull and restore elsewhere."""
     first = start(tmp_path_factory.mktemp("first"))
-    said = first.dvc("repro")
-    assert {"fetch", "prepare", "respond", "score", "tables_pixelhumor"} <= set(jobs(said))
+    output = first.dvc("repro")
+    assert {"fetch", "prepare", "respond", "score", "tables_pixelhumor"} <= set(jobs(output))
     assert first.to_run("all") == set(), "after dvc repro, snakemake has nothing to do"
     assert "Data and pipelines are up to date" in first.dvc("repro")
     store = tmp_path_factory.mktemp("store")
@@ -74,10 +74,10 @@ def test_restored_changes_rerun_what_depends_on_them(restored: Project) -> None:
     model = restored.path / "config/model/reading-order.yaml"
     good = model.read_text()
     model.write_text("engine: baselines\nbaseline: label-order\n")
-    said = restored.snakemake("-n", "-p", "results/table8.csv")
+    output = restored.snakemake("-n", "-p", "results/table8.csv")
     model.write_text(good)
-    assert set(jobs(said)) == {"respond", "score", "tables_pixelhumor"}
-    assert re.findall(r"wildcards: respondent=([\w-]+), shard=all", said) == ["reading-order"]
+    assert set(jobs(output)) == {"respond", "score", "tables_pixelhumor"}
+    assert re.findall(r"wildcards: respondent=([\w-]+), shard=all", output) == ["reading-order"]
     assert restored.to_run("all") == set()
 
 
@@ -85,18 +85,18 @@ def test_restore_refuses_when_the_files_are_not_those_of_the_lock(restored: Proj
     label = restored.path / "data/raw/demo/pixelhumor/subjective_label.csv"
     good = label.read_bytes()
     label.write_bytes(good + b"\n")
-    said = restored.punchline("restore", "--no-pull", fails=True)
+    output = restored.punchline("restore", "--no-pull", fails=True)
     label.write_bytes(good)
-    assert "the files are not those of dvc.lock (stages fetch" in said
-    assert "Traceback" not in said
+    assert "the files are not those of dvc.lock (stages fetch" in output
+    assert "Traceback" not in output
 
 
 def test_dvc_repro_after_a_bare_snakemake_runs_no_job(tmp_path: Path) -> None:
     project = start(tmp_path / "p")
     project.snakemake("all")
     lines = project.journal_lines()
-    said = project.dvc("repro")
-    assert jobs(said) == []
+    output = project.dvc("repro")
+    assert jobs(output) == []
     assert project.journal_lines() == lines
     assert project.to_run("all") == set()
 

@@ -38,9 +38,9 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_init_makes_a_project_in_which_a_table_is_made_and_audited(installed: Path, tmp_path: Path) -> None:
-    said = run(str(installed / "punchline"), "init", "project", folder=tmp_path)
+    output = run(str(installed / "punchline"), "init", "project", folder=tmp_path)
     project = tmp_path / "project"
-    assert str(project) in said
+    assert str(project) in output
     python = str(installed / "python")
     where = run(python, "-c", "import punchline; print(punchline.__file__)", folder=project)
     assert Path(where.strip()).is_relative_to(installed.parent)

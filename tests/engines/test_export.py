@@ -55,7 +55,7 @@ def cells(lineage: Path) -> list[Cell]:
 
 
 def test_datasets_loads_it_offline(made: Project, tmp_path: Path) -> None:
-    found = peer(
+    result = peer(
         export(made, "hf", tmp_path / "hf"),
         """
 import datasets
@@ -66,7 +66,7 @@ print(json.dumps([len(items), items[0], sizes, [dict(one) for one in answers]], 
 """,
     )
     records = [json.loads(line) for line in (made.path / "data/items/pixelhumor/items.jsonl").open()]
-    count, first, sizes, answers = found
+    count, first, sizes, answers = result
     assert count == len(records) == ITEMS
     assert first["item_id"] == records[0]["item_id"]
     assert json.loads(first["gold"])["panel_sequence"]
@@ -118,7 +118,7 @@ print(json.dumps([score.explanation for log in logs for s in log.samples for sco
 
 def test_inspect_reads_and_shows_it(made: Project, tmp_path: Path, page: Page) -> None:
     logs = export(made, "inspect", tmp_path / "logs")
-    found = peer(
+    result = peer(
         logs,
         """
 from inspect_ai.log import list_eval_logs, read_eval_log, read_eval_log_sample_summaries
@@ -135,8 +135,8 @@ for info in list_eval_logs(there):
 print(json.dumps(said))
 """,
     )
-    assert {one[1] for one in found} == {f"punchline/{model}" for model in MODELS}
-    for status, model, count, image, rules, metrics in found:
+    assert {one[1] for one in result} == {f"punchline/{model}" for model in MODELS}
+    for status, model, count, image, rules, metrics in result:
         assert (status, count, rules) == ("success", 8 * ITEMS, ["paper", "released"])
         assert image.startswith("data:image/png;base64,")
         name = model.removeprefix("punchline/")
@@ -193,10 +193,10 @@ def test_a_crate_is_valid_and_audited_by_itself(made: Project, tmp_path: Path) -
     crate = export(made, "crate", tmp_path / "crate")
     checks, issues = peer(crate, VALIDATED)
     assert checks > 50 and issues == []
-    said = json.loads(made.punchline("--root", str(crate), "audit", "table8", "--json"))
-    assert said["verdict"] == "equal" and said["findings"] == []
+    output = json.loads(made.punchline("--root", str(crate), "audit", "table8", "--json"))
+    assert output["verdict"] == "equal" and output["findings"] == []
     own = json.loads((made.path / TABLE).with_suffix(".lineage.json").read_bytes())
-    assert said["root"] == own["root"]
+    assert output["root"] == own["root"]
     described = {one["@id"] for one in json.loads((crate / "ro-crate-metadata.json").read_bytes())["@graph"]}
     there = {path.relative_to(crate).as_posix() for path in crate.rglob("*") if path.is_file()}
     audited = {".punchline/audits/default/table8.json", ".punchline/digests.json"}

@@ -86,13 +86,13 @@ def learn(recipe: Recipe, corpus: Corpus, **settings: Any) -> Trained:
 
 
 def asked_of(recipe: Recipe, corpus: Corpus, folder: Path) -> tuple[list[Example], dict[str, Path]]:
-    examples, shown, _ = examples_of(recipe, *corpus, folder)
-    return examples, image_files(shown)
+    examples, page, _ = examples_of(recipe, *corpus, folder)
+    return examples, image_files(page)
 
 
 def answers(card: str, requests: list[Request], images: dict[str, Path], **options: Any) -> list[str | None]:
-    found = read_card(card)
-    engine = engines.load(msgspec.structs.replace(found, options=found.options | options), 0)
+    result = read_card(card)
+    engine = engines.load(msgspec.structs.replace(result, options=result.options | options), 0)
     assert engine.unavailable() is None
     given = {response.request_id: response for response in engine.answer(requests, images, "key")}
     engine.close()
@@ -138,22 +138,22 @@ def test_the_adapter_has_learnt_its_items_and_the_base_has_not(in_learnt: Path, 
 
 
 def test_the_manifest_says_what_was_trained_on(in_learnt: Path, pairs: Corpus) -> None:
-    made = adapters.trained("tiny-hummus")
-    assert made is not None
+    result = adapters.trained("tiny-hummus")
+    assert result is not None
     folder = adapters.folder_of("tiny-hummus")
-    assert made.files == {name: sha256((folder / name).read_bytes()) for name in (adapters.WEIGHTS, adapters.CONFIG)}
+    assert result.files == {name: sha256((folder / name).read_bytes()) for name in (adapters.WEIGHTS, adapters.CONFIG)}
     held = [item.item_id for item in pairs[0] if is_held_out(item, read_recipe("tiny-hummus"))]
-    assert made.held_out == held and len(made.trained) == 6 and not {*made.trained} & {*held}
+    assert result.held_out == held and len(result.trained) == 6 and not {*result.trained} & {*held}
     listed = parse_csv((folder / adapters.HELD_OUT).read_bytes(), ["item_id"], file="heldout.csv")
     assert [cells["item_id"] for _, cells in listed] == held
-    part = made.parts[WHOLE]
+    part = result.parts[WHOLE]
     examples, _ = asked_of(read_recipe("tiny-hummus"), pairs, in_learnt / "made")
     assert part.examples == Counter(one.request.task for one in examples)
     assert part.steps == 40 * math.ceil(len(examples) / 4) and len(part.losses) == 40
     assert part.losses[0] > 5 and part.losses[-1] < 0.05
-    assert {"peft", "torch", "transformers"} <= set(made.versions)
-    parts = {"lora": recipes.Lora(**made.recipe["lora"]), "split": recipes.Split(**made.recipe["split"])}
-    assert Recipe(**made.recipe | parts) == read_recipe("tiny-hummus")
+    assert {"peft", "torch", "transformers"} <= set(result.versions)
+    parts = {"lora": recipes.Lora(**result.recipe["lora"]), "split": recipes.Split(**result.recipe["split"])}
+    assert Recipe(**result.recipe | parts) == read_recipe("tiny-hummus")
 
 
 def test_the_key_of_answers_follows_the_adapter(in_learnt: Path) -> None:
@@ -180,17 +180,17 @@ def test_a_job_that_runs_again(in_learnt: Path, pairs: Corpus, capfd: pytest.Cap
 
 def test_changed_files_and_another_base_are_refused(in_learnt: Path, pairs: Corpus, tiny: Path) -> None:
     examples, images = asked_of(read_recipe("tiny-hummus"), pairs, in_learnt / "made")
-    asked = [examples[0].request]
+    requests = [examples[0].request]
     shutil.copytree(tiny, in_learnt / "data" / "models" / "another")
-    said = r"field id: the adapter tiny-hummus was trained on data/models/tiny-qwen2"
-    with pytest.raises(PunchlineError, match=said):
-        answers("tiny-qwen2-vl-hummus", asked, images, id="data/models/another")
+    output = r"field id: the adapter tiny-hummus was trained on data/models/tiny-qwen2"
+    with pytest.raises(PunchlineError, match=output):
+        answers("tiny-qwen2-vl-hummus", requests, images, id="data/models/another")
     weights = adapters.folder_of("tiny-hummus") / adapters.WEIGHTS
     content = weights.read_bytes()
     weights.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
     try:
         with pytest.raises(PunchlineError, match=r"adapter_model.safetensors: not as punchline.json lists it"):
-            answers("tiny-qwen2-vl-hummus", asked, images)
+            answers("tiny-qwen2-vl-hummus", requests, images)
     finally:
         weights.write_bytes(content)
 
@@ -215,12 +215,12 @@ def test_loss_is_on_the_answers_tokens_only(encoded: tuple[Loaded, list[Encoded]
     tensors, labels = with_answers(loaded, chosen)
     width = labels.shape[1]
     for row, one in enumerate(chosen):
-        kept = [int(label) for label in labels[row] if label != IGNORED]
-        assert kept == one.answer and kept[-1] in loaded.ends
-        assert loaded.decode(kept) == one.example.target
-        shown = tensors["input_ids"][row][tensors["attention_mask"][row].bool()].tolist()
+        left = [int(label) for label in labels[row] if label != IGNORED]
+        assert left == one.answer and left[-1] in loaded.ends
+        assert loaded.decode(left) == one.example.target
+        page = tensors["input_ids"][row][tensors["attention_mask"][row].bool()].tolist()
         prompt = loaded.read([one.prompt]).tensors["input_ids"][0].tolist()
-        assert shown == [*prompt, *one.answer]  # what the engine asks with, then the answer
+        assert page == [*prompt, *one.answer]  # what the engine asks with, then the answer
         there = tensors["attention_mask"][row][-width:].tolist()
         assert there == [1] * len(one.answer) + [0] * (width - len(one.answer))
     assert tensors["input_ids"].shape == tensors["attention_mask"].shape
@@ -281,8 +281,12 @@ def test_killed_and_started_again_it_is_the_same(root: Path, project: Path, pair
     done = run(root, 0)
     assert done.returncode == 0, done.stderr
     whole = digests("tiny-hummus")
-    made = adapters.trained("tiny-hummus")
-    assert made is not None and set(made.parts) == {*made.parts["naming"].examples, "classification", "image_label"}
+    result = adapters.trained("tiny-hummus")
+    assert result is not None and set(result.parts) == {
+        *result.parts["naming"].examples,
+        "classification",
+        "image_label",
+    }
     shutil.rmtree(adapters.FOLDER)
 
     assert run(root, 1).returncode == -signal.SIGKILL
@@ -314,9 +318,9 @@ def test_two_trainings_at_a_time_are_refused(project: Path, pairs: Corpus) -> No
 
 def test_one_adapter_for_each_task(project: Path, pairs: Corpus) -> None:
     recipe = a_recipe(adapter_for="task", tasks=["naming", "image_label"], epochs=60, items=2)
-    made = learn(recipe, pairs)
-    assert set(made.parts) == {"naming", "image_label"}
-    assert set(made.files) == {f"{task}/{n}" for task in made.parts for n in (adapters.WEIGHTS, adapters.CONFIG)}
+    result = learn(recipe, pairs)
+    assert set(result.parts) == {"naming", "image_label"}
+    assert set(result.files) == {f"{task}/{n}" for task in result.parts for n in (adapters.WEIGHTS, adapters.CONFIG)}
     examples, images = asked_of(recipe, pairs, project / "made")
     engine = engines.load(read_card("tiny-qwen2-vl-hummus"), 0)
     requests = [one.request for one in examples]
@@ -331,10 +335,10 @@ def test_long_examples_are_left_out(project: Path, pairs: Corpus, encoded: tuple
     loaded, examples = encoded
     lengths = [loaded.read([one.prompt]).lengths[0] + len(one.answer) for one in examples]
     limit = sorted(lengths)[len(lengths) // 2]
-    made = learn(a_recipe(epochs=1, max_length=limit), pairs)
+    result = learn(a_recipe(epochs=1, max_length=limit), pairs)
     longer = sum(length > limit for length in lengths)
-    assert made.left_out[f"longer than {limit} tokens"] == longer > 0
-    assert sum(made.parts[WHOLE].examples.values()) == len(lengths) - longer > 0
+    assert result.left_out[f"longer than {limit} tokens"] == longer > 0
+    assert sum(result.parts[WHOLE].examples.values()) == len(lengths) - longer > 0
     with pytest.raises(PunchlineError, match=r"nothing to train on: [0-9]+ items selected.*longer than 20 tokens"):
         learn(a_recipe(max_length=20), pairs)
 
@@ -342,15 +346,15 @@ def test_long_examples_are_left_out(project: Path, pairs: Corpus, encoded: tuple
 def test_layers_of_the_language_model_are_trained_and_no_others(project: Path, pairs: Corpus) -> None:
     """The vision tower has layers of the names fc1, fc2, qkv and proj; none of them gets an adapter."""
     lora = recipes.Lora(targets=["q_proj", "fc1", "qkv"], r=1, alpha=1, dropout=0.0)
-    made = learn(a_recipe(lora=lora, epochs=1, items=1), pairs)
-    assert made.parts[WHOLE].modules == 2  # q_proj of two layers
+    result = learn(a_recipe(lora=lora, epochs=1, items=1), pairs)
+    assert result.parts[WHOLE].modules == 2  # q_proj of two layers
     with pytest.raises(PunchlineError, match=r"tiny-hummus.yaml, field lora.targets"):
         learn(a_recipe(lora=msgspec.structs.replace(lora, targets=["query"])), pairs)
 
 
 def test_recomputed_activations_change_memory_only(project: Path, pairs: Corpus) -> None:
-    made = [learn(a_recipe(epochs=1, items=2, recompute=again), pairs) for again in (False, True)]
-    assert made[0].parts[WHOLE].losses == pytest.approx(made[1].parts[WHOLE].losses, rel=1e-4)
+    result = [learn(a_recipe(epochs=1, items=2, recompute=again), pairs) for again in (False, True)]
+    assert result[0].parts[WHOLE].losses == pytest.approx(result[1].parts[WHOLE].losses, rel=1e-4)
 
 
 def learns_by_heart(recipe: Recipe, corpus: Corpus, folder: Path) -> None:

@@ -42,8 +42,8 @@ def without(*names: str) -> Change:
 
 def lines(change: Callable[[list[dict[str, Any]]], Any]) -> Change:
     def changed(content: bytes) -> bytes:
-        made = change([json.loads(line) for line in content.splitlines()])
-        return made if isinstance(made, bytes) else b"".join(json.dumps(line).encode() + b"\n" for line in made)
+        result = change([json.loads(line) for line in content.splitlines()])
+        return result if isinstance(result, bytes) else b"".join(json.dumps(line).encode() + b"\n" for line in result)
 
     return changed
 
@@ -74,11 +74,11 @@ UNREADABLE: list[dict[str, Any]] = [
     ids=lambda value: repr(value)[:30],
 )
 def test_no_reply_of_the_api_ends_in_a_traceback(what: str, reply: Any, here: Path) -> None:
-    said = outcome({what: to(reply)}, here)
-    if what == "list" or (what == "create" and isinstance(said, dict)):
-        assert isinstance(said, str) or said == {"ok": 4}
+    output = outcome({what: to(reply)}, here)
+    if what == "list" or (what == "create" and isinstance(output, dict)):
+        assert isinstance(output, str) or output == {"ok": 4}
     else:
-        assert isinstance(said, str) and "batch" in said, said
+        assert isinstance(output, str) and "batch" in output, output
 
 
 ODD = [None, 7, [], {}, {"data": 7}, {"data": [None, 7, {}, {"message": ["x"]}]}, "words"]
@@ -100,15 +100,15 @@ ODD = [None, 7, [], {}, {"data": 7}, {"data": [None, 7, {}, {"message": ["x"]}]}
     ],
 )
 def test_a_batch_without_answers_is_one_error(change: dict[str, Change], words: str, left: int, here: Path) -> None:
-    said = outcome(change, here, batch_poll=0.1)
-    assert isinstance(said, str) and words in said and ("it is kept" in said) is bool(left)
+    output = outcome(change, here, batch_poll=0.1)
+    assert isinstance(output, str) and words in output and ("it is kept" in output) is bool(left)
     assert len(pending(here)) == left
 
 
 def test_a_batch_that_the_provider_forgot_is_asked_anew(here: Path) -> None:
     lost = {"look": to(lambda call: call.json({"error": {"message": "No such batch"}}, 404))}
-    said = outcome(lost, here)
-    assert isinstance(said, str) and "does not know" in said
+    output = outcome(lost, here)
+    assert isinstance(output, str) and "does not know" in output
     assert pending(here) == []
     assert outcome({}, here) == {"ok": 4}
 
@@ -142,8 +142,8 @@ def test_lines_of_a_batch_that_cannot_be_read_are_counted(change: Change, states
 @pytest.mark.parametrize("field", ["output_file_id", "error_file_id"])
 @pytest.mark.parametrize("value", [7, [], {}, "", "../batches", "a b"])
 def test_a_file_that_has_no_name(field: str, value: Any, here: Path) -> None:
-    said = outcome({"look": put(**{field: value})}, here)
-    assert said == {"ok": 4} if field == "error_file_id" else isinstance(said, str)
+    output = outcome({"look": put(**{field: value})}, here)
+    assert output == {"ok": 4} if field == "error_file_id" else isinstance(output, str)
 
 
 def test_two_different_answers_to_one_request_are_none(here: Path) -> None:
@@ -162,8 +162,8 @@ def test_a_list_without_end_is_left(here: Path) -> None:
     def more(reply: Any) -> Any:
         return {"data": [{"id": f"b{next(numbers)}", "metadata": {}} for _ in range(100)], "has_more": True}
 
-    said = outcome({"list": more}, here)
-    assert said == {"ok": 4} or isinstance(said, str)
+    output = outcome({"list": more}, here)
+    assert output == {"ok": 4} or isinstance(output, str)
     assert next(numbers) < 100 * batches.MOST_PAGES * 10
     assert outcome({"list": put(data=[{"id": "same"}], has_more=True)}, here) == {"ok": 4}
 
@@ -178,11 +178,11 @@ def test_a_reply_that_never_ends_has_a_deadline(what: str, here: Path) -> None:
 
         call.chunks(blocks())
 
-    said = outcome({what: to(drip)}, here, timeouts={"connect": 1, "read": 1, "total": 0.4})
+    output = outcome({what: to(drip)}, here, timeouts={"connect": 1, "read": 1, "total": 0.4})
     if what == "create":  # the next try finds that it was made
-        assert said == {"ok": 4}
+        assert output == {"ok": 4}
     else:
-        assert isinstance(said, str) and "batch API gave no answer" in said
+        assert isinstance(output, str) and "batch API gave no answer" in output
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -206,8 +206,8 @@ def test_random_damage(seed: int, here: Path) -> None:
         return spoilt
 
     for attempt in range(3):
-        said = outcome(dict.fromkeys(("upload", "create", "look", "list", "content"), damage), here, batch_poll=0.1)
-        assert isinstance(said, str) or set(said) <= {"ok", "failed", "refused"}, attempt
+        output = outcome(dict.fromkeys(("upload", "create", "look", "list", "content"), damage), here, batch_poll=0.1)
+        assert isinstance(output, str) or set(output) <= {"ok", "failed", "refused"}, attempt
     (here / batches.FOLDER / "m.json").unlink(missing_ok=True)
     assert outcome({}, here, retry=True) == {"ok": 4}
 
@@ -218,5 +218,5 @@ def test_random_damage(seed: int, here: Path) -> None:
 def test_a_state_file_that_is_none_is_named(content: bytes, here: Path) -> None:
     (here / batches.FOLDER).mkdir(parents=True)
     (here / batches.FOLDER / "m.json").write_bytes(content)
-    said = outcome({}, here)
-    assert isinstance(said, str) and "m.json" in said and "Delete it" in said
+    output = outcome({}, here)
+    assert isinstance(output, str) and "m.json" in output and "Delete it" in output

@@ -170,8 +170,8 @@ def test_a_proxys_password_is_written_nowhere(
             except PunchlineError as error:
                 assert SECRET not in str(error)
         assert proxy.calls  # it was asked by way of it
-    said = capfd.readouterr()
-    assert SECRET not in said.out + said.err + "".join(f.read_text(errors="replace") for f in tmp_path.iterdir())
+    output = capfd.readouterr()
+    assert SECRET not in output.out + output.err + "".join(f.read_text(errors="replace") for f in tmp_path.iterdir())
 
 
 # Ctrl-C
@@ -203,8 +203,8 @@ def test_at_ctrl_c_nobody_waits_for_a_pause(tmp_path: Path) -> None:
     """Calls that wait for a budget or a Retry-After have not begun: they are dropped at once."""
     with interrupted(tmp_path, lambda call: call.send(b"{}", 429, Retry_After="60")) as (process, _):
         began = time.monotonic()
-        _, said = process.communicate(timeout=10)
-    assert time.monotonic() - began < 3 and "KeyboardInterrupt" in said
+        _, output = process.communicate(timeout=10)
+    assert time.monotonic() - began < 3 and "KeyboardInterrupt" in output
     assert journal(tmp_path) == []
 
 

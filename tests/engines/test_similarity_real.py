@@ -46,8 +46,8 @@ def values(engine: Similarity, pairs: Sequence[tuple[str, str]]) -> list[float]:
     for response in given:
         assert response.state == "ok", response.reason
         assert repr(float(str(response.text))) == response.text
-    found = {response.request_id: float(str(response.text)) for response in given}
-    return [found[request.request_id] for request in requests]
+    result = {response.request_id: float(str(response.text)) for response in given}
+    return [result[request.request_id] for request in requests]
 
 
 @pytest.fixture(scope="module")
@@ -76,19 +76,19 @@ def loaded(root: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 def test_bertscore_is_the_package_item_by_item(loaded: Any, folder: str) -> None:
     from bert_score import score
 
-    made = values(loaded("bertscore-minilm"), PAIRS)
-    for (candidate, reference), value in list(zip(PAIRS, made, strict=True))[::5]:
+    result = values(loaded("bertscore-minilm"), PAIRS)
+    for (candidate, reference), value in list(zip(PAIRS, result, strict=True))[::5]:
         _, recall, _ = score([candidate], [reference], lang="en", model_type=folder, num_layers=6)
         assert value == pytest.approx(float(recall[0]), abs=CLOSE)
-    assert made[0] == pytest.approx(1.0, abs=CLOSE)
+    assert result[0] == pytest.approx(1.0, abs=CLOSE)
 
 
 def test_cosine_is_the_package_item_by_item(loaded: Any, folder: str) -> None:
     from sentence_transformers import SentenceTransformer, util
 
-    made = values(loaded("minilm"), PAIRS)
+    result = values(loaded("minilm"), PAIRS)
     model = SentenceTransformer(folder, device="cpu")
-    for (candidate, reference), value in zip(PAIRS, made, strict=True):
+    for (candidate, reference), value in zip(PAIRS, result, strict=True):
         expected = util.cos_sim(model.encode(candidate), model.encode(reference))
         assert value == pytest.approx(float(expected[0, 0]), abs=CLOSE)
 
@@ -96,9 +96,9 @@ def test_cosine_is_the_package_item_by_item(loaded: Any, folder: str) -> None:
 @pytest.mark.parametrize("name", ["bertscore-minilm", "minilm"])
 def test_blank_texts_among_others(name: str, loaded: Any) -> None:
     pairs = [("", TEXTS[0]), (TEXTS[1], TEXTS[0]), (" ", TEXTS[0]), (TEXTS[0], "")]
-    made = values(loaded(name), pairs)
-    assert [made[0], *made[2:]] == [0.0, 0.0, 0.0]
-    assert 0 < made[1] < 1
+    result = values(loaded(name), pairs)
+    assert [result[0], *result[2:]] == [0.0, 0.0, 0.0]
+    assert 0 < result[1] < 1
 
 
 @pytest.mark.parametrize("name", ["bertscore-minilm", "minilm"])
@@ -115,24 +115,24 @@ def test_a_thousand_equal_pairs_embed_each_text_once(name: str, loaded: Any, mon
         return embed(*arguments, **settings)
 
     monkeypatch.setattr(of, method, counted)
-    made = values(loaded(name), [(TEXTS[0], TEXTS[1])] * 1000)
+    result = values(loaded(name), [(TEXTS[0], TEXTS[1])] * 1000)
     assert sorted(embedded) == sorted(TEXTS[:2])
-    assert len(set(made)) == 1
+    assert len(set(result)) == 1
 
 
 def test_weights_are_loaded_once(loaded: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    made: list[str] = []
+    result: list[str] = []
     cosine = similarity.Cosine
 
     def counted(*arguments: Any) -> Any:
-        made.append("loaded")
+        result.append("loaded")
         return cosine(*arguments)
 
     monkeypatch.setattr(similarity, "Cosine", counted)
     engine = loaded("minilm")
-    assert values(engine, [("", "a")]) == [0.0] and made == []
+    assert values(engine, [("", "a")]) == [0.0] and result == []
     assert values(engine, PAIRS[:2]) == values(engine, PAIRS[:2])
-    assert made == ["loaded"]
+    assert result == ["loaded"]
 
 
 def test_other_weights_than_the_card_pins_are_refused(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,8 +14,8 @@ CONFIG = "benchmarks=all conditions=all judge=overlap scorers=null limit=1 model
 def test_a_model_that_reads_images_answers_every_benchmark(tmp_path: Path) -> None:
     project = Project.copy(tmp_path / "p")
     add_cards(project.path)
-    said = project.snakemake("all_tables", config=CONFIG, fails=True)
-    assert "no such folder: data/models/tiny-qwen2-vl; python scripts/small_model.py builds SmolLM2" in said
+    output = project.snakemake("all_tables", config=CONFIG, fails=True)
+    assert "no such folder: data/models/tiny-qwen2-vl; python scripts/small_model.py builds SmolLM2" in output
     build_tiny(project.path / "data/models/tiny-qwen2-vl")
     project.snakemake("all_tables", config=CONFIG)
     assert project.audit("results/table8.csv")["verdict"] == "equal"

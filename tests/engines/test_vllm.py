@@ -105,15 +105,15 @@ def answers(name: str = "answers") -> list[Any]:
 
 def processes(mark: str) -> dict[int, str]:
     """{process id: command line or title} of living processes that have `mark` in their environment."""
-    found = {}
+    result = {}
     for entry in Path("/proc").glob("[0-9]*"):
         try:
             marked = mark.encode() in (entry / "environ").read_bytes()
             if marked and (entry / "stat").read_text().split(") ")[1][0] != "Z":
-                found[int(entry.name)] = (entry / "cmdline").read_text().replace("\0", " ")
+                result[int(entry.name)] = (entry / "cmdline").read_text().replace("\0", " ")
         except OSError:
             continue
-    return found
+    return result
 
 
 @needs_vllm
@@ -328,5 +328,5 @@ def test_the_tail_of_a_log_has_the_cause(tmp_path: Path) -> None:
     log = tmp_path / "log"
     noise = "\n".join(f' - leaked function "f{n}"' for n in range(30))
     log.write_text(f"old\nValueError: the cause\n{chr(10).join(map(str, range(50)))}\n{noise}\nlast words\n")
-    said = tail(log, offset=4).splitlines()
-    assert said[0].strip() == "ValueError: the cause" and said[-1].strip() == "last words" and len(said) == 13
+    output = tail(log, offset=4).splitlines()
+    assert output[0].strip() == "ValueError: the cause" and output[-1].strip() == "last words" and len(output) == 13

@@ -21,11 +21,11 @@ def pixelhumor(results: Path, items: Path) -> Values:
     golds = map(json.loads, (items / "pixelhumor/gold.jsonl").read_text().splitlines())
     several = [gold["item_id"] for gold in golds if gold["values"]["number_of_panels"] > 1]
     scores = _scores(results, "pixelhumor", "released")
-    found: Values = {}
+    result: Values = {}
     for subset, part in {"all": scores, "multi-panel": scores[scores.item_id.isin(several)]}.items():
         means = part.groupby("model")[["panel_acc", "text_acc", "wer", "cer"]].mean()
-        found |= {(str(model), subset): dict(row) for model, row in means.iterrows()}
-    return found
+        result |= {(str(model), subset): dict(row) for model, row in means.iterrows()}
+    return result
 
 
 def yesbut(results: Path, items: Path) -> Values:
@@ -34,11 +34,13 @@ def yesbut(results: Path, items: Path) -> Values:
     scores = scores[scores.condition == "default"]
     kinds = {"description": "r2", "contradiction": "r2", "moral_mcq": "correct", "title_mcq": "correct"}
     names = ("description_r2", "contradiction_r2", "philosophy_acc", "title_acc")
-    found: Values = {}
+    result: Values = {}
     for model, own in scores.groupby("model"):
         parts = (own[own.task.str.startswith(kind)].groupby("task")[metric] for kind, metric in kinds.items())
-        found[str(model), "default"] = {name: 100 * part.mean().mean() for name, part in zip(names, parts, strict=True)}
-    return found
+        result[str(model), "default"] = {
+            name: 100 * part.mean().mean() for name, part in zip(names, parts, strict=True)
+        }
+    return result
 
 
 def humorbench(results: Path, items: Path) -> Values:
@@ -88,11 +90,11 @@ TABLES: dict[str, tuple[str, tuple[str, ...], Callable[[Path, Path], Values]]] =
 def compared(results: Path, items: Path, name: str) -> Iterator[tuple[str, float, float]]:
     """(cell, the table's value, the value by hand) of every value of a model that the table has."""
     file, keys, by_hand = TABLES[name]
-    made = by_hand(results, items)
+    result = by_hand(results, items)
     table = pd.read_csv(results / file)
-    shown = table[(table.kind != "published") & (table.scoring == table.scoring.iloc[0]) & table.engine.notna()]
-    for row in shown.to_dict("records"):
-        own = made.get((row["model"], *(row[key] for key in keys)), {})
+    page = table[(table.kind != "published") & (table.scoring == table.scoring.iloc[0]) & table.engine.notna()]
+    for row in page.to_dict("records"):
+        own = result.get((row["model"], *(row[key] for key in keys)), {})
         for column, value in own.items():
             if not (math.isnan(value) and math.isnan(row[column])):
                 yield f"{name} {row['model']} {column}", row[column], value

@@ -98,9 +98,9 @@ def demo_requests() -> Pins:
     """Id of every request of the main pass about the demo corpus, in all conditions but the follow-up ones."""
     pins: Pins = {}
     for name in WITH_DEMO:
-        made = list(prepared(name, raw_files(name, Path("data/demo", name))))
+        result = list(prepared(name, raw_files(name, Path("data/demo", name))))
         rows = [
-            (r.item_id, r.task, r.condition, r.sample, r.request_id[:16]) for _, _, requests in made for r in requests
+            (r.item_id, r.task, r.condition, r.sample, r.request_id[:16]) for _, _, requests in result for r in requests
         ]
         pins[f"{name}.csv"] = table([("item", "task", "condition", "sample", "request"), *rows])
     return pins
@@ -225,16 +225,16 @@ def records() -> Pins:
     image = ImageRef(path="a/b.png", sha256="0" * 64, width=2, height=1, name="page")
     item = Item(benchmark="b", item_id="i", source="s", cluster="c", fields={"x": 1, "y": None, "é": 0.1})
     request = {"benchmark": "b", "item_id": "i", "task": "t", "condition": "default"}
-    said = Message(role="user", content=(Text(text="Why?"), Image(sha256=None), Image(sha256="1" * 64)))
-    made: list[Any] = [
+    output = Message(role="user", content=(Text(text="Why?"), Image(sha256=None), Image(sha256="1" * 64)))
+    result: list[Any] = [
         item,
         msgspec.structs.replace(item, images=(image,), missing="HTTP 404"),
         Gold(benchmark="b", item_id="i", values={"labels": ["A", "B"], "n": 1, "share": 0.5, "none": None}),
-        Request(**request, messages=(said,), sampling=Sampling(temperature=0, max_tokens=8)),
+        Request(**request, messages=(output,), sampling=Sampling(temperature=0, max_tokens=8)),
         Request(**request, messages=(), sampling=Sampling(temperature=0.7, max_tokens=8, seed=1), sample=2),
         *_responses().values(),
     ]
-    return {"records.jsonl": [f'{{"digest":"{one.digest}","{type(one).__name__}":{line(one)}}}' for one in made]}
+    return {"records.jsonl": [f'{{"digest":"{one.digest}","{type(one).__name__}":{line(one)}}}' for one in result]}
 
 
 # ------------------------------------------------------------------------------------------- phrasings, older files
@@ -248,9 +248,9 @@ def phrasings() -> Pins:
         for number, document in enumerate(yaml.safe_load_all(path.read_text(encoding="utf-8")), 1):
             for family, pairs in document["phrasings"].items():
                 for place, (_, answer) in enumerate(pairs, 1):
-                    found = read_phrasing(answer, document)
-                    value = found.value if isinstance(found.value, str) else line(found.value)
-                    rows.append((number, document["reader"], family, place, found.start, found.end, value))
+                    result = read_phrasing(answer, document)
+                    value = result.value if isinstance(result.value, str) else line(result.value)
+                    rows.append((number, document["reader"], family, place, result.start, result.end, value))
         pins[f"{path.stem}.csv"] = table(rows)
     return pins
 

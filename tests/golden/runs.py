@@ -150,8 +150,8 @@ def read_scores(root: Path, paths: Paths, benchmark: str, model: str) -> Iterato
     columns = [*REQUEST, "rule", *SCORE[:-1], *metrics]
     for row in pq.read_table(root / paths.scores(benchmark, model), columns=columns).to_pylist():
         values = " ".join(f"{name}={row[name]!r}" for name in metrics if row[name] is not None)
-        said = row["state"], int(row["scored"]), int(row["truncated"]), row["parsed"] or "null", values
-        yield tuple(row[name] for name in REQUEST), row["rule"], said
+        output = row["state"], int(row["scored"]), int(row["truncated"]), row["parsed"] or "null", values
+        yield tuple(row[name] for name in REQUEST), row["rule"], output
 
 
 def _shown(lines: list[str]) -> list[str]:
@@ -159,8 +159,8 @@ def _shown(lines: list[str]) -> list[str]:
     rows = list(csv.DictReader(lines))
     if not rows or "scoring" not in rows[0]:
         return lines
-    kept = [row["kind"] == "published" or row["scoring"] == rows[0]["scoring"] for row in rows]
-    return [lines[0], *itertools.compress(lines[1:], kept)]
+    left = [row["kind"] == "published" or row["scoring"] == rows[0]["scoring"] for row in rows]
+    return [lines[0], *itertools.compress(lines[1:], left)]
 
 
 def _lines(path: Path) -> list[str]:
@@ -176,8 +176,8 @@ def read_tables(project: Project, run: str = "default", without: Collection[str]
 
 def read_json(project: Project, *command: str) -> list[str]:
     """Lines of what a command prints as JSON."""
-    said = project.ran(sys.executable, "-m", "punchline.cli", *command, "--json").stdout
-    return json.dumps(json.loads(said), indent=1, ensure_ascii=False).split("\n")
+    output = project.ran(sys.executable, "-m", "punchline.cli", *command, "--json").stdout
+    return json.dumps(json.loads(output), indent=1, ensure_ascii=False).split("\n")
 
 
 # --------------------------------------------------------------------------------------------------------- the parts
@@ -186,11 +186,11 @@ def read_json(project: Project, *command: str) -> list[str]:
 def _score_rows(root: Path, paths: Paths, benchmark: str, model: str, *, hashed: bool) -> Iterator[tuple[object, ...]]:
     """Rows of a model's scores; rules that agree share one. `hashed`: of what was parsed, no text."""
     both: dict[tuple[object, ...], dict[str, tuple[object, ...]]] = {}
-    for key, rule, said in read_scores(root, paths, benchmark, model):
-        parsed = str(said[3])
+    for key, rule, output in read_scores(root, paths, benchmark, model):
+        parsed = str(output[3])
         if hashed and len(parsed) > LONGEST:
-            said = (*said[:3], digest([parsed]), *said[4:])
-        both.setdefault(key, {})[str(rule)] = said
+            output = (*output[:3], digest([parsed]), *output[4:])
+        both.setdefault(key, {})[str(rule)] = output
     for key, rules in sorted(both.items()):
         if len(set(rules.values())) == 1 and len(rules) == 2:
             rules = {"both": rules["paper"]}
@@ -213,8 +213,8 @@ def demo_items(project: Project) -> Pins:
     for name in WITH_DEMO:
         files = (paths.items(name), paths.gold(name), paths.selected(name), paths.csv("availability", name))
         kinds = ("items.jsonl", "gold.jsonl", "selected.csv", "availability.csv")
-        found = {f"{name}/{kind}": root / file for kind, file in zip(kinds, files, strict=True)}
-        pins |= {kind: _lines(path) for kind, path in found.items() if path.is_file()}
+        result = {f"{name}/{kind}": root / file for kind, file in zip(kinds, files, strict=True)}
+        pins |= {kind: _lines(path) for kind, path in result.items() if path.is_file()}
         folders = [root / folder for folder in (f"{paths.raw(name)}/images", paths.pictures(name))]
         images = [file for folder in folders for file in sorted(folder.rglob("*.*")) if file.is_file()]
         rows = [(file.relative_to(root), sha256(file.read_bytes())) for file in images]
@@ -248,10 +248,10 @@ def demo_comparisons(project: Project) -> Pins:
 
 def released_requests(project: Project) -> Pins:
     """Requests about every item: how many in each pass, and one digest over their ids."""
-    found: dict[tuple[str, str], list[str]] = {}
+    result: dict[tuple[str, str], list[str]] = {}
     for row in read_requests(project.path, Paths(run=RELEASED), "humorbench"):
-        found.setdefault((str(row[2]), str(row[0])), []).append(str(row[-1]))
-    rows = [(*key, len(ids), digest(sorted(ids))) for key, ids in sorted(found.items())]
+        result.setdefault((str(row[2]), str(row[0])), []).append(str(row[-1]))
+    rows = [(*key, len(ids), digest(sorted(ids))) for key, ids in sorted(result.items())]
     return {"humorbench.csv": table([("item_id", "pass", "requests", "digest"), *rows])}
 
 

@@ -48,9 +48,9 @@ def comparisons(mirror: Path) -> Pins:
         if benchmark.COMPARED:
             with chdir(ROOT):
                 rows = [row for tables in benchmark.COMPARED.values() for one in tables for row in _printed(name, one)]
-            made = benchmark.data_requests(raw_files(name, mirror), rows)
-            found = sorted((request.item_id, request.task, request.request_id[:16]) for request in made)
-            pins[f"{name}.csv"] = table([("about", "pass", "request"), *found])
+            result = benchmark.data_requests(raw_files(name, mirror), rows)
+            matches = sorted((request.item_id, request.task, request.request_id[:16]) for request in result)
+            pins[f"{name}.csv"] = table([("about", "pass", "request"), *matches])
     return pins
 
 

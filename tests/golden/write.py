@@ -22,9 +22,9 @@ def write_all(names: list[str], parts: dict[str, Callable[[S], Pins]], source: C
     """Write the named ones of some parts that are read from one source, which is made where one of them is named."""
     chosen = [name for name in parts if not names or name in names]
     if chosen:
-        made = source()
+        result = source()
         for name in chosen:
-            write(name, parts[name](made))
+            write(name, parts[name](result))
 
 
 def main(names: list[str]) -> None:
@@ -32,13 +32,13 @@ def main(names: list[str]) -> None:
     mirror = Path(os.environ.get("PUNCHLINE_MIRROR", ROOT.parent / "shared/upstream")).resolve()
     write_all(names, {name: lambda _, make=make: make() for name, make in PARTS.items()}, lambda: None)
     with TemporaryDirectory() as folder:
-        made = Path(folder)
-        write_all(names, runs.SMALL_PARTS, lambda: runs.small(made / "small"))
-        write_all(names, runs.DEMO_PARTS, lambda: runs.demo(made / "demo"))
+        result = Path(folder)
+        write_all(names, runs.SMALL_PARTS, lambda: runs.small(result / "small"))
+        write_all(names, runs.DEMO_PARTS, lambda: runs.demo(result / "demo"))
         if mirror.is_dir():
             write_all(names, UPSTREAM_PARTS, lambda: mirror)
-            write_all(names, runs.RELEASED_PARTS, lambda: runs.released(made / "released", mirror))
-            write_all(names, runs.HUNDRED_PARTS, lambda: runs.hundred(made / "hundred", mirror))
+            write_all(names, runs.RELEASED_PARTS, lambda: runs.released(result / "released", mirror))
+            write_all(names, runs.HUNDRED_PARTS, lambda: runs.hundred(result / "hundred", mirror))
 
 
 if __name__ == "__main__":

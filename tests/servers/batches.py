@@ -45,9 +45,9 @@ class Provider:
         if path.startswith("files/"):
             return "content", self.files.get(path.split("/")[1], b"")
         if path == "batches" and call.command == "POST":
-            asked = json.loads(call.body)
+            requests = json.loads(call.body)
             name = f"batch-{len(self.batches)}"
-            lines = [json.loads(line) for line in self.files[asked["input_file_id"]].splitlines()]
+            lines = [json.loads(line) for line in self.files[requests["input_file_id"]].splitlines()]
             done = [
                 {
                     "id": "l",
@@ -58,8 +58,8 @@ class Provider:
                 for line in lines
             ]
             self.files[f"out-{name}"] = b"".join(json.dumps(line).encode() + b"\n" for line in done)
-            made = {"id": name, "object": "batch", "status": "completed", "metadata": asked["metadata"]}
-            self.batches[name] = made | {"output_file_id": f"out-{name}", "errors": None, "error_file_id": None}
+            result = {"id": name, "object": "batch", "status": "completed", "metadata": requests["metadata"]}
+            self.batches[name] = result | {"output_file_id": f"out-{name}", "errors": None, "error_file_id": None}
             self.asked += [line["custom_id"] for line in lines]
             return "create", self.batches[name]
         if path == "batches":

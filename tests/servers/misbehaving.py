@@ -122,9 +122,11 @@ class Server(Scripted):
         try:
             time.sleep(self.script.get("latency", 0))
             if fault is None:
-                said = self.script.get("say")
-                made = self.completion(asked, said[int(digest, 16) % len(said)] if said else answer(asked["messages"]))
-                call.json(made, x_request_id=f"req-{number}" if self.log is None else f"call-{digest}")
+                output = self.script.get("say")
+                result = self.completion(
+                    asked, output[int(digest, 16) % len(output)] if output else answer(asked["messages"])
+                )
+                call.json(result, x_request_id=f"req-{number}" if self.log is None else f"call-{digest}")
             elif fault != "hang":
                 self.misbehave(fault, asked, key, call)
         finally:
@@ -149,13 +151,18 @@ class Server(Scripted):
 
     def completion(self, asked: dict[str, Any], text: str | None, finish: str = "stop", **message: Any) -> Any:
         """A chat completion."""
-        said = {"role": "assistant", "content": text, **message}
+        output = {"role": "assistant", "content": text, **message}
         details = {"prompt_tokens_details": {"cached_tokens": 64}, "completion_tokens_details": {"reasoning_tokens": 7}}
-        made = {"id": f"chatcmpl-{self.calls}", "object": "chat.completion", "created": 1, "system_fingerprint": "fp_1"}
+        result = {
+            "id": f"chatcmpl-{self.calls}",
+            "object": "chat.completion",
+            "created": 1,
+            "system_fingerprint": "fp_1",
+        }
         return {
-            **made,
+            **result,
             "model": self.script.get("model", asked["model"]),
-            "choices": [{"index": 0, "finish_reason": finish, "message": said}],
+            "choices": [{"index": 0, "finish_reason": finish, "message": output}],
             "usage": {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120, **details},
         }
 

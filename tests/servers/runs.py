@@ -75,12 +75,12 @@ def card(url: str | None, sampling: dict[str, Any] | None = None, **options: Any
 
 
 def requests(*texts: str, image: bytes | None = None, images: int = 1) -> list[Request]:
-    shown = tuple(Image(sha256=sha256(image)) for _ in range(images)) if image else ()
+    page = tuple(Image(sha256=sha256(image)) for _ in range(images)) if image else ()
     system = Message(role="system", content=(Text(text="Be brief."),))
-    asked = [(system, Message(role="user", content=(*shown, Text(text=text)))) for text in texts]
+    requests = [(system, Message(role="user", content=(*page, Text(text=text)))) for text in texts]
     of: dict[str, Any] = {"benchmark": "b", "task": "Q1", "condition": "default"}
     of["sampling"] = Sampling(temperature=0, max_tokens=64)
-    return [Request(item_id=f"i{n}", messages=messages, **of) for n, messages in enumerate(asked)]
+    return [Request(item_id=f"i{n}", messages=messages, **of) for n, messages in enumerate(requests)]
 
 
 def many(count: int, name: str) -> list[Request]:

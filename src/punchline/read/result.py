@@ -53,7 +53,7 @@ def collect_readings() -> Iterator[list[tuple[str, Read[Any]]]]:
 
 
 def recorded(read: Callable[Concatenate[str, P], Read[V]]) -> Callable[Concatenate[str, P], Read[V]]:
-    """A reader that tells `notes` what it read."""
+    """A reader that is collected by `collect_readings`."""
 
     @wraps(read)
     def telling(answer: str, *args: P.args, **kwargs: P.kwargs) -> Read[V]:
@@ -119,7 +119,7 @@ def reader(
     return recorded(cast(Callable[Concatenate[str, P], Read[V]], read_once))
 
 
-Reads = Sequence[tuple[str, Read[Any]]]  # what `notes` gathers
+Reads = Sequence[tuple[str, Read[Any]]]  # as `collect_readings` gathers them
 
 
 def located(text: str, reads: Reads) -> Iterator[Read[Any]]:
