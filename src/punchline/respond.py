@@ -186,7 +186,7 @@ def write_answers(project: Project, benchmark: str, pass_: str, model: str) -> N
 
 
 class _Asked:
-    """What a respondent is asked in one round, and the artifacts that hold its answers, by model."""
+    """Requests to a respondent in one round, and the artifacts that hold its answers, by model."""
 
     def __init__(self, project: Project, respondent: str, round_: Round) -> None:
         self.project, self.respondent = project, respondent
@@ -220,7 +220,7 @@ class _Asked:
                 write_provenance(artifact, before[model])
 
     def _keep_of_another(self, model: str, artifact: Artifact) -> None:
-        """Of an index that another judge answered, its journal gets what only the index holds."""
+        """Copy answers that only the index of another judge holds into that judge's journal."""
         record = read_provenance(artifact.record)
         another = str(record.parameters.get("who", "")) if record is not None else ""
         if another != self.respondent and another.startswith(JUDGES):

@@ -29,7 +29,7 @@ class Project:
 
     @classmethod
     def copy(cls, path: Path) -> Project:
-        """What git tracks or would track, and the bytecode of src/, so that not every copy compiles it."""
+        """All that git tracks or would track, and the bytecode of src/, so that not every copy compiles it."""
         listed = ran("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", cwd=ROOT, check=True)
         bytecode = (file.relative_to(ROOT).as_posix() for file in ROOT.glob("src/**/*.pyc"))
         for name in [*listed.stdout.split("\0"), *bytecode]:
