@@ -232,7 +232,7 @@ def test_who_judged_a_released_answer_is_read_from_it() -> None:
     output, own = response(request, PASS, effective={"judge": "gpt-4o"}), response(request, PASS)
     assert read_verdicts("released", [(request, output)])[request.request_id].judge == "gpt-4o"
     assert read_verdicts("mine", [(request, own)])[request.request_id].judge == "mine"
-    with pytest.raises(PunchlineError, match="does not answer the current requests"):
+    with pytest.raises(PunchlineError, match="do not match the current requests"):
         list(pair_up([request], [], "f"))
 
 

@@ -97,15 +97,15 @@ def write_requests(project: Project, benchmark: str) -> None:
 
 def exchanges_in_pass(project: Project, benchmark: str, pass_: str, model: str) -> Iterator[Exchange]:
     """Requests of a pass about a model, each with its answer."""
-    snapshot = project.paths.responses(benchmark, model, pass_)
+    responses = project.paths.responses(benchmark, model, pass_)
     requests = Stored(project.paths.requests(benchmark, model, pass_), Request)
-    return pair_up(requests, Stored(snapshot, Response), snapshot)
+    return pair_up(requests, Stored(responses, Response), responses)
 
 
 def exchanges(project: Project, benchmark: str, model: str, *, chained: bool = True) -> Iterator[Exchange]:
     """Requests to a model, about items and then its own answers, each with its answer."""
-    snapshot = project.paths.responses(benchmark, model)
-    yield from pair_up(Stored(project.paths.requests(benchmark), Request), Stored(snapshot, Response), snapshot)
+    responses = project.paths.responses(benchmark, model)
+    yield from pair_up(Stored(project.paths.requests(benchmark), Request), Stored(responses, Response), responses)
     if chained and CHAINED in project.passes(benchmark, model):
         yield from exchanges_in_pass(project, benchmark, CHAINED, model)
 

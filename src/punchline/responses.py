@@ -32,6 +32,6 @@ def pair_up(requests: Iterable[Request], responses: Iterable[Response], file: st
     """Each request with its answer. Raises PunchlineError unless they belong together, one for one, in their order."""
     for request, response in zip_longest(requests, responses):
         if request is None or response is None or request.request_id != response.request_id:
-            what, hint = "the snapshot does not answer the current requests", "Run the target `respond_all` again"
+            what, hint = "the responses do not match the current requests", "Run the target `respond_all` again"
             raise PunchlineError(what, file=file, hint=hint)
         yield request, response

@@ -39,7 +39,7 @@ class Model(Record, frozen=True, kw_only=True):
     key: str
     kind: str
     versions: list[str]  # engine versions of its responses
-    passes: tuple[Respondent, ...] = msgspec.field(name="hops", default=())  # what its answers led to
+    passes: tuple[Respondent, ...] = msgspec.field(name="hops", default=())  # of later passes, which read its answers
 
 
 class Lineage(Record, frozen=True, kw_only=True):

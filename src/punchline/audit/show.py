@@ -103,8 +103,8 @@ def _about(where: Paths, benchmark: str, item: Item, chosen: list[Request], of_i
     wanted = {request.request_id: request.task for request in chosen}
     whole = len(chosen) > 1  # an item is wanted: all that its answers led to; else the one request
     responses, passes, scores = dict[str, Any](), dict[str, dict[str, Any]](), dict[str, Any]()
-    snapshots = sorted(Path(where.responses(benchmark, "any")).parent.glob("*.parquet"))
-    for model in (*(path.stem for path in snapshots), DATA):
+    files = sorted(Path(where.responses(benchmark, "any")).parent.glob("*.parquet"))
+    for model in (*(path.stem for path in files), DATA):
         later = {pass_: _exchanges(where, benchmark, pass_, model, name) for pass_ in PASSES}
         reads: list[Any] = []
         if model != DATA:
@@ -145,8 +145,8 @@ def _pair(request: Request, answer: Response, reads: Reads) -> dict[str, Any]:
 def _exchanges(where: Paths, benchmark: str, pass_: str, model: str, name: str) -> list[Exchange]:
     """Requests of a pass about an item's answers, or to the model, each with its answer. `name`: of the item, or how a
     request's id begins."""
-    file, snapshot = where.requests(benchmark, model, pass_), where.responses(benchmark, model, pass_)
-    if not Path(file).is_file() or not Path(snapshot).is_file():
+    requests, responses = where.requests(benchmark, model, pass_), where.responses(benchmark, model, pass_)
+    if not Path(requests).is_file() or not Path(responses).is_file():
         return []
-    pairs = zip(read_table(file, Request), read_table(snapshot, Response), strict=False)
+    pairs = zip(read_table(requests, Request), read_table(responses, Response), strict=False)
     return [(r, answer) for r, answer in pairs if r.item_id == name or r.request_id.startswith(name)]

@@ -12,12 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from punchline.errors import PunchlineError
-from punchline.files import decoded, sha256_file
+from punchline.files import MANIFEST, decoded, sha256_file
 from punchline.paths import ADAPTERS, adapter
 from punchline.schema import Record, digest_of
 
 FOLDER = ADAPTERS
-MANIFEST = "punchline.json"
 HELD_OUT = "heldout.csv"
 WEIGHTS, CONFIG = "adapter_model.safetensors", "adapter_config.json"  # the names that peft reads
 WHOLE = "all"  # the one part of an adapter that answers every task

@@ -125,7 +125,7 @@ class Display(logging.Handler):
             self.follow(fields["jobid"])
             name, logs = self.names[fields["jobid"]]
             self.failed[name] = logs
-            if fields.get("rule_msg"):  # what a cluster says of it
+            if fields.get("rule_msg"):  # the cluster's message
                 log_line(str(fields["rule_msg"]).strip())
         elif record.msg is not None and record.getMessage().startswith(TERMINATED):
             self.stopped = True

@@ -26,7 +26,7 @@ from punchline.config.recipes import Recipe, read_recipe
 from punchline.engines.transformers import Transformers
 from punchline.engines.transformers.loaded import Loaded
 from punchline.errors import PunchlineError
-from punchline.files import csv_text, exclusive_lock, read_records, write_bytes, write_text
+from punchline.files import MANIFEST, csv_text, exclusive_lock, read_records, write_bytes, write_text
 from punchline.respond import image_files
 from punchline.schema import Gold, Item, ModelCard, canonical, digest_of
 from punchline.text import log_line
@@ -58,7 +58,7 @@ def train(
         held = [item.item_id for item in items if is_held_out(item, recipe)]
         engine, loaded, tokenised, excluded = _load(recipe, base, items, golds, held, work / "pictures")
         versions = {name: importlib.metadata.version(name) for name in PACKAGES}
-        (folder / adapters.MANIFEST).unlink(missing_ok=True)  # until it is written again there is no adapter
+        (folder / MANIFEST).unlink(missing_ok=True)  # until it is written again there is no adapter
         parts, files = _train_parts(recipe, engine, loaded, tokenised, versions, checkpoint_s)
         used = {one.example.request.item_id.partition("#")[0] for one in tokenised}
         manifest = Trained(
@@ -76,7 +76,7 @@ def train(
             device=loaded.device,
         )
         write_text(folder / adapters.HELD_OUT, csv_text(("item_id",), ({"item_id": name} for name in held)))
-        write_bytes(folder / adapters.MANIFEST, msgspec.json.format(canonical(manifest), indent=1) + b"\n")
+        write_bytes(folder / MANIFEST, msgspec.json.format(canonical(manifest), indent=1) + b"\n")
         shutil.rmtree(work / "pictures", ignore_errors=True)
     return manifest
 

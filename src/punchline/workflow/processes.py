@@ -33,14 +33,14 @@ _held: list[TextIO] = []  # open until this process ends: the system then lifts 
 
 
 def pictures_mode(chosen: Any = None) -> str:
-    """Pictures that a report holds: those `chosen`, else what the environment says. Raises PunchlineError."""
+    """Which images a report includes: `chosen`, else the environment variable's value. Raises PunchlineError."""
     mode = str(chosen or os.environ.get(PICTURES) or "open")
     check_known(mode, MODES, f"unknown {mode!r}", file="--config", field="pictures")
     return mode
 
 
 def is_public(chosen: Any = None) -> bool:
-    """True if a report holds only what may be shared, as `chosen`, else as the environment says.
+    """True if a report may hold only public content: `chosen`, else the environment variable's value.
 
     Raises PunchlineError, too, for pictures that may not be shared.
     """

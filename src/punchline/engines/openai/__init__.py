@@ -147,7 +147,7 @@ class OpenAI(engines.Engine):
         return body | shapes[options.thinking_style] | options.extra_body
 
     def unavailable(self) -> str | None:
-        """The variable of a key that is not there."""
+        """A message if the API key's environment variable is not set, else None."""
         if self.key_env and not self.key:
             return f"the environment variable {self.key_env} holds no API key"
         return None
