@@ -85,10 +85,9 @@ def confusion(positive: float, hit: float, alarm: float) -> Callable[[Random, in
 
     def draw(random: Random, n: int) -> tuple[Array, Array]:
         is_, says = random.random(n) < positive, random.random(n)
-        output = np.where(is_, says < hit, says < alarm)
-        return np.stack([is_ & output, ~is_ & output, is_ & ~output, ~is_ & ~output], axis=1).astype(float), np.arange(
-            n
-        )
+        passed = np.where(is_, says < hit, says < alarm)
+        cells = np.stack([is_ & passed, ~is_ & passed, is_ & ~passed, ~is_ & ~passed], axis=1)
+        return cells.astype(float), np.arange(n)
 
     return draw
 
@@ -96,9 +95,9 @@ def confusion(positive: float, hit: float, alarm: float) -> Callable[[Random, in
 def classes(random: Random, n: int) -> tuple[Array, Array]:
     """Hits, predictions, gold labels of three classes, one of them rare; .8 of the answers are right."""
     gold = random.choice(3, n, p=[0.6, 0.35, 0.05])
-    output = np.where(random.random(n) < 0.8, gold, random.integers(3, size=n))
+    predicted = np.where(random.random(n) < 0.8, gold, random.integers(3, size=n))
     one = np.eye(3)
-    sums = np.stack([one[gold] * one[output], one[output], one[gold]], axis=-1).reshape(n, 9)
+    sums = np.stack([one[gold] * one[predicted], one[predicted], one[gold]], axis=-1).reshape(n, 9)
     return sums, np.arange(n)
 
 
@@ -221,14 +220,14 @@ def main() -> int:
             random = np.random.default_rng([place, clusters])
             true = truth(case, clusters, random)
             held, widths, below, above, other, others = 0, [], 0, 0, 0, []
-            output = 0
+            count = 0
             for number in range(args.samples):
                 sums, of = case.draw(random, clusters)
                 estimate = Estimate(sums, case.value, of, kind=case.kind)
                 low, high = interval(estimate)
                 if low is None or high is None:
                     continue
-                output += 1
+                count += 1
                 held += low <= true <= high
                 below += high < true
                 above += low > true
@@ -236,10 +235,10 @@ def main() -> int:
                 if number < args.bootstrapped and (result := bootstrap(estimate, random)):
                     other += result[0] <= true <= result[1]
                     others.append(result[1] - result[0])
-            cover, ratio = held / output, float(np.median(widths[: len(others)]) / (np.median(others) or np.nan))
+            cover, ratio = held / count, float(np.median(widths[: len(others)]) / (np.median(others) or np.nan))
             print(
-                f"| {case.name} | {clusters} | {cover:.3f} | {other / len(others):.3f} | {below / output:.3f},"
-                f" {above / output:.3f} | {np.median(widths):.3f} | {ratio:.2f} |",
+                f"| {case.name} | {clusters} | {cover:.3f} | {other / len(others):.3f} | {below / count:.3f},"
+                f" {above / count:.3f} | {np.median(widths):.3f} | {ratio:.2f} |",
                 flush=True,
             )
             what = f"{case.name}, {clusters} clusters"

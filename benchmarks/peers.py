@@ -233,16 +233,16 @@ def throughput(args: argparse.Namespace, url: str, pid: int, place: Callable[[],
     for at_a_time in args.at_a_time:
         runs: dict[str, list[dict[str, float]]] = {who: [] for who in args.who}
         for turn in range(args.rounds):
-            for rater in args.who[turn % len(args.who) :] + args.who[: turn % len(args.who)]:
+            for run in args.who[turn % len(args.who) :] + args.who[: turn % len(args.who)]:
                 before = sum(psutil.Process(pid).cpu_times()[:2])
-                result = finished(args, rater, url, at_a_time, place())
-                runs[rater].append(result | {"server": sum(psutil.Process(pid).cpu_times()[:2]) - before})
-        for rater, made_all in runs.items():
+                result = finished(args, run, url, at_a_time, place())
+                runs[run].append(result | {"server": sum(psutil.Process(pid).cpu_times()[:2]) - before})
+        for run, made_all in runs.items():
             best = {name: min(made[name] for made in made_all) for name in made_all[0]}
             rate, ms = args.requests / best["seconds"], 1000 / args.requests
             cells = (rate, LATENCY_S * rate / at_a_time, best["cpu"] * ms, best["peak"] / 1e6, best["server"] * ms)
             print(
-                f"| {at_a_time} | {rater} | " + "{:.1f} | {:.3f} | {:.2f} | {:.0f} | {:.2f} |".format(*cells),
+                f"| {at_a_time} | {run} | " + "{:.1f} | {:.3f} | {:.2f} | {:.0f} | {:.2f} |".format(*cells),
                 flush=True,
             )
 

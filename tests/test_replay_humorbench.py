@@ -142,10 +142,10 @@ def test_who_judges_released_answers(tmp_path: Path, judges: tuple[str, str], as
     options = {"format": "humorbench", "path": str(path)}
     card = ModelCard(name="o1", engine="replay", options=options)
     result = replay.engine(card, 0)
-    rater = {
+    passes = {
         name: passes_of(
             load(name), card, result, conditions=["default"], judge=asked, extractor=None, scorers={"cosine": "labse"}
         )
         for name in ("humorbench", "pixelhumor")
     }
-    assert rater == {"humorbench": {JUDGE: expected}, "pixelhumor": {}}
+    assert passes == {"humorbench": {JUDGE: expected}, "pixelhumor": {}}

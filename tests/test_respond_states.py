@@ -89,9 +89,9 @@ class World:
         chosen: dict[str, Any] = {"benchmarks": ["yesbut"], "conditions": ["oracle", "chained"], "scorers": None}
         selection = selection_in(Path(), **chosen, models=["random"], limit=LIMITS[run], **name)
         project = Project(msgspec.structs.replace(selection, models=["m"], judge="j", run=run), shards)
-        for folder, rater, cards, engines in (("model", "m", "cards", "engines"), ("judge", "j", "judges", "judging")):
-            card = ModelCard(name=rater, engine="openai", folder=f"config/{folder}")
-            project.__dict__ |= {cards: {rater: card}, engines: {rater: Asked(self, rater)}}
+        for folder, name, cards, engines in (("model", "m", "cards", "engines"), ("judge", "j", "judges", "judging")):
+            card = ModelCard(name=name, engine="openai", folder=f"config/{folder}")
+            project.__dict__ |= {cards: {name: card}, engines: {name: Asked(self, name)}}
         return project
 
     def responses(self, ending: str) -> list[Path]:
