@@ -34,7 +34,7 @@ _KEY = re.compile(  # of a JSON object's member that holds an answer: named so, 
     r"[\"'](?:(?:(?:final|correct|my|your|chosen|selected|best|predicted)[_ -]?)?(?:answer|choice|option|selection"
     r"|response|result|prediction|label|output|verdict|letter)(?:[_ -]?(?:id|letter|label|option|choice))?|(?:correct_"
     r"|reading_|panel_|frame_)?order|(?:correct_)?sequence|panel(?:s|_number|_id)?|frames?|number|modality|labels"
-    r"|answers|categories|(?:humor_)?styles?|sound_effects?|object|name|word|item|element"
+    r"|answers|categories|(?:humor_)?styles?|sound_effects?|object|word|item|element"
     r"|judge?ment)[\"']\s{0,9}:\s{0,9}",
     re.IGNORECASE,
 )

@@ -9,7 +9,7 @@ from functools import lru_cache
 from punchline.read import choice, final, normalize, sentences, words
 from punchline.read.number import NOT_APPLICABLE
 from punchline.read.refusal import refuses
-from punchline.read.resolve import NOTHING, Verdict, by_sentence, decider, highest, resolve, without_questions
+from punchline.read.resolve import NOTHING, by_sentence, decider, highest, resolve, without_questions
 from punchline.read.result import Read, reader
 from punchline.read.sentences import Mention
 
@@ -236,9 +236,9 @@ def presence(answer: str, labels: tuple[str, str, str], letters: str = "ABC") ->
     if chosen.value is not None:
         return Read(labels[letters.index(chosen.value)], chosen.start, chosen.end)
 
-    def read_text(part: normalize.Plain, _: bool) -> Verdict:
+    def read_text(part: normalize.Plain, _: bool) -> Read[str]:
         reading = _presence(part.low)
-        return Verdict(labels[reading[0]], *part.span(*reading[1:])) if reading else NOTHING
+        return Read(labels[reading[0]], *part.span(*reading[1:])) if reading else NOTHING
 
     if (said_so := resolve(answer, read_text)).value is not None:
         return said_so

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from punchline.read import normalize, words
 from punchline.read.number import CARDINALS, ORDINALS, number_of
-from punchline.read.resolve import NOTHING, Verdict, resolve
+from punchline.read.resolve import NOTHING, resolve
 from punchline.read.result import Read, reader
 
 _NOUN = r"(?:frame|panel|image|picture|comic strip|comic|strip|scene|label)s?"
@@ -215,7 +215,7 @@ def _denied(low: str, order: Order) -> bool:
     return _GIVEN.search(before[cut + 1 :]) is not None
 
 
-def _single_order(text: normalize.Plain, labels: frozenset[str]) -> Verdict:
+def _single_order(text: normalize.Plain, labels: frozenset[str]) -> Order:
     """The one order that a plain text commits itself to."""
     low = text.low
     orders = [one for one in _orders(low, labels) if not _denied(low, one)]
@@ -230,7 +230,7 @@ def _single_order(text: normalize.Plain, labels: frozenset[str]) -> Verdict:
         orders = cued or [one for one in orders if one.start >= cue][:1]
     if len({one.value for one in orders}) != 1:
         return NOTHING
-    return Verdict(orders[-1].value, *text.span(orders[-1].start, orders[-1].end), True)
+    return Read(orders[-1].value, *text.span(orders[-1].start, orders[-1].end), True)
 
 
 @reader
