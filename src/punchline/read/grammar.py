@@ -60,7 +60,7 @@ _LESS_THAN = re.compile(
     rf"{MENTION})"
 )
 _WITHOUT = re.compile(
-    rf"\b(?:without|take away|remove|if not for|were it not for) {_FILL}(?P<g>{MENTION}(?: (?:and"
+    rf"\b(?:without|take away|remove|if not for|were it not for) {_FILL}(?:\w+ )?(?P<g>{MENTION}(?: (?:and"
     rf"|or) {_FILL}{MENTION})?)(?P<rest>(?:(?!\b(?:so|hence|therefore|thus)\b)[^:;])*)"
 )
 _FRONTED = re.compile(r"[ \"'(]*(?:rather than|instead of|unlike|far from)\b[^.;]{1,200}?, (?=(?:the|it|this|i|we)\b)")
@@ -207,7 +207,7 @@ class Sentence:
         after = self.text[end : min(ceiling, end + NEAR)]
         if ceiling <= end + NEAR and ceiling < len(self.text):
             after = (_NOT_OF_NEXT if self.single else _NO_OF_NEXT).sub("", after)
-        if not self.judged and re.match(r"[)\]\"']{0,3} ?[.,:;!-]", after):
+        if not self.judged and re.match(r"[)\]\"']{0,3} ?(?:[.,:;!-]|and\b)", after):
             return ""
         after = words.CONCESSION.sub(" ", re.sub(r"^[(){}\]\"'.:,| -]{0,8}+", " ", after))
         if words.SUBJECT.match(after):
