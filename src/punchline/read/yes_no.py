@@ -6,9 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 
 from punchline.read import choice, normalize, sentences, words
-from punchline.read.grammar import claims
 from punchline.read.refusal import refuses
-from punchline.read.resolve import NOTHING, decider, resolve
+from punchline.read.resolve import NOTHING, decider, resolve, statements
 from punchline.read.result import Read, reader
 from punchline.read.sentences import Mention
 
@@ -35,11 +34,10 @@ _ALONE = {  # an answer that is one letter, or in another language than the ques
 }
 _LEADING = re.compile(rf"({'|'.join(word for word in _ALONE if len(word) > 1 or not word.isascii())})[,.:;!](?!\d)")
 _FIRST = re.compile(r"(?:(?<![^\n])|(?<=\? ))[^.!?\n]{1,60}[.!]+(?=\s|$)")  # of a line, or behind a question
-_HEDGE = re.compile(r"\b(?:might|may|could|possibly|perhaps|maybe|arguably)\b[^,;]*$")
 _GENERAL = re.compile(  # of a sentence that says nothing of this answer's case
     rf"{words.CONDITION.pattern}|\w+s are (?:common|often|usually|frequent|typical|figures)\b|\b(?:whether(?! or not\b)"
-    r"|not true that|no denying|the question|asks?|asked|determine|maps? one|figure of speech|refers to|defined|definition"
-    r"|would (?:be(?! (?:a stretch|hard|difficult|wrong|too much|a mistake))|require|need|involve|mean))\b"
+    r"|not true that|no denying|the question|asks?|asked|determine|maps? one|figure of speech|refers to|definition"
+    r"|defined|would (?:be(?! (?:a stretch|hard|difficult|wrong|too much|a mistake))|require|need|involve|mean))\b"
 )
 _OPEN = re.compile(
     rf"{words.UNSURE.pattern}|\b(?:(?:hard|difficult|impossible|tough) to (?:say|tell|judge)|debatable"
@@ -82,13 +80,8 @@ def _stated(text: normalize.Plain, stems: Sequence[str], against: Sequence[str])
             continue
         if _OPEN.search(sentence):
             return NOTHING
-        matches = [match for match in matter.finditer(sentence) if not _HEDGE.search(sentence, 0, match.start())]
-        mentions = [Mention(*match.span(), _value_of(match)) for match in matches]
-        for claim in claims(sentence, mentions, frozenset(("Yes", "No")), judged=False, single=False):
-            if claim.tier >= 0 and claim.value:
-                stated.append(
-                    Read("Yes" if (claim.sign >= 0) == (claim.value == "Yes") else "No", *text.span(start, end))
-                )
+        for affirmed in statements(sentence, matter):
+            stated.append(Read("Yes" if affirmed else "No", *text.span(start, end)))
     return stated[-1] if len({one.value for one in stated}) == 1 else NOTHING
 
 
