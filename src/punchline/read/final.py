@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from punchline.read import normalize
+from punchline.read.words import any_of
 
 FIRM, SAID = 2, 1  # marked as the final answer; marked as an answer
 
@@ -48,10 +49,7 @@ _CUE = re.compile(
     r"|to the question|choice|option)){0,2} ?(?P<mark>[:=]|->|→|-(?= )|(?=\n))\s{0,3}"
 )
 _COURTESY = re.compile(
-    r"(?:(?<=[.!?:;)\]}\n*`\"'>])|^)[ \t\n]{0,9}(?:(?:i |we )?hope (?:this|that|it) (?:helps|is helpful|clarifies"
-    r"|answers)|(?:please )?let me know\b|(?:please )?feel free\b|do(?:n't| not) hesitate|i(?:'m| am) happy to"
-    r"|thank(?:s| you)\b|is there anything (?:else|more)\b|if you (?:have|need|would like|want)\b"
-    r"|would you like (?:me )?to\b|happy to (?:explain|elaborate))[^.!?\n]{0,140}[.!?]{0,3}\s{0,20}$",
+    rf"(?:(?<=[.!?:;)\]}}\n*`\"'>])|^)[ \t\n]{{0,9}}{any_of('courtesy')}[^.!?\n]{{0,140}}[.!?]{{0,3}}\s{{0,20}}$",
     re.IGNORECASE,
 )
 

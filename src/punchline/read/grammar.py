@@ -95,7 +95,6 @@ _PROVIDED = re.compile(  # "B if the man is sad", "B would be right if"
 _PICTURED = re.compile(
     r"[)\]\"']{0,3} (?:is|are) (?:shown|seen|depicted|visible|drawn)\b"
 )  # in lower case, what one sees
-_AND_MAYBE = re.compile(r"\W*(?:and|or) (?:maybe|perhaps|possibly)\b")
 _OR_MAYBE = re.compile(r"\W*or (?:maybe|perhaps|possibly)\b(?! not)")
 _LESS = re.compile(r"\b(?:less|worse|weaker|poorer|fewer|not (?:as|so)|n't (?:as|so)|nowhere near as|inferior)\b")
 _MARKED = re.compile(
@@ -205,7 +204,7 @@ class Sentence:
     def right(self, end: int, ceiling: int) -> str:
         """The words behind a value in its clause; "" if they belong to the next one."""
         after = self.text[end : min(ceiling, end + NEAR)]
-        if ceiling <= end + NEAR and ceiling < len(self.text):
+        if ceiling < len(self.text):
             after = (_NOT_OF_NEXT if self.single else _NO_OF_NEXT).sub("", after)
         if not self.judged and re.match(r"[)\]\"']{0,3} ?(?:[.,:;!-]|and\b)", after):
             return ""
@@ -216,7 +215,7 @@ class Sentence:
 
     def supposed(self, left: str, right: str, start: int, end: int) -> bool:
         """True if a value is only mentioned in a question, a condition, in doubt."""
-        if self.question or words.DEPENDS.search(self.text) or _AND_MAYBE.match(self.text):
+        if self.question or words.DEPENDS.search(self.text):
             return True
         if words.UNSURE.search(left) or words.CONDITION.search(left) or words.HYPOTHETICAL.search(right):
             return True

@@ -34,21 +34,11 @@ _ALONE = {  # an answer that is one letter, or in another language than the ques
 }
 _LEADING = re.compile(rf"({'|'.join(word for word in _ALONE if len(word) > 1 or not word.isascii())})[,.:;!](?!\d)")
 _FIRST = re.compile(r"(?:(?<![^\n])|(?<=\? ))[^.!?\n]{1,60}[.!]+(?=\s|$)")  # of a line, or behind a question
-_GENERAL = re.compile(  # of a sentence that says nothing of this answer's case
-    rf"{words.CONDITION.pattern}|\w+s are (?:common|often|usually|frequent|typical|figures)\b|\b(?:whether(?! or not\b)"
-    r"|not true that|no denying|the question|asks?|asked|determine|maps? one|figure of speech|refers to|definition"
-    r"|defined|would (?:be(?! (?:a stretch|hard|difficult|wrong|too much|a mistake))|require|need|involve|mean))\b"
-)
-_OPEN = re.compile(
-    rf"{words.UNSURE.pattern}|\b(?:(?:hard|difficult|impossible|tough) to (?:say|tell|judge)|debatable"
-    r"|it depends on (?:how|whether|what|who|the)|an open question|a matter of taste)\b"
-)
+_GENERAL = re.compile(rf"{words.CONDITION.pattern}|{words.any_of('general')}")  # says nothing of this answer's case
+_OPEN = re.compile(rf"{words.UNSURE.pattern}|\b{words.any_of('open_question')}\b")
 
 
-_SPEAKS = re.compile(  # somebody in the picture does
-    r"\b(?!i )\w+ (?:says|said|saying|shouts?|shouted|replies|replied|yells?|screams?|exclaims?|responds|responded"
-    r"|reads|reading|states|asks|answers|captioned)[,:]? [\"']$"
-)
+_SPEAKS = re.compile(rf"\b(?!i )\w+ {words.any_of('speaks')}[,:]? [\"']$")  # somebody in the picture does
 
 
 def _value_of(match: re.Match[str]) -> str:
