@@ -82,8 +82,8 @@ _PLACE = re.compile(  # "the second option", "option two", "of the four options,
     rf"|alternative) (?:number |#)?{_COUNT}\b|\boptions(?: (?:given|provided|listed|above|here))?, (?:i (?:would "
     rf")?(?:choose|pick|select) )?the {_NTH}(?: one)?\b(?! (?:two|three|few|\d))|\b(?:answer|pick|choice)(?: is"
     rf"| would be|:) the {_NTH} {_THING}\b|\b(?:go (?:for|with)|choose|pick|select|opt for) the {_NTH} {_THING}\b"
-    rf"|(?<![^\n])the {_NTH} {_THING} (?=fits|works|is the (?:best|right|correct))|\A\W*(?:(?:the )?{_NTH}(?: "
-    rf"{_THING})?|(?:number |#){_COUNT})\W*\Z"
+    rf"|(?:(?<![^\n])|(?<=i'd say )|(?<=i think ))the {_NTH} {_THING} (?=fits|works|is the (?:best|right|correct))"
+    rf"|\A\W*(?:(?:the )?{_NTH}(?: {_THING})?|(?:number |#){_COUNT})\W*\Z"
 )
 
 

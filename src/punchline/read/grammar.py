@@ -82,7 +82,8 @@ _ALL = re.compile(
 )
 _OF_NEXT = (  # belongs to the value that follows
     r"[,;]? ?\b(?:(?:but|and|or|yet|though|while|with|just|only|there is|there's) )*(?:(?:{}not|without|neither|nor"
-    r"|never|certainly|definitely|really|any|much|an?|the|option) )+(?:(?:is|are|was|were|does|do) )?[(\"']*$"
+    r"|less likely|never|certainly|definitely|really|any|much|an?|the|option) )+(?:(?:is|are|was|were|does|do) )?"
+    r"[(\"']*$"
 )
 _NOT_OF_NEXT, _NO_OF_NEXT = re.compile(_OF_NEXT.format("")), re.compile(_OF_NEXT.format("no|"))
 _ROW = re.compile(  # "(A) no (B) yes"
@@ -245,7 +246,8 @@ class Sentence:
         past = words.PAST.search(left)
         if past and not words.THOUGHT_BETTER.search(left, past.end()) and not (claim.sign < 0 and not denied):
             return 0, -2
-        if claim.sign > 0 and not claim.best and re.search(r"\b(?:while|(?:even )?though|although|granted)\b", left):
+        supposed = not claim.best or re.match(r" ?(?:would|might|could) ", right)
+        if claim.sign > 0 and supposed and re.search(r"\b(?:while|(?:even )?though|although|granted)\b", left):
             return 0, -2
         if claim.sign and not alone:
             if denied:

@@ -50,7 +50,7 @@ _INTERPLAY = re.compile(
     rf"|disconnect) (?:of|between) (?:both )?(?:the )?[\"'(]{{0,2}}$"
 )
 _NOT_JUST = re.compile(r"\bnot (?:just|only|merely|simply) (?:the )?\w+,?(?= but (?:rather )?both\b|[:;.] both\b)")
-_OF_THE_TWO = re.compile(rf"\b(?:{_MIX}) (?:of|between) the two\b")
+_OF_THE_TWO = re.compile(rf"\b(?:{_MIX}) (?:of|between) the two\b|\bneither (?:one )?\w+ without the other\b")
 _BOTH_WORD = re.compile(
     r"(?= ?[)\"']{0,2} ?(?:[.,;:!)\"'-]|$|\n|(?:text|visual|modalit|element|aspect|component|are|is|were|contribute"
     r"|play|matter|of these|of them|the|equally|together|work|need|carry|make|because|since|as|in|to|here|from|modes?"
@@ -166,6 +166,7 @@ def _together(mentions: list[Mention], text: normalize.Plain) -> Read[tuple[str,
 
 _ABSENT = re.compile(words.any_of("absent"))
 _CONTRIBUTING = re.compile(rf"(?P<no>\b{words.any_of('idle')}\b)|(?P<yes>{words.any_of('contributing')})")
+_ASKED = re.compile(r"\bcontribut[^?.\n]{0,60}\? ?(?:(?P<yes>yes)|no)\b")  # "Do they contribute? No."
 _ABOUT_EFFECTS = re.compile(r"sound|effect|onomatop|\b(?:sfx|they|these|answer|option|none|not absent|is there)\b")
 
 
@@ -173,6 +174,8 @@ def _presence(text: normalize.Plain) -> tuple[int, int, int] | None:
     """(0 absent, 1 contributing, 2 idle; start, end) of a plain text; None where it does not say."""
     low = re.sub(r"\bnot absent\b", lambda match: "present".rjust(len(match[0])), text.low)
     absent = _ABSENT.search(low)
+    if (asked := _ASKED.search(low)) and not absent:
+        return 1 if asked["yes"] else 2, *asked.span()
     masked = words.blanked(_ABSENT, low, 1)
     stated = {
         (1 if contributes else 2): (start, end)

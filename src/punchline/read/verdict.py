@@ -11,6 +11,7 @@ from punchline.read.sentences import Mention
 
 _TAGS = ("judgement", "judgment", "verdict")
 _WORD = re.compile(r"(?<![\w-])(PASS|FAIL)(?:(?:e?s|ed)|(?:E?S|ED))?(?!\w)", re.IGNORECASE)
+_SAID = re.compile(r"\b(?:does|did|should|must)(?: not|n't)? $")  # "does not pass"
 _CLEAN = re.compile(r"\W*(PASS|FAIL)(?:ED)?\W*", re.IGNORECASE | re.ASCII)
 
 
@@ -18,7 +19,8 @@ def _mentions(text: normalize.Plain, marked: bool) -> list[Mention]:
     return [
         Mention(*match.span(), match[1].upper())
         for match in _WORD.finditer(text.text)
-        if match[0].isascii() and (marked or match[1].isupper())
+        if match[0].isascii()
+        and (marked or match[1].isupper() or _SAID.search(text.low, max(0, match.start() - 20), match.start()))
     ]
 
 

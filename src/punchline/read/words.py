@@ -56,7 +56,7 @@ CORRECTION = re.compile(
     rf"{any_of('correction')}\b|\b{any_of('corrected')}\b|(?<=\.\. )no(?=, )"
 )
 NONE_FITS = _words("none_fits", "", "")
-CONCESSION = re.compile(r",? (?:even though|although|though|albeit|even if)\b[^,.;]*(?:,|[.!]?[)\"'”’\]]*$)")
+CONCESSION = re.compile(r",? \(?(?:even though|although|though|albeit|even if)\b[^,.;]*(?:,|[.!]?[)\"'”’\]]*$)")
 SUBJECT = _words("subject", r"\W*")  # a new subject: what follows is said of something else
 STOP = _words("stop", "", "")
 TAG_QUESTION = _words("tag_question", ", ", r"\?[\"') ]*$")

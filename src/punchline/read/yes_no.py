@@ -33,7 +33,7 @@ _ALONE = {  # an answer that is one letter, or in another language than the ques
     **dict.fromkeys(("n", "non", "nein", "нет", "否", "不是", "いいえ", "아니요", "아니오"), "No"),
 }
 _LEADING = re.compile(rf"({'|'.join(word for word in _ALONE if len(word) > 1 or not word.isascii())})[,.:;!](?!\d)")
-_FIRST = re.compile(r"(?:(?<![^\n])|(?<=\? ))[^.!?\n]{1,60}[.!]+(?=\s|$)")  # of a line, or behind a question
+_FIRST = re.compile(r"(?:(?<![^\n])|(?<=\? ))[^.!?;\n]{1,60}[.!;]+(?=\s|$)")  # of a line, or behind a question
 _GENERAL = re.compile(rf"{words.CONDITION.pattern}|{words.any_of('general')}")  # says nothing of this answer's case
 _OPEN = re.compile(rf"{words.UNSURE.pattern}|\b{words.any_of('open_question')}\b")
 
@@ -90,6 +90,10 @@ def yes_no(
     "No"} where the question has options, `options` their texts. Nothing for a refusal, both, neither.
     """
     if letters:
+        gloss = re.match(r"\W*([A-Z])\b ?[:(.,-]+ ?", answer)  # "B (no metaphor is used)"
+        stated = _stated(normalize.part(answer, gloss.end()), stems, against).value if gloss and stems else None
+        if gloss and stated is not None and stated == letters.get(gloss[1]):
+            return Read(stated, *gloss.span(1))
         if (chosen := choice.choice(answer, tuple(letters), options)).value is not None:
             return Read(letters[chosen.value], chosen.start, chosen.end)
         if choice.mentions(normalize.plain(answer), options or {}, False, tuple(letters)):
