@@ -44,7 +44,7 @@ def test_a_megabyte_takes_no_time(name: str) -> None:
 
 def test_blanks_before_and_after_are_nothing() -> None:
     assert all(read(" " * 32_000).value is None for read, _ in READERS.values())
-    assert READERS["choice"][0]("\n" * 32_000 + "B" + " " * 32_000) == ("B", 32_000, 32_001)
+    assert READERS["choice"][0]("\n" * 32_000 + "B" + " " * 32_000)[:3] == ("B", 32_000, 32_001)
 
 
 THOUGHTS = [

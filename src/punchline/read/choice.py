@@ -2,34 +2,22 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
 
-from punchline.read import normalize
+from punchline.read import normalize, words
 from punchline.read.number import CARDINALS, ORDINALS, number_of
 from punchline.read.resolve import decider, highest, resolve
 from punchline.read.result import Read, reader
 from punchline.read.sentences import Mention
 
-# Words before which an A is no article, nor before a bracket; and words after which a letter is a name's.
-_VERBAL = (
-    r"is|isn't|was|wasn't|does|doesn't|has|hasn't|can|can't|cannot|could|would|wouldn't|may|might|must|should|will"
-    r"|won't|seems|because|since|as|for|over|it|i|he|she|we|they|you|the|this|that|these|those|to|on|in|at|by|with|of"
-    r"|which|who|whose|where|when|while|although|though|after|before|rather|instead|not|or|and|but|nor|than|also"
-    r"|alone|only|from|above|either|best (?:captures|fits|represents|matches|reflects|expresses|sums)|by far|here|too"
-    r"|out|then|if|vs|versus|in my"
+_ARTICLE = re.compile(  # an A before it is none
+    rf"[ \t](?!{words.any_of('verbal')}\b|(?:\w{{2,20}}ly )?(?!{words.any_of('noun_in_s')}\b)[a-z]{{2,20}}(?<![usi])s"
+    r"\b)[\"']{0,2}[a-z]"
 )
-_ARTICLE = re.compile(
-    rf"[ \t](?!(?:{_VERBAL})\b|(?:\w{{2,20}}ly )?(?!(?:series|lens|gas|species|bus|news|yes|his|its|process|princess"
-    rf"|canvas|christmas|chaos|always)\b)[a-z]{{2,20}}(?<![usi])s\b)[\"']{{0,2}}[a-z]"
-)
-_NAMED = re.compile(  # "Plan B", "vitamin A"; not "option B"
-    r"\b(?:plan|vitamin|type|grade|exhibit|hepatitis|point|side|team|part|section|act|class|group|category|person"
-    r"|character|figure|frame|scene|man|woman|boy|girl|mr|mrs|dr|size|block|room|level|phase|appendix|series|model|big"
-    r"|the letter on|from|case|zone|platform|gate|line|row|column|panel|image|picture|box|label|labelled|labeled"
-    r"|marked) [\"'(]{0,2}$"
-)
+_NAMED = re.compile(rf"\b{words.any_of('named_by_letter')} [\"'(]{{0,2}}$")  # "Plan B", "vitamin A"; not "option B"
 _SCORED = re.compile(r"\)?: ?(?:\d*\.\d|\d+ ?%|\d{1,3}(?:[,;\n]\s*\(?[A-Z]\)?: ?\d|\W*$))")  # "A: 0.5", "A: 5, B: 3"
 _SHARE = r" ?\(\d{1,3}(?:\.\d+)? ?%\)"  # "A (10%), B (90%)"; one alone tells how sure an answer is
 _SHARES = re.compile(rf"{_SHARE}\W+[A-Z]{_SHARE}"), re.compile(rf"[A-Z]{_SHARE}\W+$"), re.compile(_SHARE)
@@ -70,25 +58,20 @@ def _spelt(option: str) -> str:
     places = [place for place, piece in enumerate(pieces) if re.match(r"\w", piece)]
     if not places:
         return ""
-    words, ends = pieces[places[0] : places[-1] + 1], "".join(pieces[places[-1] + 1 :])
+    said, ends = pieces[places[0] : places[-1] + 1], "".join(pieces[places[-1] + 1 :])
     mark = rf"(?:\s?{re.escape(ends)})?" if "?" in ends else ""  # of an option that is a question; its answer is none
-    return r"(?<!\w)" + r"\s{0,2}".join(map(re.escape, words[:200])) + r"(?!\w)" + mark
+    return r"(?<!\w)" + r"\s{0,2}".join(map(re.escape, said[:200])) + r"(?!\w)" + mark
 
 
 def _texts(text: normalize.Plain, options: Mapping[str, str]) -> list[Mention]:
-    """Options spelt out, the longest first; one text of two options is neither's."""
+    """Options spelt out; of two at one place the longer; one text of two options is neither's."""
     by_text: dict[str, str] = {}
     for letter, option in sorted(options.items()):
         pattern = _spelt(option)
         by_text[pattern] = f"{by_text[pattern]}|{letter}" if pattern in by_text else letter
-    mentions: list[Mention] = []
-    for pattern in sorted(filter(None, by_text), key=lambda one: (-len(one), one)):
-        for match in re.finditer(pattern, text.low):
-            if all(match.end() <= other.start or match.start() >= other.end for other in mentions):
-                mentions.append(Mention(*match.span(), by_text[pattern], True))
-            if len(mentions) > 400:
-                break
-    return sorted(mentions)
+    patterns = sorted(filter(None, by_text), key=lambda one: (-len(one), one))
+    matches = itertools.islice(re.finditer("|".join(f"({one})" for one in patterns) or "(?!)", text.low), 400)
+    return [Mention(*match.span(), by_text[patterns[(match.lastindex or 1) - 1]], True) for match in matches]
 
 
 _NTH = rf"({'|'.join(ORDINALS)}|[1-9](?:st|nd|rd|th)|last)"
@@ -99,8 +82,8 @@ _PLACE = re.compile(  # "the second option", "option two", "of the four options,
     rf"|alternative) (?:number |#)?{_COUNT}\b|\boptions(?: (?:given|provided|listed|above|here))?, (?:i (?:would "
     rf")?(?:choose|pick|select) )?the {_NTH}(?: one)?\b(?! (?:two|three|few|\d))|\b(?:answer|pick|choice)(?: is"
     rf"| would be|:) the {_NTH} {_THING}\b|\b(?:go (?:for|with)|choose|pick|select|opt for) the {_NTH} {_THING}\b"
-    rf"|(?<![^\n])the {_NTH} {_THING} (?=fits|works|is the (?:best|right|correct))|\A\W*(?:(?:the )?{_NTH}(?: "
-    rf"{_THING})?|(?:number |#){_COUNT})\W*\Z"
+    rf"|(?:(?<![^\n])|(?<=i'd say )|(?<=i think ))the {_NTH} {_THING} (?=fits|works|is the (?:best|right|correct))"
+    rf"|\A\W*(?:(?:the )?{_NTH}(?: {_THING})?|(?:number |#){_COUNT})\W*\Z"
 )
 
 
@@ -157,7 +140,7 @@ def _alone(answer: str, options: Mapping[str, str]) -> str | None:
     if len("".join(tokens)) < 2:  # a letter, whatever options say
         return None
     spelt = {letter: re.findall(r"\w+", normalize.plain(option).low) for letter, option in options.items()}
-    alike = [letter for letter, words in spelt.items() if words and tokens in (words, [letter.lower(), *words])]
+    alike = [letter for letter, said in spelt.items() if said and tokens in (said, [letter.lower(), *said])]
     return alike[0] if len(alike) == 1 else None
 
 

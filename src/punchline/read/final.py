@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from punchline.read import normalize
+from punchline.read.words import any_of
 
 FIRM, SAID = 2, 1  # marked as the final answer; marked as an answer
 
@@ -34,7 +35,7 @@ _KEY = re.compile(  # of a JSON object's member that holds an answer: named so, 
     r"[\"'](?:(?:(?:final|correct|my|your|chosen|selected|best|predicted)[_ -]?)?(?:answer|choice|option|selection"
     r"|response|result|prediction|label|output|verdict|letter)(?:[_ -]?(?:id|letter|label|option|choice))?|(?:correct_"
     r"|reading_|panel_|frame_)?order|(?:correct_)?sequence|panel(?:s|_number|_id)?|frames?|number|modality|labels"
-    r"|answers|categories|(?:humor_)?styles?|sound_effects?|object|name|word|item|element"
+    r"|answers|categories|(?:humor_)?styles?|sound_effects?|object|word|item|element"
     r"|judge?ment)[\"']\s{0,9}:\s{0,9}",
     re.IGNORECASE,
 )
@@ -48,10 +49,7 @@ _CUE = re.compile(
     r"|to the question|choice|option)){0,2} ?(?P<mark>[:=]|->|→|-(?= )|(?=\n))\s{0,3}"
 )
 _COURTESY = re.compile(
-    r"(?:(?<=[.!?:;)\]}\n*`\"'>])|^)[ \t\n]{0,9}(?:(?:i |we )?hope (?:this|that|it) (?:helps|is helpful|clarifies"
-    r"|answers)|(?:please )?let me know\b|(?:please )?feel free\b|do(?:n't| not) hesitate|i(?:'m| am) happy to"
-    r"|thank(?:s| you)\b|is there anything (?:else|more)\b|if you (?:have|need|would like|want)\b"
-    r"|would you like (?:me )?to\b|happy to (?:explain|elaborate))[^.!?\n]{0,140}[.!?]{0,3}\s{0,20}$",
+    rf"(?:(?<=[.!?:;)\]}}\n*`\"'>])|^)[ \t\n]{{0,9}}{any_of('courtesy')}[^.!?\n]{{0,140}}[.!?]{{0,3}}\s{{0,20}}$",
     re.IGNORECASE,
 )
 

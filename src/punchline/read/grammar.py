@@ -60,7 +60,7 @@ _LESS_THAN = re.compile(
     rf"{MENTION})"
 )
 _WITHOUT = re.compile(
-    rf"\b(?:without|take away|remove|if not for|were it not for) {_FILL}(?P<g>{MENTION}(?: (?:and"
+    rf"\b(?:without|take away|remove|if not for|were it not for) {_FILL}(?:\w+ )?(?P<g>{MENTION}(?: (?:and"
     rf"|or) {_FILL}{MENTION})?)(?P<rest>(?:(?!\b(?:so|hence|therefore|thus)\b)[^:;])*)"
 )
 _FRONTED = re.compile(r"[ \"'(]*(?:rather than|instead of|unlike|far from)\b[^.;]{1,200}?, (?=(?:the|it|this|i|we)\b)")
@@ -82,7 +82,8 @@ _ALL = re.compile(
 )
 _OF_NEXT = (  # belongs to the value that follows
     r"[,;]? ?\b(?:(?:but|and|or|yet|though|while|with|just|only|there is|there's) )*(?:(?:{}not|without|neither|nor"
-    r"|never|certainly|definitely|really|any|much|an?|the|option) )+(?:(?:is|are|was|were|does|do) )?[(\"']*$"
+    r"|less likely|never|certainly|definitely|really|any|much|an?|the|option) )+(?:(?:is|are|was|were|does|do) )?"
+    r"[(\"']*$"
 )
 _NOT_OF_NEXT, _NO_OF_NEXT = re.compile(_OF_NEXT.format("")), re.compile(_OF_NEXT.format("no|"))
 _ROW = re.compile(  # "(A) no (B) yes"
@@ -95,7 +96,6 @@ _PROVIDED = re.compile(  # "B if the man is sad", "B would be right if"
 _PICTURED = re.compile(
     r"[)\]\"']{0,3} (?:is|are) (?:shown|seen|depicted|visible|drawn)\b"
 )  # in lower case, what one sees
-_AND_MAYBE = re.compile(r"\W*(?:and|or) (?:maybe|perhaps|possibly)\b")
 _OR_MAYBE = re.compile(r"\W*or (?:maybe|perhaps|possibly)\b(?! not)")
 _LESS = re.compile(r"\b(?:less|worse|weaker|poorer|fewer|not (?:as|so)|n't (?:as|so)|nowhere near as|inferior)\b")
 _MARKED = re.compile(
@@ -205,9 +205,9 @@ class Sentence:
     def right(self, end: int, ceiling: int) -> str:
         """The words behind a value in its clause; "" if they belong to the next one."""
         after = self.text[end : min(ceiling, end + NEAR)]
-        if ceiling <= end + NEAR and ceiling < len(self.text):
+        if ceiling < len(self.text):
             after = (_NOT_OF_NEXT if self.single else _NO_OF_NEXT).sub("", after)
-        if not self.judged and re.match(r"[)\]\"']{0,3} ?[.,:;!-]", after):
+        if not self.judged and re.match(r"[)\]\"']{0,3} ?(?:[.,:;!-]|and\b)", after):
             return ""
         after = words.CONCESSION.sub(" ", re.sub(r"^[(){}\]\"'.:,| -]{0,8}+", " ", after))
         if words.SUBJECT.match(after):
@@ -216,7 +216,7 @@ class Sentence:
 
     def supposed(self, left: str, right: str, start: int, end: int) -> bool:
         """True if a value is only mentioned in a question, a condition, in doubt."""
-        if self.question or words.DEPENDS.search(self.text) or _AND_MAYBE.match(self.text):
+        if self.question or words.DEPENDS.search(self.text):
             return True
         if words.UNSURE.search(left) or words.CONDITION.search(left) or words.HYPOTHETICAL.search(right):
             return True
@@ -246,7 +246,8 @@ class Sentence:
         past = words.PAST.search(left)
         if past and not words.THOUGHT_BETTER.search(left, past.end()) and not (claim.sign < 0 and not denied):
             return 0, -2
-        if claim.sign > 0 and not claim.best and re.search(r"\b(?:while|(?:even )?though|although|granted)\b", left):
+        supposed = not claim.best or re.match(r" ?(?:would|might|could) ", right)
+        if claim.sign > 0 and supposed and re.search(r"\b(?:while|(?:even )?though|although|granted)\b", left):
             return 0, -2
         if claim.sign and not alone:
             if denied:

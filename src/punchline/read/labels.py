@@ -9,7 +9,7 @@ from functools import lru_cache
 from punchline.read import choice, final, normalize, sentences, words
 from punchline.read.number import NOT_APPLICABLE
 from punchline.read.refusal import refuses
-from punchline.read.resolve import NOTHING, Verdict, by_sentence, decider, highest, resolve, without_questions
+from punchline.read.resolve import NOTHING, by_sentence, decider, highest, resolve, statements, without_questions
 from punchline.read.result import Read, reader
 from punchline.read.sentences import Mention
 
@@ -50,7 +50,7 @@ _INTERPLAY = re.compile(
     rf"|disconnect) (?:of|between) (?:both )?(?:the )?[\"'(]{{0,2}}$"
 )
 _NOT_JUST = re.compile(r"\bnot (?:just|only|merely|simply) (?:the )?\w+,?(?= but (?:rather )?both\b|[:;.] both\b)")
-_OF_THE_TWO = re.compile(rf"\b(?:{_MIX}) (?:of|between) the two\b")
+_OF_THE_TWO = re.compile(rf"\b(?:{_MIX}) (?:of|between) the two\b|\bneither (?:one )?\w+ without the other\b")
 _BOTH_WORD = re.compile(
     r"(?= ?[)\"']{0,2} ?(?:[.,;:!)\"'-]|$|\n|(?:text|visual|modalit|element|aspect|component|are|is|were|contribute"
     r"|play|matter|of these|of them|the|equally|together|work|need|carry|make|because|since|as|in|to|here|from|modes?"
@@ -164,50 +164,25 @@ def _together(mentions: list[Mention], text: normalize.Plain) -> Read[tuple[str,
 
 # ------------------------------------------------------------------------------------ there or not, contributing or not
 
-_ABSENT = re.compile(
-    r"\babsent\b|\babsence of\b|\b(?:present|effects?) ?: ?no\b|\b(?:no|zero) (?:\w+[- ]){0,5}?(?:sound[- ]?effects?"
-    r"|onomatopoei\w+|sfx)\b|\bno such (?:sound )?effects?\b|^\W*none\W*$|\b(?:can't|cannot|could not|couldn't|do not"
-    r"|don't|did not|didn't) (?:\w+ )?(?:find|see|spot|detect|identify|notice)(?: \w+[- ]?){0,4} (?:sound|effects?"
-    r"|onomatop\w*|sfx)\b|\bnone (?:of|are|is|in|present|found)\b|\b(?:there (?:are|were)|(?:it|comic) has"
-    r"|effects? ?:) none\b|\b(?:is|are|was|were|does|do|did)(?:n't| not) (?:any|(?:contain|include|have|feature|use"
-    r"|show|present|display|seem to (?:have|contain|include))\b)|\b(?:sound[- ]?effects?|onomatopoei\w+) (?:are|is"
-    r"|were)(?:n't| not) (?:present|used|there|shown|visible|included)|\b(?:lacks?|without|devoid of"
-    r"|free of)\b[^.;,]{0,20}(?:sound|effect|onomatop)|\bnot (?:present|there)\b|\bcontains? no\b"
-)
-_CONTRIBUTE = re.compile(
-    r"\bcontribut\w+|\badd(?:s|ing)? (?:\w+ )?(?:to|humou?r|comedy|anything|much|nothing)\b|(?<!\bit )\bdepends? on\b"
-    r"|\bwhat (?:makes|drives)\b|\benhanc\w+|\bamplif\w+|\bessential\b|\bheighten\w*|\breinforc\w+|\bpart of (?:the"
-    r"|what)|\b(?:help|boost|driv|support|underscor|emphasi[sz]|intensif|carr)(?:e?s|ing|y|ies)?\b|\b(?:integral|key"
-    r"|central|crucial|important|relevant|necessary|funnier)\b|\bmatters?\b|\baffects?\b|\b(?:plays?|has|have) (?:an? "
-    r"|no |any )?(?:\w+ )?(?:role|bearing|effect on|influence|impact|part)\b|\bmakes? (?:the|this|it) (?:joke|gag"
-    r"|punch ?line|comic|humou?r|scene|funny|funnier|work)\b"
-)
-_NIL = re.compile(r"(?: \w+){0,5} ?[:=-] ?(?:none|no(?!\w)|not|do(?:es)? not|nil|zero|✗)")
-_IDLE = re.compile(
-    r"\b(?:(?:just )?as (?:well|funny|good) without|decorative|incidental|irrelevant|unrelated|merely|purely"
-    r"|only (?:set|atmospher|background|decor|ambien|there|for|tells?|show|indicat|signal)\w*|background noise"
-    r"|just (?:background|atmosphere|ambien\w+|there|decorat\w+))\b"
-)
-
-
+_ABSENT = re.compile(words.any_of("absent"))
+_CONTRIBUTING = re.compile(rf"(?P<no>\b{words.any_of('idle')}\b)|(?P<yes>{words.any_of('contributing')})")
+_ASKED = re.compile(r"\bcontribut[^?.\n]{0,60}\? ?(?:(?P<yes>yes)|no)\b")  # "Do they contribute? No."
 _ABOUT_EFFECTS = re.compile(r"sound|effect|onomatop|\b(?:sfx|they|these|answer|option|none|not absent|is there)\b")
 
 
-def _presence(low: str) -> tuple[int, int, int] | None:
+def _presence(text: normalize.Plain) -> tuple[int, int, int] | None:
     """(0 absent, 1 contributing, 2 idle; start, end) of a plain text; None where it does not say."""
-    text = words.blanked(words.FREE, low)
-    text = re.sub(r"\bnot absent\b", lambda match: "   present".ljust(len(match[0])), text)
-    absent = _ABSENT.search(text)
-    masked = words.blanked(_ABSENT, text, 1)
-    stated: dict[int, tuple[int, int]] = {}
-    for match in list(_CONTRIBUTE.finditer(masked))[:40]:
-        *_, clause = re.split(r"[.,;!?]|\bbut\b", masked[max(0, match.start() - sentences.NEAR) : match.start()])
-        in_doubt = re.search(r"\b(?:can|could|may|might|often|usually|would) (?:\w+ )?$", clause)
-        if not in_doubt and not words.UNSURE.search(clause):
-            denied = len(words.NEGATION.findall(clause + match[0])) % 2 == 1
-            stated[2 if denied or _NIL.match(masked, match.end()) else 1] = match.span()
-    if (idle := _IDLE.search(masked)) and 1 not in stated:
-        stated.setdefault(2, idle.span())
+    low = re.sub(r"\bnot absent\b", lambda match: "present".rjust(len(match[0])), text.low)
+    absent = _ABSENT.search(low)
+    if (asked := _ASKED.search(low)) and not absent:
+        return 1 if asked["yes"] else 2, *asked.span()
+    masked = words.blanked(_ABSENT, low, 1)
+    stated = {
+        (1 if contributes else 2): (start, end)
+        for start, end in sentences.sentences(masked)
+        if not words.UNSURE.search(masked, start, end)
+        for contributes in statements(masked[start:end], _CONTRIBUTING, judged=True)
+    }
     if absent:
         after = re.match(r" ?(?:(?:are|is|were|was) )?(?:present|visible|used)\b", masked[absent.end() :])
         masked = masked[absent.end() + after.end() :] if after else masked
@@ -236,9 +211,9 @@ def presence(answer: str, labels: tuple[str, str, str], letters: str = "ABC") ->
     if chosen.value is not None:
         return Read(labels[letters.index(chosen.value)], chosen.start, chosen.end)
 
-    def read_text(part: normalize.Plain, _: bool) -> Verdict:
-        reading = _presence(part.low)
-        return Verdict(labels[reading[0]], *part.span(*reading[1:])) if reading else NOTHING
+    def read_text(part: normalize.Plain, _: bool) -> Read[str]:
+        reading = _presence(part)
+        return Read(labels[reading[0]], *part.span(*reading[1:])) if reading else NOTHING
 
     if (said_so := resolve(answer, read_text)).value is not None:
         return said_so

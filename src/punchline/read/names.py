@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from punchline.read import normalize, words
-from punchline.read.resolve import NOTHING, Verdict, resolve
+from punchline.read.resolve import NOTHING, resolve
 from punchline.read.result import Read, reader
 
 MOST_WORDS = 10  # of a name that stands by itself
@@ -73,7 +73,7 @@ def object_name(answer: str, context: Sequence[str] = ()) -> Read[str]:
     """
     prompts = frozenset(" ".join(text.lower().split()) for text in context)
 
-    def read_text(text: normalize.Plain, marked: bool) -> Verdict:
+    def read_text(text: normalize.Plain, marked: bool) -> Read[str]:
         for line in normalize.LINE.finditer(text.text):
             repeated = " ".join(line[0].lower().split()).strip(" .,;:!?")
             if _REMARK.match(line[0]):
@@ -82,13 +82,13 @@ def object_name(answer: str, context: Sequence[str] = ()) -> Read[str]:
                 start = line[0][:500] if not marked else re.split(r"(?<=\w{3})[.!?] ", line[0], maxsplit=1)[0]
                 if name := _name(start, prompts):
                     place = line.start() + max(line[0].find(name), 0)
-                    return Verdict(name, *text.span(place, place + len(name)), marked)
+                    return Read(name, *text.span(place, place + len(name)), marked)
                 break
         sentence = None if words.UNSURE.search(text.low) else _SENTENCE.search(text.low)
         if sentence is None:
             return NOTHING
         kind = sentence.lastgroup or "name"
         name = text.text[slice(*sentence.span(kind))].strip(" '\"")
-        return Verdict(name or None, *text.span(*sentence.span(kind)), marked)
+        return Read(name or None, *text.span(*sentence.span(kind)), marked)
 
     return resolve(answer, read_text)

@@ -25,6 +25,7 @@ _DRESS = re.compile(
     r"|<\|[^<>|\n]{1,40}\|>|<end_of_turn>|\[/?INST\])"
     r"|(?P<begin>(?:^|(?<=\n))(?:[ \t]{0,20}(?:#{1,6}(?=[ \t])|>(?=[ \t])|[-*+•●▪◦‣·▸➤](?=[ \t]))[ \t]{0,4}){1,4}+)"
     r"|(?P<rule>(?:^|(?<=\n))[ \t|:=*_-]{3,200}+(?=\n|\Z))"
+    r"|(?P<arrow>\\(?:(?:long)?rightarrow|to)\b)"
     r"|(?P<fence>```\w{0,12})"
     r"|(?P<edge>(?:^|(?<=\n))[ \t]{0,20}\|[ \t]{0,20}|[ \t]{0,20}\|[ \t]{0,20}(?=\n|\Z))"
     r"|(?P<mark_up>\*+|_{2,}|(?<!\w)_|_(?!\w)|`+|~~|\$|\\[()\[\],;!]|[{}])"
@@ -98,6 +99,8 @@ def _instead(match: re.Match[str]) -> str:
         return f"({letter}){mark.replace(')', '')}"
     if kind in ("newline", "line", "rule"):
         return "\n"
+    if kind == "arrow":
+        return "→"
     if kind == "task":
         return "✗ " if matched[-2] == " " else "✓ "
     if kind in ("blank", "struck", "fence") or (kind == "gone" and matched.startswith(("<|", "["))):

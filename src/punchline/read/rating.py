@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 
 from punchline.read import normalize, words
 from punchline.read.result import Read, reader
 
 _N = r"(\d{1,9}(?:\.\d{0,20})?)"
-_BRACKETED = (rf"\[\[\s?{_N}\s?\]\]", rf"\[{_N}\]", rf"\\boxed ?\{{\s?{_N}\s?\}}")  # the first of these counts
+_OF = r"(?: ?(?:/|out of) ?\d{1,2})?"
+_BRACKETED = (rf"\[\[\s?{_N}{_OF}\s?\]\]", rf"\[{_N}\]", rf"\\boxed ?\{{\s?{_N}\s?\}}")  # the first of these counts
 _WORDS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
 _SCORE = rf"(?:{_N}|({'|'.join(_WORDS)}))"
 _END = r"(?!\w|\.\d|%| ?(?:to|-|–) ?\d)"
@@ -29,7 +31,19 @@ _LEADING = re.compile(  # "2 - misses the point"
 _SCALE = re.compile(r"\b(?:scale|from|between|range|maximum|out of)\b[^.,;:\n]{0,40}$")
 _TAKEN_BACK = re.compile(r"\b(?:was (?:going|about) to|would have|wanted to|at first|initially)\b[^.;\n]{0,30}$")
 _OR = re.compile(rf" (?:or|or maybe|or perhaps|or even) (?:an? )?(?:\d|(?:{'|'.join(_WORDS)})\b)")
+_EITHER = re.compile(r"\W*(?:or|or maybe|or perhaps)\W*(?:rating\W*)?")
+_TURN = re.compile(rf"\b(?:so|instead|i (?:give|assign|settle on)|would be too \w+)\b|{words.CORRECTION.pattern}")
 _EDGE = 20_000
+
+
+def _meant(matches: list[re.Match[str]]) -> re.Match[str] | None:
+    """The first of bracketed scores, or the last, if the answer turns to it; None for "[[3]] or [[4]]"."""
+    if len({float(match[1]) for match in matches}) < 2:
+        return matches[0] if matches else None
+    between = [one.string[one.end() : other.start()].lower() for one, other in itertools.pairwise(matches)]
+    if any(_EITHER.fullmatch(text) for text in between):
+        return None
+    return matches[-1] if _TURN.search(between[-1]) else matches[0]
 
 
 def _by_itself(low: str) -> list[re.Match[str]]:
@@ -48,7 +62,7 @@ def rating(answer: str, least: float = 1, most: float = 5) -> Read[float]:
     that its words give ("Rating: 4", "4/5", "I give it a 4"). Nothing for one off the scale, and for two in words."""
     for pattern in _BRACKETED:
         for at, piece in normalize.ends(answer, _EDGE, _EDGE):
-            if match := re.search(pattern, piece, re.ASCII):
+            if match := _meant([*re.finditer(pattern, piece, re.ASCII)]):
                 value = float(match[1])
                 return Read(value, at + match.start(1), at + match.end(1)) if least <= value <= most else Read(None)
     if "[[" in answer:  # a format that holds something else

@@ -54,13 +54,12 @@ def _harmony(answer: str) -> Answer | None:
     return Answer(answer[start:], start) if start >= len(_BARE_FINAL) and _BARE_CHANNEL.match(answer) else None
 
 
-def blanked(text: str, spans: Iterable[tuple[int, int]]) -> str:
-    """A text with blanks in place of the spans, as long as before; a span that begins in an earlier one stays."""
+def blanked(text: str, spans: Iterable[tuple[int, int]], blank: str = " ") -> str:
+    """A text with blanks in place of the spans, as long as before."""
     pieces, at = list[str](), 0
     for start, end in spans:
-        if start >= at:
-            pieces += [text[at:start], " " * (end - start)]
-            at = end
+        pieces += [text[at:start], blank * (end - start)]
+        at = end
     return "".join((*pieces, text[at:]))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from punchline.read import final, normalize, words
 from punchline.read.grammar import claims
@@ -17,27 +17,18 @@ from punchline.read.sentences import Claim, Mention, moved, sentences, within
 Lexer = Callable[[normalize.Plain, bool], Sequence[Mention]]
 
 
-class Verdict(NamedTuple):
-    """A value, or None; decided: the text commits itself, be it to two values, or to none of them."""
-
-    value: Any
-    start: int = 0
-    end: int = 0
-    decided: bool = False
+NOTHING: Read[Any] = Read(None)
 
 
-NOTHING = Verdict(None)
-
-
-def _agreed(pool: Iterable[Claim]) -> Verdict | None:
+def _agreed(pool: Iterable[Claim]) -> Read[Any] | None:
     """The one value of all claims of a pool; None for an empty pool."""
     live = list(pool)
     if len({claim.value for claim in live}) == 1:
-        return Verdict(live[-1].value, live[-1].start, live[-1].end, True)
-    return Verdict(None, decided=True) if live else None
+        return Read(live[-1].value, live[-1].start, live[-1].end, True)
+    return Read(None, decided=True) if live else None
 
 
-def weigh(claims: Sequence[Claim], given: frozenset[str], eliminates: bool = True) -> Verdict:
+def weigh(claims: Sequence[Claim], given: frozenset[str], eliminates: bool = True) -> Read[Any]:
     """The verdict of claims: the highest tier that affirms anything; else what is left of the values denied; else the
     only value that is mentioned at all."""
     denied: dict[str, Claim] = {}
@@ -58,7 +49,7 @@ def weigh(claims: Sequence[Claim], given: frozenset[str], eliminates: bool = Tru
     eliminated = eliminates and denied and len(left) == 1 and denied.keys() <= given
     if eliminated and {claim.value for claim in asserted} <= left:
         last = asserted[-1] if asserted else max(denied.values())
-        return Verdict(next(iter(left)), last.start, last.end, True)
+        return Read(next(iter(left)), last.start, last.end, True)
     if verdict := _agreed(asserted):
         return verdict
     mentioned = [claim for claim in claims if claim.tier == 0 and claim.value not in denied]
@@ -90,6 +81,18 @@ def affirmed(low: str, mentions: Sequence[Mention]) -> list[Mention]:
     for turn in words.CORRECTION.finditer(low):
         positive = [one for one in positive if one.start >= turn.start()] or positive
     return positive
+
+
+_HEDGE = re.compile(r"\b(?:might|may|could|possibly|perhaps|maybe|arguably|often|usually)\b[^,;]*$")
+
+
+def statements(sentence: str, matter: re.Pattern[str], judged: bool = False) -> list[bool]:
+    """What a sentence says of a matter, as often as it speaks of it, but in doubt: True where it affirms words of the
+    pattern's group `yes` or denies those of its group `no`."""
+    matches = [match for match in matter.finditer(sentence) if not _HEDGE.search(sentence, 0, match.start())]
+    mentions = [Mention(*match.span(), "yes" if match["yes"] else "no") for match in matches]
+    found = claims(sentence, mentions, frozenset(("yes", "no")), judged, single=False)
+    return [(claim.sign >= 0) == (claim.value == "yes") for claim in found if claim.tier >= 0 and claim.value]
 
 
 _TWO = re.compile(r"[)\]\"']{0,2} and (?:option )?[(\[\"']{0,2}")
@@ -162,7 +165,7 @@ def highest(answer: str, before: str, value: str, given: Iterable[str]) -> Read[
     return Read(best, *text.span(*scores[best].span())) if ahead else Read(None)
 
 
-ReadText = Callable[[normalize.Plain, bool], Verdict]  # of one text; the flag says that it is a marked answer
+ReadText = Callable[[normalize.Plain, bool], Read[Any]]  # of one text; the flag says that it is a marked answer
 
 
 def decider(lex: Lexer, given: Iterable[str], judged: bool = True, eliminates: bool = True) -> ReadText:
@@ -172,17 +175,17 @@ def decider(lex: Lexer, given: Iterable[str], judged: bool = True, eliminates: b
     """
     values = frozenset(given)
 
-    def decide(text: normalize.Plain, marked: bool) -> Verdict:
+    def decide(text: normalize.Plain, marked: bool) -> Read[Any]:
         low = without_questions(text.low) if judged else text.low
         stated = _listed(low, claims(low, _first_ranked(text.low, lex(text, marked)), values, judged))
         verdict = weigh(corrected(text.low, stated), values, eliminates)
         value = verdict.value if verdict.value in values else None
-        return Verdict(value, *text.span(verdict.start, verdict.end), verdict.decided)
+        return Read(value, *text.span(verdict.start, verdict.end), verdict.decided)
 
     return decide
 
 
-def _of_zones(answer: str, zones: Iterable[final.Zone], read_text: ReadText) -> Verdict:
+def _of_zones(answer: str, zones: Iterable[final.Zone], read_text: ReadText) -> Read[Any]:
     """The verdict of marked answers of one rank, as a span of the answer."""
     verdicts = [read_text(normalize.part(answer, zone.start, zone.end), True) for zone in zones]
     verdicts = [one for one in verdicts if one.decided or one.value is not None]
@@ -190,7 +193,7 @@ def _of_zones(answer: str, zones: Iterable[final.Zone], read_text: ReadText) -> 
         return verdicts[-1]._replace(decided=True) if verdicts else NOTHING
     between = normalize.lower(answer[verdicts[-2].end : verdicts[-1].start][:4000])
     turned = words.CORRECTION.search(between) or between.lstrip(" .\n").startswith("no")
-    return verdicts[-1] if verdicts[-1].value is not None and turned else Verdict(None, decided=True)
+    return verdicts[-1] if verdicts[-1].value is not None and turned else Read(None, decided=True)
 
 
 def resolve(answer: str, read_text: ReadText) -> Read[Any]:
@@ -202,15 +205,15 @@ def resolve(answer: str, read_text: ReadText) -> Read[Any]:
     for rank in (final.FIRM, final.SAID):
         verdict = _of_zones(answer, [zone for zone in zones if zone.rank == rank], read_text)
         if verdict.decided:
-            return Read(*_taken_back(answer, verdict, read_text)[:3])
+            return _taken_back(answer, verdict, read_text)
     verdict = read_text(text, False)
-    return Read(*verdict[:3]).moved(0) if verdict.decided or not refuses(text.low) else Read(None)
+    return verdict if verdict.decided or not refuses(text.low) else NOTHING
 
 
 _BACK = re.compile(rf"{words.CORRECTION.pattern}|(?<![\w\"'])wait\b")  # "<answer>A</answer> wait, B"
 
 
-def _taken_back(answer: str, marked_verdict: Verdict, read_text: ReadText) -> Verdict:
+def _taken_back(answer: str, marked_verdict: Read[Any], read_text: ReadText) -> Read[Any]:
     """The value after an answer's correction of what it had marked; without a correction, the marked value."""
     turns = list(_BACK.finditer(normalize.lower(answer[marked_verdict.end : marked_verdict.end + 4000])))
     turned = read_text(normalize.part(answer, marked_verdict.end + turns[-1].start()), False) if turns else NOTHING

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import wraps
-from typing import Any, Concatenate, Generic, NamedTuple, ParamSpec, TypeVar, cast
+from typing import Any, Concatenate, Generic, NamedTuple, ParamSpec, TypeVar
 
 from punchline.read import final, reasoning, structure
 
@@ -27,15 +27,20 @@ KEPT = 1_000  # of a reader
 
 
 class Read(NamedTuple, Generic[V]):
-    """What was read, and where: a span of the text that the reader was given. value None: nothing was read."""
+    """What was read, and where: a span of the text that the reader was given. value None: nothing was read.
+
+    decided: the text commits itself, be it to two values, or to none.
+    """
 
     value: V | None
     start: int = 0
     end: int = 0
+    decided: bool = False
 
     def moved(self, by: int) -> Read[V]:
         """The same, so many characters further on; without a value, no span."""
-        return Read(None) if self.value is None else Read(self.value, self.start + by, self.end + by)
+        moved = self._replace(start=self.start + by, end=self.end + by)
+        return Read(None, decided=self.decided) if self.value is None else moved
 
 
 _notes: ContextVar[list[tuple[str, Read[Any]]] | None] = ContextVar("notes", default=None)
@@ -56,33 +61,28 @@ def recorded(read: Callable[Concatenate[str, P], Read[V]]) -> Callable[Concatena
     """A reader that is collected by `collect_readings`."""
 
     @wraps(read)
-    def telling(answer: str, *args: P.args, **kwargs: P.kwargs) -> Read[V]:
+    def telling(answer: str, /, *args: P.args, **kwargs: P.kwargs) -> Read[V]:
         reading = read(answer, *args, **kwargs)
         if (collected := _notes.get()) is not None:
             collected.append((answer, reading))
         return reading
 
-    return cast(Callable[Concatenate[str, P], Read[V]], telling)
-
-
-def verbatim(read: Callable[Concatenate[str, P], Read[V]]) -> Callable[Concatenate[str, P], Read[V]]:
-    """A reader of texts that are quoted: what looks like a courtesy ("Thank you!") may belong to them, and stays."""
-    return reader(read, str)
+    return telling
 
 
 def _pieces(text: str) -> Iterator[tuple[int, str]]:
     """(start, piece) of a text without "Sure!" before it and an explanation behind it; last, the whole."""
     polite, explained = _POLITE.match(text), _EXPLAINED.search(text)
     start = polite.end() if polite else 0
-    whole = explained is None or _TURN.search(text, explained.end()) is not None
-    end = len(text) if whole or explained is None else explained.start()
+    end = explained.start() if explained and not _TURN.search(text, explained.end()) else len(text)
     if (start, end) != (0, len(text)):
-        yield start, text[start:end]
-    yield 0, text
+        yield start, final.without_courtesy(text[start:end])
+    yield 0, final.without_courtesy(text)
 
 
 def reader(
-    read: Callable[Concatenate[str, P], Read[V]], trimmed: Callable[[str], str] = final.without_courtesy
+    read: Callable[Concatenate[str, P], Read[V]],
+    pieces: Callable[[str], Iterable[tuple[int, str]]] = _pieces,
 ) -> Callable[Concatenate[str, P], Read[V]]:
     """A reader that takes thoughts and courtesies off first, and whose span is one of the whole answer all the same."""
 
@@ -91,32 +91,38 @@ def reader(
         text = structure.without_markers(part.text)
         lines = structure.lines(text)
         flags = text.startswith("{") and _FLAG.search(lines)  # whether, not which: {"A": false, "B": true}
+        tried = [] if flags or not text else [*pieces(text)]
+        if quoted := _QUOTED.fullmatch(text):
+            tried.append((quoted.start(quoted.lastindex or 0), quoted[quoted.lastindex or 0]))
         reading = Read[V](None)
-        for start, piece in () if flags else _pieces(text) if trimmed is not str else [(0, text)]:
-            if piece and reading.value is None:
-                reading = read(trimmed(piece), *args, **kwargs).moved(start)
-        if reading.value is None and (quoted := _QUOTED.fullmatch(text)):
-            group = quoted.lastindex or 0
-            reading = read(quoted[group], *args, **kwargs).moved(quoted.start(group))
-        if reading.value is None and lines:
+        for start, piece in tried:
+            if reading.value is None:
+                reading = read(piece, *args, **kwargs).moved(start)
+        if reading.value is None and lines and not reading.decided:
             reading = read(lines, *args, **kwargs)._replace(start=0, end=len(text))
         return reading.moved(part.offset)
 
     remembered: dict[str, Read[V]] = {}
 
     @wraps(read)
-    def read_once(answer: str, *args: P.args, **kwargs: P.kwargs) -> Read[V]:
+    def read_once(answer: str, /, *args: P.args, **kwargs: P.kwargs) -> Read[V]:
         """Many answers are the same few words: those are read once. Nobody changes a value that was read."""
-        if len(answer) > SHORT:
-            return of_answer(answer, *args, **kwargs)
-        key = repr((answer, args, kwargs))
+        key = repr((answer, args, kwargs)) if len(answer) <= SHORT else ""
         if key not in remembered:
+            reading = of_answer(answer, *args, **kwargs)
+            if not key:
+                return reading
             if len(remembered) >= KEPT:
                 remembered.clear()
-            remembered[key] = of_answer(answer, *args, **kwargs)
+            remembered[key] = reading
         return remembered[key]
 
-    return recorded(cast(Callable[Concatenate[str, P], Read[V]], read_once))
+    return recorded(read_once)
+
+
+def verbatim(read: Callable[Concatenate[str, P], Read[V]]) -> Callable[Concatenate[str, P], Read[V]]:
+    """A reader of texts that are quoted: what looks like a courtesy ("Thank you!") may belong to them, and stays."""
+    return reader(read, lambda text: [(0, text)])
 
 
 Reads = Sequence[tuple[str, Read[Any]]]  # as `collect_readings` gathers them

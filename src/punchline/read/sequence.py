@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from punchline.read import normalize, words
 from punchline.read.number import CARDINALS, ORDINALS, number_of
-from punchline.read.resolve import NOTHING, Verdict, resolve
+from punchline.read.resolve import NOTHING, resolve
 from punchline.read.result import Read, reader
 
 _NOUN = r"(?:frame|panel|image|picture|comic strip|comic|strip|scene|label)s?"
@@ -19,7 +19,6 @@ _DIGITS = re.compile(r"\A\W*(?:[a-z ]{3,30}[:=] ?)?([1-9]{3,9})\W*\Z")
 _HAN = str.maketrans("一二三四五六七八九", "123456789")
 _WORD = re.compile(rf"\b(?:{_ORDINAL}|{'|'.join(CARDINALS)})\b")
 _SPELT = re.compile(rf"(?:\W*(?:{_WORD.pattern}|and|then|the|{_NOUN}))+\W*")  # nothing but words for numbers
-_NAMED = re.compile(rf"\b({_NOUN} )({'|'.join(CARDINALS)})\b")
 _NUMBER = rf"(?:\d{{1,4}}(?![\d%])|{'|'.join(CARDINALS)})"
 
 _TOKEN = re.compile(r"\n|[0-9]{1,40}+|[^\W\d_]{1,40}+|\S")
@@ -68,19 +67,9 @@ _CUE = re.compile(
     r"|arranged|ordered|in)|final|therefore|thus|hence|so)\b"
 )
 _CUED = re.compile(_CUE.pattern + r"[^.\n]{0,60}$")
-_GIVEN = re.compile(
-    r"\b(?:not|isn't|wasn't|cannot|can't|couldn't|won't|never|rather than|instead of|given|shown|presented|provided"
-    r"|current|currently|original|originally|as labell?ed|shuffled|scrambled|incorrect|wrong|input|example|thought"
-    r"|might|could|initial|initially|tempting|unlike|displayed|listed)\b[^.;\n]{0,40}$"
-)
+_GIVEN = re.compile(rf"\b{words.any_of('order_given')}\b[^.;\n]{{0,40}}$")
 _COUNTED = re.compile(r"\b(?:there (?:are|is)|consists? of|contains?|has|have|labell?ed|numbered|named)\b[^.\n]{0,40}$")
-_GIVEN_AFTER = re.compile(
-    r"[\"']? will mean\b|[)\]\"']{0,3}\? ?(?:no\b|wait|actually|rather|hm|not )|[)\]\"']{0,3}(?: (?:is|was|does"
-    r"|would be|seems?)(?: \w+ly)?(?: not|n't)?|n't|,)? ?(?:wrong|incorrect|not(?! [\[(]?\d)|impossible|as (?:given"
-    r"|shown|presented)|shuffled|scrambled|doesn't|does not|isn't|makes no)\b|,? (?:all |each |together )?(?:show"
-    r"|depict|feature|contain|tell|portray|illustrate|describe|form|belong|make)s?\b|,? (?:all |each )?(?:are"
-    r"|were)\b(?! (?:the |in the |in )?(?:correct|right|proper|logical|final|best))"
-)
+_GIVEN_AFTER = re.compile(words.any_of("order_not_meant"))
 _NOT_KNOWN = re.compile(r"\b(?:not|n't|cannot) (?:\w+ )?(?:know|sure|certain)\b")
 _EXAMPLE = re.compile(r"\b(?:example|e\.g|such as|for instance|will mean)\b[^\n]*$|\b(?:like|format):? $")
 _SURE = re.compile(r"\b(?:correct|right|answer|final)\b(?! (?:order|sequence) is not)[^.;\n]{0,20}$")
@@ -192,8 +181,7 @@ def _orders(low: str, labels: frozenset[str]) -> list[Order]:
     """The orders that a plain text gives, by the first way of writing that it uses."""
     if _SPELT.fullmatch(low):
         low = _WORD.sub(lambda word: f"{number_of(word[0])},".ljust(len(word[0])), low)
-    low = _NAMED.sub(lambda named: f"{named[1]}{number_of(named[2])}".ljust(len(named[0])), low.translate(_HAN))
-    low = _NTH.sub(lambda nth: f"{nth[2]} {number_of(nth[1])}".ljust(len(nth[0])), low)  # "frame 3", as long
+    low = _NTH.sub(lambda nth: f"{nth[2]} {number_of(nth[1])}".ljust(len(nth[0])), low.translate(_HAN))  # "frame 3"
     if orders := _first((_ranks(low, labels), _numbered(low, labels), _by_line(low, labels))):
         return sorted({*orders, *_runs(low, labels, False)}, key=lambda one: (one.start, one.end, one.value))
     digits = (_complete(*match.span(1), match[1], labels) for match in _DIGITS.finditer(low))
@@ -215,7 +203,7 @@ def _denied(low: str, order: Order) -> bool:
     return _GIVEN.search(before[cut + 1 :]) is not None
 
 
-def _single_order(text: normalize.Plain, labels: frozenset[str]) -> Verdict:
+def _single_order(text: normalize.Plain, labels: frozenset[str]) -> Order:
     """The one order that a plain text commits itself to."""
     low = text.low
     orders = [one for one in _orders(low, labels) if not _denied(low, one)]
@@ -230,7 +218,7 @@ def _single_order(text: normalize.Plain, labels: frozenset[str]) -> Verdict:
         orders = cued or [one for one in orders if one.start >= cue][:1]
     if len({one.value for one in orders}) != 1:
         return NOTHING
-    return Verdict(orders[-1].value, *text.span(orders[-1].start, orders[-1].end), True)
+    return Read(orders[-1].value, *text.span(orders[-1].start, orders[-1].end), True)
 
 
 @reader

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Mapping, Sequence
 
 from punchline.read import choice, normalize, sentences, words
 from punchline.read.refusal import refuses
-from punchline.read.resolve import decider, resolve
+from punchline.read.resolve import NOTHING, decider, resolve, statements
 from punchline.read.result import Read, reader
 from punchline.read.sentences import Mention
 
@@ -34,38 +33,12 @@ _ALONE = {  # an answer that is one letter, or in another language than the ques
     **dict.fromkeys(("n", "non", "nein", "нет", "否", "不是", "いいえ", "아니요", "아니오"), "No"),
 }
 _LEADING = re.compile(rf"({'|'.join(word for word in _ALONE if len(word) > 1 or not word.isascii())})[,.:;!](?!\d)")
-_FIRST = re.compile(r"(?<![^\n])[^.!?\n]{1,60}[.!]+(?=\s|$)")  # a line's first sentence
-_OPEN = re.compile(
-    r"\b(?:(?:hard|difficult|impossible|tough) to (?:say|tell|judge)|debatable|it depends on (?:how|whether|what|who"
-    r"|the)[^.]*|an open question|a matter of taste)\W*$"
-)
-_DENIAL = re.compile(
-    rf"{words.NEGATION.pattern}|\b(?:rather than|instead of|as opposed to|absence of|devoid of|free of|unlike|\bnon[- ]"
-    rf"|fails? to|lack of|absent|deny|denies|(?:a stretch|too much|hard|difficult|wrong|a mistake) to)\b"
-)
-_CLAUSE = re.compile(
-    r"[,;:()]| - |\b(?:but|so|because(?! of)|since|while|whereas|although|though|therefore|thus|hence|which|however"
-    r"|yet)\b"
-)
-_OF_WHAT = re.compile(
-    r"\b(?:for|that|which|who|whose|where|about|of|rather|instead|as opposed|unlike)\b"
-)  # what follows is not said of the matter
-_NONE_OF_IT = re.compile(
-    r"\W*(?:but|yet|however)?,? ?(?:there|it|this|that)(?: is|'s)?(?: none|n't(?: one)?| is not(?: one)?"
-    r"| not(?: one)?)\W*$|\W*(?:none|no|nil|absent|not (?:present|used))\W*$"
-)
-_WITHOUT = re.compile(r"\W*(?:without|take away|remove|but for|(?:if|were it) not for) (?:the|this|that|its)\b")
-_QUESTION = re.compile(
-    r"\w+s are (?:common|often|usually|frequent|typical|figures)\b|\b(?:whether(?! or not\b)|the question|asks?|asked"
-    r"|determine|maps? one|figure of speech|refers to|defined|definition|would (?:be(?! (?:a stretch|hard|difficult"
-    r"|wrong|too much|a mistake))|require|need|involve|mean))\b"
-)
+_FIRST = re.compile(r"(?:(?<![^\n])|(?<=\? ))[^.!?;\n]{1,60}[.!;]+(?=\s|$)")  # of a line, or behind a question
+_GENERAL = re.compile(rf"{words.CONDITION.pattern}|{words.any_of('general')}")  # says nothing of this answer's case
+_OPEN = re.compile(rf"{words.UNSURE.pattern}|\b{words.any_of('open_question')}\b")
 
 
-_SPEAKS = re.compile(  # somebody in the picture does
-    r"\b(?!i )\w+ (?:says|said|saying|shouts?|shouted|replies|replied|yells?|screams?|exclaims?|responds|responded"
-    r"|reads|reading|states|asks|answers|captioned)[,:]? [\"']$"
-)
+_SPEAKS = re.compile(rf"\b(?!i )\w+ {words.any_of('speaks')}[,:]? [\"']$")  # somebody in the picture does
 
 
 def _value_of(match: re.Match[str]) -> str:
@@ -83,44 +56,23 @@ def _mentions(text: normalize.Plain, marked: bool) -> list[Mention]:
     ]
 
 
-def _stated(low: str, stems: Sequence[str], against: Sequence[str]) -> tuple[str | None, int, int]:
-    """The claim of the sentences about the question: of one that concludes, else of all alike."""
-    stated: list[tuple[str, int, int]] = []
-    concluded: list[tuple[str, int, int]] = []
-    after_question = False
-    about, opposite = (
-        re.compile(rf"\b(?:{'|'.join(map(re.escape, of)).lower() or '(?!)'})") for of in (stems, against)
+def _stated(text: normalize.Plain, stems: Sequence[str], against: Sequence[str]) -> Read[str]:
+    """What the sentences of a plain text say in the words of the question, if they agree; nothing in doubt."""
+    words_for, words_against = ("|".join(map(re.escape, of)).lower() for of in (stems, against))
+    matter = re.compile(  # with what it is said to be for
+        rf"\b(?:(?P<no>(?:non[- ]?|without (?:an? |any )?)(?:{words_for})|(?:{words_against or '(?!)'})"
+        rf"|(?:is|'s) none\b)|(?P<yes>{words_for}))\w*(?: (?:for|that|which|who|whose|where)\b[^,.;:()\n]*)?"
     )
-    for start, end in sentences.sentences(low):
-        sentence = words.blanked(words.FREE, low[start:end])
-        if after_question and (short := _SHORT.fullmatch(sentence)):
-            concluded.append((_value_of(short), start, end))
-        after_question = sentence.rstrip(" \"')").endswith("?")
-        if after_question or words.CONDITION.search(sentence) or _QUESTION.search(sentence):
+    stated: list[Read[str]] = []
+    for start, end in sentences.sentences(text.low):
+        sentence = words.blanked(words.FREE, text.low[start:end])
+        if _GENERAL.search(sentence):
             continue
-        if words.UNSURE.search(sentence) or _OPEN.search(sentence):
-            return None, 0, 0
-        cuts = [0, *(match.start() for match in _CLAUSE.finditer(sentence)), len(sentence)]
-        for left, right in itertools.pairwise(cuts):
-            clause = sentence[left:right]
-            turned = opposite.search(clause) is not None
-            if _WITHOUT.match(clause) and (matter := about.search(clause)):
-                stated += [("Yes", start, end)] if words.LOST.search(sentence, left + matter.end()) else []
-            elif _NONE_OF_IT.match(clause) and about.search(sentence):
-                stated = [one for one in stated if one[1] != start]
-                stated.append(("No", start, end))
-            elif re.search(r"\b(?:might|may|could|possibly|perhaps|maybe|arguably)\b", clause):
-                stated += [("Yes", start, end), ("No", start, end)] if len(cuts) == 2 else []
-            elif (matter := about.search(clause)) or turned:
-                beyond = _OF_WHAT.search(clause, matter.end()) if matter else None
-                denied = len(_DENIAL.findall(clause[: beyond.start()] if beyond else clause)) % 2 == 1
-                denied ^= re.search(r"\b(?:is|would be) (?:false|wrong|incorrect|untrue)\W*$", sentence) is not None
-                # "It is literal, not metaphorical": both say the same.
-                no = denied != turned if not (turned and about.search(clause)) else True
-                stated.append(("No" if no else "Yes", start, end))
-    pool = concluded[-1:] or stated
-    values = {value for value, _, _ in pool}
-    return pool[-1] if len(values) == 1 else (None, 0, 0)
+        if _OPEN.search(sentence):
+            return NOTHING
+        for affirmed in statements(sentence, matter):
+            stated.append(Read("Yes" if affirmed else "No", *text.span(start, end)))
+    return stated[-1] if len({one.value for one in stated}) == 1 else NOTHING
 
 
 @reader
@@ -138,6 +90,10 @@ def yes_no(
     "No"} where the question has options, `options` their texts. Nothing for a refusal, both, neither.
     """
     if letters:
+        gloss = re.match(r"\W*([A-Z])\b ?[:(.,-]+ ?", answer)  # "B (no metaphor is used)"
+        stated = _stated(normalize.part(answer, gloss.end()), stems, against).value if gloss and stems else None
+        if gloss and stated is not None and stated == letters.get(gloss[1]):
+            return Read(stated, *gloss.span(1))
         if (chosen := choice.choice(answer, tuple(letters), options)).value is not None:
             return Read(letters[chosen.value], chosen.start, chosen.end)
         if choice.mentions(normalize.plain(answer), options or {}, False, tuple(letters)):
@@ -151,8 +107,8 @@ def yes_no(
         return Read(_ALONE[foreign[1]], *text.span(*foreign.span(1)))
     for stem in stems:  # "Metaphor: yes. Pun: no."
         named = re.search(
-            rf"(?<![^\n])[^\w\n]*{re.escape(stem.lower())}\w*(?: \w+)?\"? ?[:=] ?\"?(yes|no|true|false)\b(?! ?(?:/"
-            rf"|or\b))",
+            rf"(?<![^\n])[^\w\n]*{re.escape(stem.lower())}\w*(?: \w+)?\"? ?[:=] ?\"?"
+            r"(yes|no|true|false|none|absent)\b(?! ?(?:/|or\b))",
             text.low,
         )
         if named:
@@ -164,9 +120,9 @@ def yes_no(
         return Read(_value_of(short), *text.span(*short.span(_value_of(short).lower())))
     if refuses(text.low) or _mentions(text, False):
         return Read(None)
-    value, start, end = _stated(text.low, stems, against) if stems else (None, 0, 0)
+    stated = _stated(text, stems, against) if stems else NOTHING
     shorts = [short for first in _FIRST.finditer(text.low) if (short := _SHORT.fullmatch(text.low, *first.span()))]
     kinds = {_value_of(short) for short in shorts}
-    if len(kinds) == 1 and value in (None, kind := kinds.pop()):
+    if len(kinds) == 1 and stated.value in (None, kind := kinds.pop()):
         return Read(kind, *text.span(*shorts[0].span(kind.lower())))
-    return Read(None) if value is None else Read(value, *text.span(start, end))
+    return stated
