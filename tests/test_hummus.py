@@ -140,7 +140,7 @@ DESCRIBED = b"contest_number,image_description\n"
             (hummus.DATASET, annotated(field, value), f"^{hummus.DATASET}, record {ANNOTATED}.*{expected}")
             for field, value, expected in [*refused("hummus"), (None, "x", "expected an object")]
         ),
-        (hummus.DATASET, b'{"a": {"met_class": "No"}, "a": {}}', "record a"),
+        (hummus.DATASET, b'{"a": {"met_class": "No"}, "a": {}}', "'a' is there twice"),
         (hummus.DESCRIPTIONS, DESCRIBED + b"901,a\n901,b\n", "twice"),
         (hummus.DESCRIPTIONS, DESCRIBED + b"x,a\n", "contest_number: Expected"),
         (hummus.DESCRIPTIONS, b"contest,image_description\n901,a\n", "contest_number"),

@@ -72,7 +72,7 @@ def plain(model: str) -> str:
 
 def summaries(files: Mapping[str, bytes], file: str) -> list[Summary]:
     """The runs that a file summarizes; none without the file."""
-    return typed(json.loads(files[file]), list[Summary], file=file) if file in files else []
+    return [typed(run, Summary, file=file) for run in json.loads(files.get(file, b"[]"))]
 
 
 def scores(files: Mapping[str, bytes]) -> dict[str, dict[str, float]]:
@@ -80,10 +80,10 @@ def scores(files: Mapping[str, bytes]) -> dict[str, dict[str, float]]:
     result = {}
     for benchmark, file in SCORES.items():
         if file in files:
-            rows = typed(json.loads(files[file]), dict[str, _Score], file=file)
-            by_model = {plain(model): row.score for model, row in rows.items() if row.score is not None}
-            without = benchmark == _WITHOUT_O_SERIES
-            result[benchmark] = {m: score for m, score in by_model.items() if not (without and re.match(r"o\d", m))}
+            rows = {plain(m): typed(row, _Score, file=file, record=m) for m, row in json.loads(files[file]).items()}
+            known = {model: row.score for model, row in rows.items() if row.score is not None}
+            left_out = r"o\d" if benchmark == _WITHOUT_O_SERIES else "$"
+            result[benchmark] = {model: score for model, score in known.items() if not re.match(left_out, model)}
     return result
 
 

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, get_args
 
 import msgspec
 
-from punchline.benchmarks.annotations import content_of, json_rows
+from punchline.benchmarks.annotations import json_rows
 from punchline.benchmarks.stripcipher import FEWEST, MOST, REVIEWED, STRIPS
 from punchline.benchmarks.stripcipher.words import plain
 from punchline.errors import PunchlineError
@@ -111,7 +111,7 @@ def read_strips(content: bytes) -> dict[str, Strip]:
 
 def strips_of(files: Mapping[str, bytes]) -> dict[str, Strip]:
     """The strips by item id, in the file's order. Raises PunchlineError as read_strips does."""
-    return read_strips(content_of(files, STRIPS))
+    return read_strips(files[STRIPS])
 
 
 def choices(strip: Strip) -> dict[str, Choice]:

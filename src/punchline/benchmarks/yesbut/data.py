@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 import msgspec
 
-from punchline.benchmarks.annotations import Filled, content_of, json_rows
+from punchline.benchmarks.annotations import Filled, json_rows
 from punchline.benchmarks.annotations import items as items_of
 from punchline.benchmarks.yesbut import ANNOTATIONS, CHOSEN, LENT, NAME
 from punchline.benchmarks.yesbut.options import options
@@ -47,7 +47,7 @@ class Lent(msgspec.Struct, frozen=True):
 
 
 def _comics(files: Files) -> dict[str, Comic]:
-    return json_rows(content_of(files, ANNOTATIONS), Comic, file=ANNOTATIONS, key="image_file")
+    return json_rows(files[ANNOTATIONS], Comic, file=ANNOTATIONS, key="image_file")
 
 
 def listing(files: Files) -> list[tuple[str, str, str]]:
