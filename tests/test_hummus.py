@@ -302,19 +302,6 @@ def test_values_over_prompts(demo: Files) -> None:
         assert tuple(map(row.get, PROMPTS_COLUMNS)) == pytest.approx(expected)
 
 
-def test_every_sample_counts(demo: Files) -> None:
-    """The same answers twice leave every value; a second sample that is wrong changes it, in every table alike."""
-    good = graded(demo)
-    bad = graded(demo, lambda request, gold: ("No" if request.task != "classification_a_b" else "?", "ok"))
-    again, wrong = ([msgspec.structs.replace(score, sample=1) for score in scores] for scores in (good, bad))
-    for name, column in (("table2", "classification_avg"), ("table4", "average")):
-        once, twice = row_of(name, good, demo), row_of(name, good + again, demo)
-        assert twice[column] == once[column] == 1 and twice["n"] == 2 * once["n"] == 18
-        mixed = [row_of(name, scores, demo) for scores in (good + wrong, wrong + good)]
-        assert mixed[0] == mixed[1] and mixed[0][column] < 1
-    assert mixed[0]["success"] == pytest.approx(100 * 5 / 6) and mixed[0]["prompts"] == 3
-
-
 def test_figure5_counts_the_states_of_what_it_takes_from_prompts(demo: Files) -> None:
     failed = but((None, "failed"), task="classification_no_yes", item_id="nyc-combi-9006")  # no metaphor
     result = table("figure5", graded(demo, failed), demo)

@@ -194,15 +194,11 @@ def _imported(name: str) -> Any:
     """Raises PunchlineError for a module that is absent or cannot be imported."""
     try:
         return importlib.import_module(name)
-    except SyntaxError as error:
-        raise PunchlineError(f"not Python: {error.msg}", file=error.filename, line=error.lineno) from error
-    except ModuleNotFoundError as error:
-        if error.name != name:
-            raise PunchlineError(f"{name} cannot be imported: {error}") from error
-        file = "src/" + name.replace(".", "/") + ".py"
-        hint = "docs/new-benchmark.md says what a benchmark's folder holds"
-        raise PunchlineError("the benchmark's file is not there", file=file, hint=hint) from error
     except Exception as error:
+        if isinstance(error, ModuleNotFoundError) and error.name == name:
+            file = "src/" + name.replace(".", "/") + ".py"
+            hint = "docs/new-benchmark.md says what a benchmark's folder holds"
+            raise PunchlineError("the benchmark's file is not there", file=file, hint=hint) from error
         raise PunchlineError(f"{name} cannot be imported: {type(error).__name__}: {error}") from error
 
 
