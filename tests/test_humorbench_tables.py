@@ -286,21 +286,6 @@ def test_variants_of_a_model(table: str, models: list[Scored], expected: str | l
     ]
 
 
-@pytest.mark.parametrize("name", sorted(TABLES))
-@pytest.mark.parametrize("verdicts", ["", "mmmmmm", "ffffff", "??????", "rrrrrr", "P"])
-@pytest.mark.parametrize("by", ["gpt-4o", None])
-def test_every_table_is_made_of_anything(name: str, verdicts: str, by: str | None) -> None:
-    models = [
-        SMALL.model("a", verdicts, by=by, card=card("a", (1, 1), options={"thinking_budget": 5}), tokens=(1, 1)),
-        SMALL.model("b", "PPFFmm", card=card("b", base="a", options={"search": True})),
-        SMALL.model("c", verdicts, by=by, card=card("c", base="a")),
-    ]
-    rows, _ = SMALL.table(name, *models)
-    assert {row["scoring"] for row in rows} <= {"paper"}
-    assert not any(isinstance(cell, float) and math.isnan(cell) for row in rows for cell in row.values())
-    assert SMALL.table(name, *models)[0] == rows
-
-
 def test_labelled_explanations_can_be_replayed() -> None:
     annotations = labels([{"caption": "c", "element": "a\r\nb"}, {"caption": "c", "element": "d"}])
     own = [("d", "why, so", "pass"), ("a\nb", "no", "FAIL")]

@@ -202,9 +202,6 @@ def _imported(name: str) -> Any:
         raise PunchlineError(f"{name} cannot be imported: {type(error).__name__}: {error}") from error
 
 
-IN_ONE_FILE = {"baselines": "baseline", "pictures": "pictures"}  # optional module: the function that replaces it
-
-
 def is_one_file(name: str) -> bool:
     """True for a benchmark whose `__init__.py` defines everything."""
     return (FOLDER / name / "__init__.py").is_file() and not (FOLDER / name / "data.py").is_file()
@@ -245,7 +242,8 @@ def facet(name: str, module: str) -> Any:
     if name not in folders() or importlib.util.find_spec(where) is None:
         return None
     loaded = _imported(where)
-    return loaded if not is_one_file(name) or hasattr(loaded, IN_ONE_FILE.get(module, module)) else None
+    function = "baseline" if module == "baselines" else module  # of one file, which defines it in place of the module
+    return loaded if not is_one_file(name) or hasattr(loaded, function) else None
 
 
 def having(module: str) -> list[str]:

@@ -72,15 +72,10 @@ class Subjective(Comic, Literals, frozen=True):
     Q5: Annotated[list[Style | Literal["NA"]], Some]
 
 
-class ReadingOrder(Comic, frozen=True):
-    """The reading order of a comic's panels in objective_label.csv."""
-
-    panel_sequence: Order
-
-
-class Objective(ReadingOrder, frozen=True):
+class Objective(Comic, frozen=True):
     """A comic's labels in objective_label.csv."""
 
+    panel_sequence: Order
     text: str
     number_of_panels: Annotated[int, msgspec.Meta(ge=1, le=9_999)]
 
