@@ -19,7 +19,7 @@ from punchline.engines import replay
 from punchline.errors import PunchlineError
 from punchline.schema import Image, Message, ModelCard, Request, Sampling, Text
 
-PIXELHUMOR: Any = benchmarks.facet("pixelhumor", "replay")
+PIXELHUMOR: Any = benchmarks.optional_module("pixelhumor", "replay")
 
 GOOD = {
     "xkcd_1": {"Q1": "Yes", "Q5": "Pun, Surprise", "Q6": "", "panel_sequence": "2, 1", "text": "1: HI\n2: “no”"},

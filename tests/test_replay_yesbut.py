@@ -9,7 +9,7 @@ import pytest
 from tests.test_yesbut import corpus, items
 
 from punchline.benchmarks import yesbut
-from punchline.core.benchmark import facet
+from punchline.core.benchmark import optional_module
 from punchline.core.engine import check_files
 from punchline.engines import replay
 from punchline.errors import PunchlineError
@@ -85,7 +85,7 @@ def test_bad_replay(tmp_path: Path, name: str, content: Any, message: str) -> No
 def test_replay_of_descriptions_under_their_other_name() -> None:
     texts = {"1.jpg": {"gen_des": "other"}, "2.jpg": {"gen_des": "other", "output": "own"}, "3.jpg": {"gen_des": None}}
     content = json.dumps([{"image_file": file, **fields} for file, fields in texts.items()])
-    read = facet("yesbut", "replay").read({"description_prompt2.json": content.encode()}, "f")
+    read = optional_module("yesbut", "replay").read({"description_prompt2.json": content.encode()}, "f")
     assert read == {file: {"description_2": text} for file, text in zip(texts, ("other", "own", None), strict=True)}
 
 

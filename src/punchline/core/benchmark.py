@@ -159,7 +159,7 @@ def _warn(text: str) -> None:
     log_line(f"warning: {text}")
 
 
-FACETS = {  # what a benchmark defines: which of its modules defines it
+DEFINED_IN = {  # what a benchmark defines: which of its modules defines it
     **dict.fromkeys(("listing", "items", "golds", "pages"), "data"),
     **dict.fromkeys(("requests", "chained_requests"), "ask"),
     **dict.fromkeys(("TABLES", "ITEMS"), "tables"),
@@ -172,20 +172,20 @@ DEFAULTS = {name: value for name, value in vars(Benchmark).items() if name.isupp
 USED_MODULES: set[str] = set()  # modules of benchmarks that this process has asked for something
 
 
-def facets(package: str) -> Callable[[str], Any]:
+def load_on_demand(package: str) -> Callable[[str], Any]:
     """`__getattr__` of a benchmark's package: loads the module that defines a name when it is asked for.
 
     Inference imports no table code and scoring imports no prompts: a result depends on the code that it loads.
     """
 
     def get(name: str) -> Any:
-        if name in DEFAULTS and (name not in FACETS or is_one_file(package.rpartition(".")[2])):
-            return DEFAULTS[name]
-        if name not in FACETS:
+        if name in DEFINED_IN and not is_one_file(package.rpartition(".")[2]):
+            module = _imported(f"{package}.{DEFINED_IN[name]}")
+            USED_MODULES.add(module.__name__)
+            return getattr(module, name)
+        if name not in DEFAULTS:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        module = _imported(f"{package}.{FACETS[name]}")
-        USED_MODULES.add(module.__name__)
-        return getattr(module, name, {}) if name == "ITEMS" else getattr(module, name)
+        return DEFAULTS[name]
 
     return get
 
@@ -207,9 +207,9 @@ def is_one_file(name: str) -> bool:
     return (FOLDER / name / "__init__.py").is_file() and not (FOLDER / name / "data.py").is_file()
 
 
-def module_of(name: str, facet: str) -> str:
-    """The module of a benchmark that defines a facet (data, ask, scoring, tables, …): of one file, the package."""
-    return f"punchline.benchmarks.{name}" + ("" if is_one_file(name) else f".{facet}")
+def module_of(name: str, module: str) -> str:
+    """The full name of a benchmark's module (data, ask, scoring, tables, …): of one file, the package."""
+    return f"punchline.benchmarks.{name}" + ("" if is_one_file(name) else f".{module}")
 
 
 def load(name: str) -> Benchmark:
@@ -222,7 +222,7 @@ def load(name: str) -> Benchmark:
 
 
 @cache
-def facet(name: str, module: str) -> Any:
+def optional_module(name: str, module: str) -> Any:
     """An optional module of a benchmark; None: it has none, or there is no such benchmark.
 
     baselines: baseline(name, request, random numbers), an answer, None where it does not attempt the task; optional
@@ -248,12 +248,12 @@ def facet(name: str, module: str) -> Any:
 
 def having(module: str) -> list[str]:
     """The benchmarks that have an optional module."""
-    return [name for name, found in every(lambda name: facet(name, module)).items() if found is not None]
+    return [name for name, found in every(lambda name: optional_module(name, module)).items() if found is not None]
 
 
 def studies(name: str) -> Mapping[str, Any]:
     """Rating studies of a benchmark (Study of punchline.benchmarks.study), by name."""
-    return getattr(facet(name, "studies"), "STUDIES", {})
+    return getattr(optional_module(name, "studies"), "STUDIES", {})
 
 
 def illustrated(benchmark: Benchmark) -> Any:
@@ -261,12 +261,12 @@ def illustrated(benchmark: Benchmark) -> Any:
 
     pictures(item id, bytes of the published image, files): what models see, as Pictures. Raises NoPicture.
     """
-    return facet(benchmark.NAME, "pictures") or _imported(PICTURES)
+    return optional_module(benchmark.NAME, "pictures") or _imported(PICTURES)
 
 
 def right(name: str, score: Score, gold: Gold) -> float | None:
     """Correctness of an answer from 0 to 1; None if undefined."""
-    module = facet(name, "shown")
+    module = optional_module(name, "shown")
     if hasattr(module, "right"):
         return cast("float | None", module.right(score, gold))
     return next((score.metrics[metric] for metric in RIGHT if metric in score.metrics), None)
