@@ -237,10 +237,10 @@ def test_asking_does_not_depend_on_fetching_or_drawing_or_scoring() -> None:
 
 @pytest.mark.parametrize("benchmark", benchmarks.names())
 def test_no_benchmark_hangs_on_another(benchmark: str) -> None:
-    for facet in ("data", "ask", "scoring", "tables"):
-        result = closure(benchmarks.module_of(benchmark, facet))
+    for module in ("data", "ask", "scoring", "tables"):
+        result = closure(benchmarks.module_of(benchmark, module))
         others = {name.split(".")[2] for name in result if name.startswith("punchline.benchmarks.")}
-        assert others & {*benchmarks.names()} == {benchmark}, facet
+        assert others & {*benchmarks.names()} == {benchmark}, module
 
 
 def test_pages_count_where_they_are_written_only() -> None:

@@ -9,18 +9,16 @@ from typing import Any
 import pytest
 from scipy import stats
 from tests.records import read_golds, read_items, refused, response
-from tests.tabulated import Scored, frame_of_items, models_of, tabulate
+from tests.tabulated import Scored, tabulate
 
 from punchline.benchmarks import humorbench
 from punchline.benchmarks.humorbench import ANNOTATIONS, CATEGORIES, judge_requests, replay, score_item
-from punchline.benchmarks.humorbench.hard import hardest
 from punchline.benchmarks.humorbench.labels import as_released, read_labelled
 from punchline.benchmarks.released import Answer
 from punchline.core.benchmark import Verdict
 from punchline.errors import PunchlineError
 from punchline.files import csv_text
 from punchline.schema import RULES, ModelCard, Price, Rule, Score, State, Usage
-from punchline.tables.declare import Across
 from punchline.tables.render import as_csv, as_markdown
 
 TABLES = humorbench.TABLES
@@ -100,25 +98,6 @@ def card(name: str, price: tuple[float, float] | None = None, currency: str = "U
 SMALL = Data([("A", "a1"), ("A", "a2"), ("B", "b"), ("C", "c1"), ("C", "c2"), ("C", "c3")], wordplay=(0, 3))
 
 
-@pytest.mark.parametrize(
-    ("verdicts", "n", "accuracy", "everything", "some"),
-    [
-        ("PFPPPP", 6, 5 / 6, 2 / 3, (1 / 2 + 1 + 1) / 3),
-        ("FFFFFF", 6, 0, 0, 0),
-        ("PPPPPP", 6, 1, 1, 1),
-        ("PFPPP?", 5, 4 / 5, 2 / 3, (1 / 2 + 1 + 1) / 3),  # unparsable leaves caption C with two elements
-        ("PP?mf?", 2, 1, 1, 1),  # captions B and C have no verdict at all
-        ("PFPPPr", 6, 4 / 6, 1 / 3, (1 / 2 + 1 + 2 / 3) / 3),  # a refusal is wrong
-    ],
-)
-def test_accuracies(verdicts: str, n: int, accuracy: float, everything: float, some: float) -> None:
-    ((row,), _) = SMALL.table("leaderboard", SMALL.model("m", verdicts))
-    columns = ("accuracy", "se", "accuracy_caption_all", "accuracy_caption_some")
-    expected = [accuracy, math.sqrt(accuracy * (1 - accuracy) / n), everything, some]
-    assert [row[name] for name in columns] == pytest.approx(expected)
-    assert (row["n"], row["judge"], row["scoring"]) == (n, "gpt-4o", "paper")
-
-
 def test_what_has_no_verdict_is_counted() -> None:
     ((row,), _) = SMALL.table("leaderboard", SMALL.model("m", "P?mfrF"))
     assert [row[f"n_{name}"] for name in ("missing", "failed", "refused", "unparsable")] == [1] * 4
@@ -172,29 +151,6 @@ def passed(rows: list[dict[str, Any]], definition: str) -> dict[str, tuple[int, 
     return {row["model"]: (row["n"], row["passed"]) for row in rows if row["definition"] == definition}
 
 
-def hard_of(data: Data, models: Sequence[Scored], definition: str) -> set[str]:
-    items = frame_of_items(data.items, data.golds)
-    return set(hardest(Across(models_of(models, items, "paper")[0], items, {}), definition))  # type: ignore[arg-type]
-
-
-def test_the_hard_subset() -> None:
-    # 120 elements, the even ones never passed, the odd ones by one model of three: ties in the released order
-    data = Data([(f"c{n}", "e") for n in range(120)])
-    a, b = data.model("a", "F" * 120), data.model("b", "FP" * 60)
-    rows, _ = data.table("table4", a, b, data.model("c", "F" * 120))
-    assert passed(rows, "elements") == passed(rows, "captions") == {"a": (100, 0), "b": (100, 40), "c": (100, 0)}
-    assert hard_of(data, [a, b, b], "elements") == {str(n) for n in range(120) if n % 2 == 0 or n < 80}
-    # c0 has an element that all fail and one that all pass; 100 other captions have one that all fail
-    data = Data([("c0", "hard"), ("c0", "easy"), *((f"c{n}", "e") for n in range(1, 101))])
-    models = [data.model(name, "FP" + "F" * 100) for name in "abc"]
-    assert set(data.items) - hard_of(data, models, "elements") == {"1", "101"}
-    assert set(data.items) - hard_of(data, models, "captions") == {"0", "1"}
-    # the same caption and element in two rows: their verdicts are pooled, and both rows are in or out
-    data = Data([("c", "e"), ("c", "e"), ("d", "e")])
-    rows, _ = data.table("table4", data.model("a", "FPF"), data.model("b", "FFm"))
-    assert passed(rows, "elements") == {"a": (2, 1), "b": (2, 0)}
-
-
 @pytest.mark.parametrize(
     ("third", "hard", "comparable"),  # verdicts of four elements
     [
@@ -216,46 +172,8 @@ def test_an_element_needs_three_verdicts(third: Any, hard: Any, comparable: str)
     assert few == (comparable == "no") and (not hard or {row["comparable"] for row in rows} == {comparable})
 
 
-def test_shares_of_categories() -> None:
-    data = Data([(f"c{n}", "e") for n in range(200)], wordplay=[*range(30), *range(150, 170)])
-    rows, _ = data.table("table3", *(data.model(name, "F" * 100 + "P" * 100) for name in "abc"))
-    result = {row["category"]: [row[name] for name in ("entire_set", "hard_subset", "difference")] for row in rows}
-    assert result.pop("wordplay") == pytest.approx([50 / 200, 30 / 100, 0.30 - 0.25])
-    assert result == {"cultural_reference": [0, 0, 0], "toxic_or_shocking": [0, 0, 0]}
-
-
 def labels(rows: Sequence[Mapping[str, Any]], *columns: str) -> bytes:
     return csv_text(columns or tuple(rows[0]), rows).encode()
-
-
-def test_judge_against_people() -> None:
-    """X: tp 2, fp 1, fn 1, tn 1. Y: tp 1, tn 0, fp 0, fn 0, so that its fpr is undefined."""
-    people = zip(("PASS", "PASS", "pass ", "FAIL", "FAIL", "PASS"), "XXXXXY", strict=True)
-    rows = [
-        {"annotation_row": n, "explanation": f"\r\n explanation {n}", "label": label, "explainer_model": who}
-        for n, (label, who) in enumerate(people)
-    ]
-    # judge:            tp tp fn fp tn tp
-    model = SMALL.model("m", "PPFPFP")
-    result, _ = SMALL.table("table1", model, human_labels_csv=labels(rows))
-    by_name = {row["model"]: row for row in result}
-    assert list(by_name) == ["X", "Y", "Overall"]
-    x, y, overall = by_name["X"], by_name["Y"], by_name["Overall"]
-    assert (x["n"], y["n"], overall["n"], x["judge"]) == (5, 1, 6, "gpt-4o")
-    assert (x["accuracy"], x["fpr"], x["fnr"]) == (pytest.approx(3 / 5), pytest.approx(1 / 2), pytest.approx(1 / 3))
-    assert (y["accuracy"], y["fpr"], y["fnr"]) == (1, None, 0)
-    assert overall["accuracy"] == pytest.approx((3 / 5 + 1) / 2)  # of the rows, not of the labels: 4/6
-    assert overall["fnr"] == pytest.approx((1 / 3 + 0) / 2)
-
-
-def test_labels_are_joined_by_caption_and_element_too() -> None:
-    data = Data([("Line\r\none", "e\r\nf"), ("B", "b")])
-    content = labels([{"caption": "Line\none ", "element": "e\nf", "explanation": "because\nso", "label": "FAIL"}])
-    result, _ = data.table("table1", data.model("m", "PP", texts={0: " because\r\nso "}), human_labels_csv=content)
-    assert [(row["model"], row["n"], row["fpr"]) for row in result] == [("labelled", 1, 1), ("Overall", 1, 1)]
-    raw = {"gpt_4o_rubric_csv": content}
-    again, _ = data.table("table1", data.model("m", "PP", texts={0: "because\nso"}), **raw)
-    assert [row["n"] for row in again] == [1, 1]
 
 
 def test_explanations_without_a_label_are_in_no_row() -> None:
@@ -366,21 +284,6 @@ def test_variants_of_a_model(table: str, models: list[Scored], expected: str | l
     assert result == [
         tuple(pytest.approx(cell) if isinstance(cell, float) else cell for cell in row) for row in expected
     ]
-
-
-@pytest.mark.parametrize("name", sorted(TABLES))
-@pytest.mark.parametrize("verdicts", ["", "mmmmmm", "ffffff", "??????", "rrrrrr", "P"])
-@pytest.mark.parametrize("by", ["gpt-4o", None])
-def test_every_table_is_made_of_anything(name: str, verdicts: str, by: str | None) -> None:
-    models = [
-        SMALL.model("a", verdicts, by=by, card=card("a", (1, 1), options={"thinking_budget": 5}), tokens=(1, 1)),
-        SMALL.model("b", "PPFFmm", card=card("b", base="a", options={"search": True})),
-        SMALL.model("c", verdicts, by=by, card=card("c", base="a")),
-    ]
-    rows, _ = SMALL.table(name, *models)
-    assert {row["scoring"] for row in rows} <= {"paper"}
-    assert not any(isinstance(cell, float) and math.isnan(cell) for row in rows for cell in row.values())
-    assert SMALL.table(name, *models)[0] == rows
 
 
 def test_labelled_explanations_can_be_replayed() -> None:

@@ -147,7 +147,7 @@ def test_no_file_has_more_than_400_lines(root: Path) -> None:
 
 
 @pytest.mark.parametrize("module", ["ask", "data", "scoring", "pictures", "tables"], ids=lambda module: f"of_{module}")
-def test_a_facet_brings_no_other_that_has_no_part_in_it(root: Path, module: str) -> None:
+def test_a_module_imports_none_of_the_later_steps(root: Path, module: str) -> None:
     """What asking rests on is no reader and no table; what scoring rests on is no table and no question to models."""
     kept_out = {
         "ask": ("scoring", "tables", "answers", "judge", "baselines"),

@@ -77,8 +77,6 @@ def test_what_is_no_list_of_records() -> None:
     for content, message in ((b'[{"item_id": "s_1"', "not JSON"), (b"{}", "a list"), (b"[1]", "an object")):
         with pytest.raises(PunchlineError, match=rf"^{STRIPS}\b.*{message}"):
             read_strips(content)
-    with pytest.raises(PunchlineError, match=STRIPS):
-        stripcipher.listing({})
     content = corpus(REVIEWED)[STRIPS]
     assert read_strips(b"\xef\xbb\xbf" + content) == read_strips(content)  # with a byte order mark
 
@@ -87,13 +85,13 @@ def test_what_is_no_list_of_records() -> None:
     ("once", "twice", "field"),
     [
         ('"frames": 4', '"frames": 3, "frames": 4', "frames"),
-        ('"texts": {', '"texts": {"meaning": "m", "meaning": "n", ', "texts.meaning"),
-        ('"answer": "one thing"', '"answer": "a third thing", "answer": "one thing"', "texts.prediction.answer"),
+        ('"texts": {', '"texts": {"meaning": "m", "meaning": "n", ', "meaning"),
+        ('"answer": "one thing"', '"answer": "a third thing", "answer": "one thing"', "answer"),
     ],
 )
 def test_a_field_that_is_there_twice(once: str, twice: str, field: str) -> None:
     before, after = json.dumps([record("s_0"), REVIEWED]).rsplit(once, 1)
-    with pytest.raises(PunchlineError, match=rf"record s_1, field {field}: the field is there twice"):
+    with pytest.raises(PunchlineError, match=rf"'{field}' is there twice in"):
         read_strips(f"{before}{twice}{after}".encode())
 
 
@@ -175,7 +173,6 @@ OUTSIDE = [*([x, 0, x + 10, 10] for x in (0, 10, 20)), [0, 0, 9999, 10]]
     [
         (None, FIVE, {}, NoPicture, "5 panels by splitting, 4 stated"),
         ("pixelhumor", FIVE, EMPTY, NoPicture, "0 panels by PixelHumor's metad"),
-        ("pixelhumor", FIVE, {}, PunchlineError, r"metadata\.csv: the file is not"),
         ("pixelhumor", FIVE, HOSTILE, PunchlineError, r"metadata\.csv, line 2, record s_1"),
         (OUTSIDE, FIVE, {}, PunchlineError, "the published image.*frame 4"),
         *((None, bad, {}, PunchlineError, "the published image") for bad in (b"", b"<html>", FIVE[:200])),
@@ -240,14 +237,6 @@ def test_table4_counts_a_task_that_fails_as_nothing() -> None:
 RIGHT = {task: {"s_0"} for task in TASKS}
 
 
-def test_table4_takes_rows_of_frames_where_separate_frames_have_no_answer() -> None:
-    in_row = answered(EIGHT, RIGHT, ("row",))
-    (row,) = made("table4", EIGHT, model(answered(EIGHT, {"comprehension": {"s_0", "s_1"}}) + in_row))
-    assert (row["prediction"], row["comprehension"], row["avg"]) == (12.5, 25.0, (3 * 12.5 + 25.0) / 4)
-    (row,) = made("table4", EIGHT, model(answered(EIGHT, RIGHT) + in_row))
-    assert row["avg"] == 12.5 and row["n_missing"] == 0
-
-
 def test_the_states_of_a_task_are_those_of_the_answers_shown() -> None:
     no_answer = {"state": "failed", "scored": False, "metrics": {}}
     failed = [
@@ -293,16 +282,6 @@ def test_table8_averages_models() -> None:
     assert not [row for row in made("table8", EIGHT, model(one)) if row["model"] == "AVG"]
 
 
-def test_table7_compares_the_same_strips_too() -> None:
-    files = corpus(REVIEWED, record("s_2"))
-    rows = made("table7", files, model(answered(files, {"reordering_choice": {"s_1"}}, ("default", "meaning"))))
-    assert [(r["subset"], r["input"], r["reordering_choice"], r["n"]) for r in rows] == [
-        ("all", "shuffled", 50.0, 2),
-        ("with meaning", "shuffled", 100.0, 1),
-        ("all", "meaning", 100.0, 1),
-    ]
-
-
 def test_every_published_value_is_printed(paper: Callable[[str], str], root: Path) -> None:
     text = paper("stripcipher")
     for cell in read_published(root / "config/published/stripcipher.csv"):
@@ -340,7 +319,7 @@ def test_drafts_are_asked_as_published_and_read() -> None:
         ("s_1", "wxyz", "Critical", ("w", "Critical")),
         ("s_1", "", "Critical", (None, "Critical")),
         ("s_9", "wxyz", "", "strips.json, record s_9: no such strip"),
-        ("s_1", "wxyW", "", "record s_1, field texts.prediction.options: two options say the same"),
+        ("s_1", "wxyW", "", "record s_1, field texts.prediction: two options say the same"),
     ],
 )
 def test_accepted_texts_become_items(item_id: str, texts: str, category: str, expected: Any) -> None:

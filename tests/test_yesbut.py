@@ -23,8 +23,6 @@ from punchline.errors import PunchlineError
 from punchline.schema import RULES, Gold, Image, Item, Request, Response, Rule, Score, State
 from punchline.tables.render import read_published
 
-TWICE = "the field is there twice"
-
 
 def comic(number: int = 1, **fields: Any) -> dict[str, Any]:
     """A record of the annotations; A is right in both questions."""
@@ -50,12 +48,12 @@ def items(files: dict[str, bytes]) -> list[Item]:
     ("content", "message"),
     [
         *((json.dumps([comic(**fields)]), said) for fields, said in refused("yesbut")),
-        (json.dumps([comic()])[:200], f"{ANNOTATIONS}, line 1: not JSON"),
+        (json.dumps([comic()])[:200], "not JSON"),
         ("{}", "expected a list"),
         ("[3]", "record number 1: expected an object"),
         ("\0", "not JSON"),
         (json.dumps([comic(1), comic(1)]), "record 00001.jpg, field image_file: the record is there twice"),
-        ('[{"image_file": "1.jpg", "title": "a", "title": "b"}]', f"record 1.jpg, field title: {TWICE}"),
+        ('[{"image_file": "1.jpg", "title": "a", "title": "b"}]', "'title' is there twice"),
     ],
 )
 def test_bad_annotations(content: str, message: str) -> None:
@@ -63,8 +61,6 @@ def test_bad_annotations(content: str, message: str) -> None:
         with pytest.raises(PunchlineError, match=ANNOTATIONS) as error:
             list(read({ANNOTATIONS: content.encode()}))
         assert message in str(error.value)
-        with pytest.raises(PunchlineError, match="not there"):
-            list(read({}))
 
 
 @pytest.mark.parametrize(
@@ -80,12 +76,6 @@ def test_a_description_that_is_lent_twice_or_to_no_comic(file: str, name: str, s
     lent = {file: [{"image_file": one, "output": "x"} for one in ("00001.jpg", name)]}
     with pytest.raises(PunchlineError, match=f"{file}, record {name}, field image_file: {said}"):
         items(corpus(lent=lent))
-
-
-def test_options_that_are_equal_and_braces_in_a_text() -> None:
-    twice = comic(title_mcq="A. Right\nB. One\nC. One\nD. Three", caption="{options} {caption} {0}")
-    requests = asked_in("oracle", yesbut.requests(items(corpus(twice))[0]))
-    assert "following description: {options} {caption} {0}. \nWhich" in text_of(requests["moral_mcq_2"])
 
 
 def test_chained_requests() -> None:
@@ -290,11 +280,6 @@ def test_table2_is_a_mean_over_the_prompts_that_are_there() -> None:
     assert (row["prompts"], row["philosophy_acc"]) == (1, 100.0)
 
 
-def test_table2_of_a_model_that_reads_text_only() -> None:
-    (row,) = rows_of({("text_llava_13b", task, n): "A" for task in ("moral_mcq_1", "title_mcq_1") for n in range(1, 5)})
-    assert (row["condition"], row["philosophy_acc"], row["n_missing"]) == ("text_llava_13b", 100.0, 0)
-
-
 def test_with_samples_n_and_states_add_up_and_values_stay() -> None:
     """Each sample of a comic counts by itself: n, its counts and its states; the mean and its interval are by comic."""
     first = {("default", f"moral_mcq_{k}", n): "A" if n < 3 else "B" for n in range(1, 5) for k in (1, 2)}
@@ -325,32 +310,12 @@ def test_failed_verdicts_show(judged: int, comparable: str) -> None:
         assert "description_gpt n=1" in str(row["note"]) and row["prompts_least_n"] == 1
 
 
-def test_scores_and_their_intervals_by_judges_of_two_prompts() -> None:
-    for verdict, score in (("[[4]]", 4.0), ("[[99]]", 99.0), ("no number", -1.0)):
-        (row,) = rows_of(every("description_1", "Text."), judged=4, verdict=verdict)
-        assert row["description_gpt_lo"] < row["description_gpt"] == score < row["description_gpt_hi"]
-    output = every("contradiction_1", "Text 1.", 2) | every("contradiction_2", "Text 2.", 2)
-    (row,) = rows_of(output, number=2, judged=2)
-    assert (row["contradiction_gpt"], row["comparable"]) == (4.0, "yes")
-    (row,) = rows_of(output, number=2, judged=1)
-    assert (row["n_contradiction_gpt"], row["comparable"]) == (1, "no")
-    (row,) = rows_of(output | every("contradiction_2", "!refused", 2), number=2, judged=2)
-    assert (row["prompts"], row["comparable"]) == (2, "yes")  # a refused text leaves both denominators
-
-
 def test_a_prompt_with_few_answers_shows() -> None:
     (row,) = rows_of(every("title_mcq_1", "A") | every("title_mcq_2", "B", 1))
     assert (row["title_acc"], row["n_title"], row["prompts_least_n"], row["comparable"]) == (50.0, 4, 1, "no")
     assert (row["n"], row["n_missing"]) == (1, 3) and "title_acc n=4" in str(row["note"])
     (row,) = rows_of(every("title_mcq_1", "A"))
     assert (row["prompts_least_n"], row["comparable"]) == (4, "yes")
-
-
-def test_a_spread_over_prompts_has_an_interval() -> None:
-    output = {("default", f"title_mcq_{k}", n): "AB"[(k * n) % 2] for k in (1, 2, 3) for n in range(1, 5)}
-    (row,) = rows_of(output)
-    low, value, high = (float(str(row[f"title_acc_sd{end}"])) for end in ("_lo", "", "_hi"))
-    assert row["title_acc_lo"] is not None and 0 <= low < value < high
 
 
 @pytest.mark.real

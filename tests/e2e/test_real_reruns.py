@@ -97,24 +97,6 @@ def test_what_a_change_wants(project: Project, change: str) -> None:
     assert (audited["verdict"] == "equal") == (not expected), audited
 
 
-def test_damaged_bytes_are_fetched_and_made_again_and_nobody_is_asked(project: Project) -> None:
-    before = project.journal_lines()
-    damage(first(project, "data/raw/pixelhumor/images/*.png"))
-    damage(first(project, "data/images/pixelhumor/*.png"))
-    assert project.made(TABLE, config=config(project)) == {f"images {BENCHMARK}", f"pictures {BENCHMARK}"}
-    assert project.journal_lines() == before
-    assert project.wanted(TABLE, config=config(project)) == set()
-    assert project.audit(TABLE)["verdict"] == "equal"
-
-
-def test_pictures_drawn_by_other_code_that_are_the_same_ask_nobody(project: Project) -> None:
-    before = project.journal_lines()
-    edit(project, "src/punchline/benchmarks/pixelhumor/pictures.py", "\n\n\n", "\n\nSPARE = 1\n\n\n")
-    assert project.wanted(TABLE, config=config(project)) == FROM_IMAGES
-    assert project.made(TABLE, config=config(project)) == {f"pictures {BENCHMARK}"}
-    assert project.journal_lines() == before
-
-
 def test_one_other_picture_asks_about_that_comic_only(project: Project) -> None:
     """The publisher has another image, and the pin says so."""
     before = project.journal_lines()

@@ -174,7 +174,7 @@ class Project(AnswerArtifacts):
 
     def _labels(self, benchmark: str) -> list[Input]:
         """Files of people's labels of answers, and of released verdicts on the same."""
-        labels = benchmarks.facet(benchmark, "labels")
+        labels = benchmarks.optional_module(benchmark, "labels")
         return [] if labels is None else self._files(benchmark, labels.SHOWN)
 
     @artifact
@@ -233,7 +233,7 @@ class Project(AnswerArtifacts):
         """Scores of all models, with items, gold and published values."""
         scores = [self._scores(benchmark, model) for model in self.selection.models]
         printed_values = self._published(benchmark, lambda file: Path(file).read_text(encoding="utf-8"))
-        votes_module = benchmarks.facet(benchmark, "people")
+        votes_module = benchmarks.optional_module(benchmark, "people")
         votes = self._raw(benchmark, votes_module.FILES if votes_module else ())
         return [*scores, *self._items_and_gold(benchmark), *votes, *printed_values]
 
@@ -313,7 +313,7 @@ class Project(AnswerArtifacts):
         )
 
     def _page_modules(self, benchmark: str) -> list[str]:
-        module = benchmarks.facet(benchmark, "shown")
+        module = benchmarks.optional_module(benchmark, "shown")
         return [] if module is None else [module.__name__]
 
     @artifact

@@ -29,19 +29,16 @@ def question(
     else:
         digests = {ref.name: ref.sha256 for ref in item.images}
         images = [digests.get(name) for name in pictures]
-    content = (
-        *((Text(text=above),) if above else ()),
-        *(Image(sha256=digest) for digest in images),
-        *((Text(text=text),) if text else ()),
-    )
+    parts: tuple[Text | Image, ...] = (Text(text=above), *(Image(sha256=digest) for digest in images), Text(text=text))
+    content = tuple(part for part in parts if isinstance(part, Image) or part.text)
+    messages: tuple[Message, ...] = (Message(role="user", content=content),)
+    if system:
+        messages = (Message(role="system", content=(Text(text=system),)), *messages)
     return Request(
         benchmark=item.benchmark,
         item_id=item.item_id,
         task=task.name,
         condition=task.condition if condition is None else condition,
-        messages=(
-            *((Message(role="system", content=(Text(text=system),)),) if system else ()),
-            Message(role="user", content=content),
-        ),
+        messages=messages,
         sampling=Sampling(temperature=task.temperature, max_tokens=task.max_tokens),
     )

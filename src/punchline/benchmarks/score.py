@@ -32,6 +32,11 @@ class ScoreBuilder(msgspec.Struct):
         response = self.responses[0]
         return None if response is None or self.state != "ok" else response.text or ""
 
+    @property
+    def digests(self) -> tuple[str, ...]:
+        """Digests of the responses that were read, each once."""
+        return tuple(dict.fromkeys(response.digest for response in self.responses if response is not None))
+
     def set_parsed(self, parsed: tuple[str, ...] | None) -> Self:
         """Say what was read of the answer. None: nothing, and one that is there is unparsable."""
         self.parsed = parsed
@@ -109,13 +114,6 @@ def scores(build_scores: Callable[[ItemAnswers], Iterable[ScoreBuilder]]) -> Cal
             condition = DEFAULT
         answers = ItemAnswers(responses, item, gold, rule, verdicts, condition, model)
         builders = [builder for builder in build_scores(answers) if tasks is None or builder.task in tasks]
-        read = {id(one): one for builder in builders for one in builder.responses if one is not None}
-        digests = {key: response.digest for key, response in read.items()}  # each response is hashed once
-        result = []
-        for builder in builders:
-            of = dict.fromkeys(digests[id(response)] for response in builder.responses if response is not None)
-            fields = msgspec.structs.asdict(builder) | {"responses": tuple(of)}
-            result.append(Score(**about, **fields))
-        return result
+        return [Score(**about, **msgspec.structs.asdict(one) | {"responses": one.digests}) for one in builders]
 
     return score_item

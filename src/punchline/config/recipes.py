@@ -106,7 +106,7 @@ def _check(recipe: Recipe) -> None:
         what = f"expected a card with engine: transformers and no adapter, {recipe.base} has engine: {card.engine}"
         what += " and an adapter" if card.options.get("adapter") else ""
         raise PunchlineError(what, file=recipe.file, field="base")
-    benchmark, hook = benchmarks.load(recipe.benchmark), benchmarks.facet(recipe.benchmark, "training")
+    benchmark, hook = benchmarks.load(recipe.benchmark), benchmarks.optional_module(recipe.benchmark, "training")
     check_names("tasks", recipe.tasks, benchmark.TASKS)
     check_names("conditions", recipe.conditions, [c for c in benchmark.CONDITIONS if c not in benchmark.CHAINED])
     check_names("split.by", [recipe.split.by], [hook.CLUSTER])

@@ -159,7 +159,7 @@ def _warn(text: str) -> None:
     log_line(f"warning: {text}")
 
 
-FACETS = {  # what a benchmark defines: which of its modules defines it
+DEFINED_IN = {  # what a benchmark defines: which of its modules defines it
     **dict.fromkeys(("listing", "items", "golds", "pages"), "data"),
     **dict.fromkeys(("requests", "chained_requests"), "ask"),
     **dict.fromkeys(("TABLES", "ITEMS"), "tables"),
@@ -172,20 +172,20 @@ DEFAULTS = {name: value for name, value in vars(Benchmark).items() if name.isupp
 USED_MODULES: set[str] = set()  # modules of benchmarks that this process has asked for something
 
 
-def facets(package: str) -> Callable[[str], Any]:
+def load_on_demand(package: str) -> Callable[[str], Any]:
     """`__getattr__` of a benchmark's package: loads the module that defines a name when it is asked for.
 
     Inference imports no table code and scoring imports no prompts: a result depends on the code that it loads.
     """
 
     def get(name: str) -> Any:
-        if name in DEFAULTS and (name not in FACETS or is_one_file(package.rpartition(".")[2])):
-            return DEFAULTS[name]
-        if name not in FACETS:
+        if name in DEFINED_IN and not is_one_file(package.rpartition(".")[2]):
+            module = _imported(f"{package}.{DEFINED_IN[name]}")
+            USED_MODULES.add(module.__name__)
+            return getattr(module, name)
+        if name not in DEFAULTS:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        module = _imported(f"{package}.{FACETS[name]}")
-        USED_MODULES.add(module.__name__)
-        return getattr(module, name, {}) if name == "ITEMS" else getattr(module, name)
+        return DEFAULTS[name]
 
     return get
 
@@ -194,19 +194,12 @@ def _imported(name: str) -> Any:
     """Raises PunchlineError for a module that is absent or cannot be imported."""
     try:
         return importlib.import_module(name)
-    except SyntaxError as error:
-        raise PunchlineError(f"not Python: {error.msg}", file=error.filename, line=error.lineno) from error
-    except ModuleNotFoundError as error:
-        if error.name != name:
-            raise PunchlineError(f"{name} cannot be imported: {error}") from error
-        file = "src/" + name.replace(".", "/") + ".py"
-        hint = "docs/new-benchmark.md says what a benchmark's folder holds"
-        raise PunchlineError("the benchmark's file is not there", file=file, hint=hint) from error
     except Exception as error:
+        if isinstance(error, ModuleNotFoundError) and error.name == name:
+            file = "src/" + name.replace(".", "/") + ".py"
+            hint = "docs/new-benchmark.md says what a benchmark's folder holds"
+            raise PunchlineError("the benchmark's file is not there", file=file, hint=hint) from error
         raise PunchlineError(f"{name} cannot be imported: {type(error).__name__}: {error}") from error
-
-
-IN_ONE_FILE = {"baselines": "baseline", "pictures": "pictures"}  # optional module: the function that replaces it
 
 
 def is_one_file(name: str) -> bool:
@@ -214,9 +207,9 @@ def is_one_file(name: str) -> bool:
     return (FOLDER / name / "__init__.py").is_file() and not (FOLDER / name / "data.py").is_file()
 
 
-def module_of(name: str, facet: str) -> str:
-    """The module of a benchmark that defines a facet (data, ask, scoring, tables, …): of one file, the package."""
-    return f"punchline.benchmarks.{name}" + ("" if is_one_file(name) else f".{facet}")
+def module_of(name: str, module: str) -> str:
+    """The full name of a benchmark's module (data, ask, scoring, tables, …): of one file, the package."""
+    return f"punchline.benchmarks.{name}" + ("" if is_one_file(name) else f".{module}")
 
 
 def load(name: str) -> Benchmark:
@@ -229,7 +222,7 @@ def load(name: str) -> Benchmark:
 
 
 @cache
-def facet(name: str, module: str) -> Any:
+def optional_module(name: str, module: str) -> Any:
     """An optional module of a benchmark; None: it has none, or there is no such benchmark.
 
     baselines: baseline(name, request, random numbers), an answer, None where it does not attempt the task; optional
@@ -249,17 +242,18 @@ def facet(name: str, module: str) -> Any:
     if name not in folders() or importlib.util.find_spec(where) is None:
         return None
     loaded = _imported(where)
-    return loaded if not is_one_file(name) or hasattr(loaded, IN_ONE_FILE.get(module, module)) else None
+    function = "baseline" if module == "baselines" else module  # of one file, which defines it in place of the module
+    return loaded if not is_one_file(name) or hasattr(loaded, function) else None
 
 
 def having(module: str) -> list[str]:
     """The benchmarks that have an optional module."""
-    return [name for name, found in every(lambda name: facet(name, module)).items() if found is not None]
+    return [name for name, found in every(lambda name: optional_module(name, module)).items() if found is not None]
 
 
 def studies(name: str) -> Mapping[str, Any]:
     """Rating studies of a benchmark (Study of punchline.benchmarks.study), by name."""
-    return getattr(facet(name, "studies"), "STUDIES", {})
+    return getattr(optional_module(name, "studies"), "STUDIES", {})
 
 
 def illustrated(benchmark: Benchmark) -> Any:
@@ -267,12 +261,12 @@ def illustrated(benchmark: Benchmark) -> Any:
 
     pictures(item id, bytes of the published image, files): what models see, as Pictures. Raises NoPicture.
     """
-    return facet(benchmark.NAME, "pictures") or _imported(PICTURES)
+    return optional_module(benchmark.NAME, "pictures") or _imported(PICTURES)
 
 
 def right(name: str, score: Score, gold: Gold) -> float | None:
     """Correctness of an answer from 0 to 1; None if undefined."""
-    module = facet(name, "shown")
+    module = optional_module(name, "shown")
     if hasattr(module, "right"):
         return cast("float | None", module.right(score, gold))
     return next((score.metrics[metric] for metric in RIGHT if metric in score.metrics), None)

@@ -23,7 +23,7 @@ import punchline
 from punchline.comics import ocr
 from punchline.core import benchmark as benchmarks
 from punchline.core import shortcuts
-from punchline.core.benchmark import NoAnswer, facet
+from punchline.core.benchmark import NoAnswer, optional_module
 from punchline.core.engine import Engine, has_all_images, image_file, images_in, read_options, response
 from punchline.core.threads import threads
 from punchline.errors import nearest
@@ -114,7 +114,7 @@ class Baseline(Engine):
 
     def looks_at(self, benchmark: str) -> bool:
         """True if the benchmark's own module, which the baseline asks, looks at images."""
-        return self.needs_images and hasattr(facet(benchmark, "baselines"), "look")
+        return self.needs_images and hasattr(optional_module(benchmark, "baselines"), "look")
 
     def code(self, benchmark: str) -> str:
         """Digest of what computes the answers."""
@@ -145,7 +145,7 @@ class Baseline(Engine):
     ) -> Response:
         """The response to a request; `looked(look, path)`: what a benchmark's `look` gives of a file."""
         respond = functools.partial(response, self, request, model_key)
-        module = facet(request.benchmark, "baselines")
+        module = optional_module(request.benchmark, "baselines")
         if self.looks_at(request.benchmark) and not has_all_images(request):
             return respond("missing", reason="image missing")
 
@@ -162,7 +162,7 @@ class Baseline(Engine):
 
 def _by_task(engine: Baseline, request: Request, look: Callable[[], Any]) -> str | None:
     """Answer by the options that the request shows, else by the benchmark's own module."""
-    benchmark, module = benchmarks.load(request.benchmark), facet(request.benchmark, "baselines")
+    benchmark, module = benchmarks.load(request.benchmark), optional_module(request.benchmark, "baselines")
     draw = random.Random(int(sha256(f"{engine.seed} {request.request_id}".encode()), 16))
     if request.task in benchmark.OPTIONS and engine.baseline in shortcuts.BY_OPTIONS:
         offered = shortcuts.options(request)
@@ -177,7 +177,7 @@ def _by_task(engine: Baseline, request: Request, look: Callable[[], Any]) -> str
 def _by_words(engine: Baseline, request: Request, look: Callable[[], Any]) -> str | None:
     """The prompt as an explanation (echo), or the verdict on an answer in it (overlap)."""
     prompt = "\n".join(part.text for message in request.messages for part in message.content if isinstance(part, Text))
-    wording, threshold = facet(request.benchmark, "wording"), engine.options.threshold
+    wording, threshold = optional_module(request.benchmark, "wording"), engine.options.threshold
     if wording is None:
         return None
     text: str | None = None

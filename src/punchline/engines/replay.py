@@ -51,7 +51,7 @@ class Replay(Engine):
         super().__init__(card, seed)
         options = read_options(card, Options, "docs/humorbench.md")
         self.format, self.path, self.select, self.judge = options.format, options.path, options.select, options.judge
-        released = benchmarks.facet(self.format, "replay")
+        released = benchmarks.optional_module(self.format, "replay")
         if released is None:
             hint = nearest(self.format, benchmarks.having("replay"))
             raise self.wrong(f"unknown format {self.format!r}", field="format", hint=hint)

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from punchline.benchmarks.study import Study
 from punchline.config.runs import making
-from punchline.core.benchmark import every, facet, studies
+from punchline.core.benchmark import every, optional_module, studies
 from punchline.errors import PunchlineError, nearest
 from punchline.files import read_records
 from punchline.grouping import grouped
@@ -73,7 +73,7 @@ def _units(
         by_rater = written(by_people[1], by_people[0], study, items)
         about_items = {item_id for item_id, *_ in by_rater}
         texts = {key: text for key, text in texts.items() if key[0] in about_items} | by_rater
-    blurred: Mapping[str, str] = getattr(facet(benchmark, "shown"), "BLURRED", {})  # values of gold
+    blurred: Mapping[str, str] = getattr(optional_module(benchmark, "shown"), "BLURRED", {})  # values of gold
     golds = {gold.item_id: gold for gold in read_records(where.gold(benchmark), Gold)} if study.gold or blurred else {}
     groups = grouped(sorted(texts.items()), lambda entry: entry[0][: 2 if study.best else 3])
     if study.writes:
@@ -100,7 +100,7 @@ def agreeing(where: Paths, benchmark: str) -> set[str]:
 
     The paper does not print its threshold. Raises PunchlineError for a benchmark without released votes.
     """
-    votes = facet(benchmark, "people")
+    votes = optional_module(benchmark, "people")
     if votes is None:
         raise PunchlineError(f"no votes on {benchmark} were released: --agreed is for pixelhumor")
     ballots = votes.ballots(read_files([where.raw(benchmark, name) for name in votes.FILES]))

@@ -81,7 +81,7 @@ def _prompts(file: str) -> tuple[Mapping[str, list[Any]], dict[str, str]]:
 
 def parts(project: Project, benchmark: str) -> Iterator[tuple[str, Any]]:
     """Files for pages: chunks of CHUNK items, and the index of all items."""
-    where, module = project.paths, benchmarks.facet(benchmark, "shown")
+    where, module = project.paths, benchmarks.optional_module(benchmark, "shown")
     golds = Keyed(where.gold(benchmark), Gold)
     illustrated = project.illustrated(benchmark)
     drawn = Keyed(where.index(benchmark), Pictures) if illustrated else {}

@@ -9,7 +9,7 @@ from typing import Any
 
 from punchline import paths
 from punchline.artifacts.project import Project
-from punchline.core.benchmark import facet
+from punchline.core.benchmark import optional_module
 from punchline.files import parse_csv
 from punchline.workflow.processes import is_public
 
@@ -33,7 +33,7 @@ def leave_out_private(project: Project, benchmark: str, parts: Mapping[str, Any]
     """
     if not (why := why_private(project, benchmark)):
         return
-    blurred = getattr(facet(benchmark, "shown"), "BLURRED", {})
+    blurred = getattr(optional_module(benchmark, "shown"), "BLURRED", {})
     if "facets" in (index := parts.get("index", {})):
         index["facets"] = {name: of for name, of in index["facets"].items() if name in ("source", *blurred)}
         index |= {"titles": ["" for _ in index["ids"]], "texts": index["ids"]}

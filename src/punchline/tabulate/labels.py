@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 
 from punchline.artifacts.project import Project
-from punchline.core.benchmark import DEFAULT, facet
+from punchline.core.benchmark import DEFAULT, optional_module
 from punchline.prepare import paths_of_table, read_files, run_files
 
 PEOPLE = "people"
@@ -35,7 +35,7 @@ def verdicts_in(model: str, scores: pd.DataFrame) -> pd.DataFrame:
 def read_labels(project: Project, benchmark: str, items: pd.DataFrame) -> pd.DataFrame:
     """Labels by people, and released verdicts on the same texts, by COLUMNS; `explainer`: the labeled texts' model."""
     columns = [*COLUMNS, "explainer"]
-    if (labels := facet(benchmark, "labels")) is None:
+    if (labels := optional_module(benchmark, "labels")) is None:
         return pd.DataFrame(columns=columns)
     present = [path for path in paths_of_table(project, benchmark, labels.SHOWN) if Path(path).is_file()]
     files = {**read_files(present), **run_files(project, benchmark, labels.SHOWN)}

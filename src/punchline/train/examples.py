@@ -43,7 +43,7 @@ class Encoded:
 def is_held_out(item: Item, recipe: Recipe) -> bool:
     """True if an item is held out: by its cluster and the recipe's split alone."""
     if recipe.split.held_out == "tables":
-        return bool(benchmarks.facet(recipe.benchmark, "training").held_out(item))
+        return bool(benchmarks.optional_module(recipe.benchmark, "training").held_out(item))
     name = f"{recipe.benchmark}|split|{recipe.split.seed}|{item.cluster}"
     return int(sha256(name.encode())[:15], 16) / 16**15 < recipe.split.held_out
 
@@ -56,7 +56,7 @@ def examples_of(
     Only items of the train part; `items` of the recipe counts those that have an example. Pictures of variants are
     written to the folder `pictures`.
     """
-    benchmark, hook = benchmarks.load(recipe.benchmark), benchmarks.facet(recipe.benchmark, "training")
+    benchmark, hook = benchmarks.load(recipe.benchmark), benchmarks.optional_module(recipe.benchmark, "training")
     gold_of = {gold.item_id: gold for gold in golds}
     examples: list[Example] = []
     variants: list[Item] = []

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from punchline.artifacts.project import Project
-from punchline.core.benchmark import DEFAULT, facet
+from punchline.core.benchmark import DEFAULT, optional_module
 from punchline.schema import RULES, ModelCard
 from punchline.scores import scores_frame
 from punchline.stats.estimate import Array
@@ -42,7 +42,7 @@ def rows(project: Project, benchmark: str) -> list[dict[str, Any]]:
 def _of_model(benchmark: str, card: ModelCard, scores: pd.DataFrame, labels: pd.DataFrame) -> Iterator[dict[str, Any]]:
     """Rows of one model, by judge. Its labeled texts: answers of the run, or texts that labels say are the model's."""
     scored = scores[(scores["condition"] == DEFAULT) & scores[PASSED].notna()]
-    unjudged, hook = scored.loc[scored["judge"].isna(), "cluster"], facet(benchmark, "labels")
+    unjudged, hook = scored.loc[scored["judge"].isna(), "cluster"], optional_module(benchmark, "labels")
     human = labels[labels["judge"] == PEOPLE]
     named = [hook is not None and hook.explains(card, name) for name in human["explainer"]]
     for judge, frame in verdicts_in(card.name, scores).groupby("judge"):

@@ -37,7 +37,7 @@ PEOPLE = "annotators"
 @functools.lru_cache(maxsize=1)  # of two files
 def _ballots(project: Project, benchmark: str) -> tuple[pd.DataFrame, dict[tuple[str, str], list[str]]]:
     """(the items, labels of each person by item and task); none where none were released."""
-    where, module = project.paths, benchmarks.facet(benchmark, "people")
+    where, module = project.paths, benchmarks.optional_module(benchmark, "people")
     items = items_frame(Keyed(where.items(benchmark), Item), Keyed(where.gold(benchmark), Gold))
     ballots = module.ballots(raw_files(project, benchmark, module.FILES)) if module else ()
     return items, {(item, task): given for item, task, given in ballots if item in items.index}

@@ -18,7 +18,7 @@ import pandas as pd
 from punchline import paths
 from punchline.artifacts.project import Project
 from punchline.core import shortcuts as by_options
-from punchline.core.benchmark import DEFAULT, Benchmark, facet
+from punchline.core.benchmark import DEFAULT, Benchmark, optional_module
 from punchline.files import Keyed, parse_csv
 from punchline.schema import RULES, Gold, Item, Response, Rule, Score, Text
 from punchline.scores import items_frame, scores_frame
@@ -95,7 +95,7 @@ def questions_of(
     benchmark: Benchmark, items: Mapping[str, Item], golds: Mapping[str, Gold], rule: Rule
 ) -> pd.DataFrame:
     """Closed questions of a benchmark that have a right answer; empty columns where a shortcut does not apply."""
-    module, rows = facet(benchmark.NAME, "baselines"), []
+    module, rows = optional_module(benchmark.NAME, "baselines"), []
     closed: Any = getattr(module, "closed_answers", lambda *_: {})
     last: Any = getattr(module, "last_panel", lambda *_: {})
     for item_id, item in items.items():

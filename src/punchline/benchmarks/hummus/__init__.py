@@ -23,7 +23,7 @@ as table 1 and the released prompts.py have them.
 from __future__ import annotations
 
 from punchline.benchmarks.task import Task
-from punchline.core.benchmark import DEFAULT, facets
+from punchline.core.benchmark import DEFAULT, load_on_demand
 
 NAME = "hummus"
 JOINT, DESCRIPTION = "joint", "description"  # conditions; description is also the field that stands for a cartoon
@@ -63,4 +63,4 @@ COUNTS = ("tp", "fp", "fn", "tn")
 METRICS = ("success", *COUNTS, "precision", "recall", "iou", "jaccard", "rouge1", "rouge2", *SCORERS.values())
 LIBRARIES = {"score": ("rouge-score",), "pictures": ("pillow",)}  # whose versions the results of a stage depend on
 
-__getattr__ = facets(__name__)
+__getattr__ = load_on_demand(__name__)

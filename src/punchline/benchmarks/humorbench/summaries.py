@@ -37,14 +37,8 @@ _SAME = {  # as the files call a model: as the paper does
     "meta-llama-llama-4-maverick-17b-128e-instruct-fp8": "meta-llama-llama-4-maverick-17b-128e",
     "meta-llama-llama-4-scout-17b-16e-instruct": "meta-llama-llama-4-scout-17b-16e",
 }
-FIELDS = {  # column: the field of a summary
-    "accuracy": "pass_rate_per_row",
-    "accuracy_caption_all": "pass_rate_per_caption_all",
-    "accuracy_caption_some": "pass_rate_per_caption_some",
-    "output_tokens": "mean_output_tokens",
-    "cost": "total_cost",
-}
-COLUMNS = {"leaderboard": tuple(FIELDS), "figure5": ("output_tokens", "accuracy"), "figure7": ("output_tokens",)}
+COLUMNS = {"figure5": ("output_tokens", "accuracy"), "figure7": ("output_tokens",)}
+COLUMNS["leaderboard"] = ("accuracy", "accuracy_caption_all", "accuracy_caption_some", "output_tokens", "cost")
 
 
 class Summary(msgspec.Struct, frozen=True):
@@ -52,12 +46,12 @@ class Summary(msgspec.Struct, frozen=True):
 
     display_name: str
     explainer_model: str
-    pass_rate_per_row: float
-    pass_rate_per_caption_all: float
-    pass_rate_per_caption_some: float
-    total_cost: float  # USD
+    accuracy: float = msgspec.field(name="pass_rate_per_row")
+    accuracy_caption_all: float = msgspec.field(name="pass_rate_per_caption_all")
+    accuracy_caption_some: float = msgspec.field(name="pass_rate_per_caption_some")
+    cost: float = msgspec.field(name="total_cost")  # USD
     num_rows: int
-    mean_output_tokens: float | None = None
+    output_tokens: float | None = msgspec.field(name="mean_output_tokens", default=None)
 
 
 class _Score(msgspec.Struct, frozen=True):
@@ -72,7 +66,7 @@ def plain(model: str) -> str:
 
 def summaries(files: Mapping[str, bytes], file: str) -> list[Summary]:
     """The runs that a file summarizes; none without the file."""
-    return typed(json.loads(files[file]), list[Summary], file=file) if file in files else []
+    return [typed(run, Summary, file=file) for run in json.loads(files.get(file, b"[]"))]
 
 
 def scores(files: Mapping[str, bytes]) -> dict[str, dict[str, float]]:
@@ -80,10 +74,10 @@ def scores(files: Mapping[str, bytes]) -> dict[str, dict[str, float]]:
     result = {}
     for benchmark, file in SCORES.items():
         if file in files:
-            rows = typed(json.loads(files[file]), dict[str, _Score], file=file)
-            by_model = {plain(model): row.score for model, row in rows.items() if row.score is not None}
-            without = benchmark == _WITHOUT_O_SERIES
-            result[benchmark] = {m: score for m, score in by_model.items() if not (without and re.match(r"o\d", m))}
+            rows = {plain(m): typed(row, _Score, file=file, record=m) for m, row in json.loads(files[file]).items()}
+            known = {model: row.score for model, row in rows.items() if row.score is not None}
+            left_out = r"o\d" if benchmark == _WITHOUT_O_SERIES else "$"
+            result[benchmark] = {model: score for model, score in known.items() if not re.match(left_out, model)}
     return result
 
 
@@ -112,6 +106,6 @@ def stated(table: str, files: Mapping[str, bytes]) -> Iterator[PublishedRow]:
         commit, _, path = file.partition("/")
         about = {"paper": NAME, "table": table, "row": f"{name} (released summary)", "key": key, "n": str(run.num_rows)}
         for column in COLUMNS[table]:
-            if (value := getattr(run, FIELDS[column])) is not None:
+            if (value := getattr(run, column)) is not None:
                 note = f"the authors' summary of a run: {path} at {commit}"
                 yield about | {"column": column, "value": f"{value:.6g}", "note": note}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from punchline.benchmarks.humorbench import ANNOTATIONS, CATEGORIES, METRICS, NAME, summaries
+from punchline.benchmarks.humorbench import ANNOTATIONS, METRICS, NAME, summaries
 from punchline.benchmarks.humorbench.agreement import judge_agreement
 from punchline.benchmarks.humorbench.correlation import rank_correlation
 from punchline.benchmarks.humorbench.dataset import counts, examples_of_paper
@@ -22,16 +22,13 @@ from punchline.stats.estimate import Estimate
 from punchline.stats.functions import mean, paired, total
 from punchline.tables.declare import Across, Model, Row, collect
 
-
-def _category(name: str) -> ItemColumn:
-    return lambda item, gold: gold.values[name]
-
-
 ITEMS: Mapping[str, ItemColumn] = {
     "idx": lambda item, gold: str(item.fields["idx"]),
     "element": lambda item, gold: str(gold.values["element"]),
     "gold_digest": lambda item, gold: gold.digest,
-    **{name: _category(name) for name in CATEGORIES},
+    "wordplay": lambda item, gold: gold.values["wordplay"],
+    "cultural_reference": lambda item, gold: gold.values["cultural_reference"],
+    "toxic_or_shocking": lambda item, gold: gold.values["toxic_or_shocking"],
 }
 
 

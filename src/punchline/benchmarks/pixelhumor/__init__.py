@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import Literal, get_args
 
 from punchline.benchmarks.task import Task
-from punchline.core.benchmark import facets
+from punchline.core.benchmark import load_on_demand
 
 NAME = "pixelhumor"
 # Tokens; the paper has none. A label with a sentence or two around it; an explanation; the text of all panels.
@@ -42,4 +42,4 @@ CLOSED = ("Q1", "Q2", "Q3", "Q4", "Q5", "Q7")  # answered by labels or an order
 METRICS = ("panel_acc", "text_acc", "wer", "cer")  # of scores
 LIBRARIES = {"pictures": ("opencv-python-headless",), "score": ("jiwer",)}  # versions that a stage depends on
 
-__getattr__ = facets(__name__)
+__getattr__ = load_on_demand(__name__)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import Any
 
 from punchline.benchmarks.pixelhumor import MODALITIES, SOUND_EFFECTS, STYLES
@@ -36,21 +36,19 @@ def plain_number(digits: str) -> str:
     return str(int(digits))
 
 
+_PAPER: dict[str, Callable[[str, Collection[str]], str | tuple[str, ...] | None]] = {
+    "Q1": lambda answer, _: yes_no.yes_no(answer, stems=("understand", "get the joke", "get it")).value,
+    "Q2": lambda answer, _: label_sets.presence(answer, SOUND_EFFECTS).value,
+    "Q3": lambda answer, known: number.number(answer, known).value,
+    "Q4": lambda answer, _: label_sets.label(answer, _MODALITIES, both=("Text", "Visual", "Both"), none=True).value,
+    "Q5": lambda answer, _: label_sets.several(answer, _STYLES).value,
+    "Q7": lambda answer, known: sequence.sequence(answer, known).value,
+}
+
+
 def _parse_paper(task: str, answer: str, known: Collection[str]) -> tuple[str, ...] | None:
-    if task == "Q5":
-        return label_sets.several(answer, _STYLES).value
-    if task == "Q7":
-        return sequence.sequence(answer, known).value
-    label: str | None
-    if task == "Q1":
-        label = yes_no.yes_no(answer, stems=("understand", "get the joke", "get it")).value
-    elif task == "Q2":
-        label = label_sets.presence(answer, SOUND_EFFECTS).value
-    elif task == "Q3":
-        label = number.number(answer, known).value
-    else:
-        label = label_sets.label(answer, _MODALITIES, both=("Text", "Visual", "Both"), none=True).value
-    return None if label is None else (label,)
+    parsed = _PAPER[task](answer, known)
+    return (parsed,) if isinstance(parsed, str) else parsed
 
 
 def _parse_released(task: str, answer: str) -> tuple[str, ...] | None:
@@ -63,11 +61,9 @@ def _parse_released(task: str, answer: str) -> tuple[str, ...] | None:
     if task == "Q5":
         pieces = answer.split(", ") if "," in answer else answer.split(" ")
         return tuple(piece for piece in pieces if piece in STYLES) or None
-    numbers = []
-    for piece in answer.replace(" ", "").split(","):
-        if piece.isdecimal():  # isdigit in the released code, which then fails on digits such as a superscript two
-            numbers.append(plain_number(piece) if len(piece) <= 4000 else piece)  # int() refuses longer ones
-    return tuple(numbers) or None
+    pieces = [piece for piece in answer.replace(" ", "").split(",") if piece.isdecimal()]
+    # isdigit in the released code, which then fails on digits such as a superscript two; int() refuses longer ones
+    return tuple(plain_number(piece) if len(piece) <= 4000 else piece for piece in pieces) or None
 
 
 def parse_labels(task: str, answer: str, rule: Rule, known: Collection[str] = ()) -> tuple[str, ...] | None:

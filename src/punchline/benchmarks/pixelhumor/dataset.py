@@ -7,6 +7,7 @@ from the print, and their reasons: docs/pixelhumor.md.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -16,10 +17,10 @@ import msgspec
 import numpy as np
 import pandas as pd
 
+from punchline.benchmarks.annotations import Literals
 from punchline.benchmarks.pixelhumor import ANNOTATIONS, OBJECTIVE, SOUND_EFFECTS, STYLES, SUBJECTIVE
-from punchline.benchmarks.pixelhumor.data import Literals, Objective, Some, Subjective, by_comic, source_of
+from punchline.benchmarks.pixelhumor.data import Comic, Objective, Some, Subjective, by_comic, source_of
 from punchline.core.benchmark import Files
-from punchline.errors import PunchlineError
 from punchline.stats.agreement import binary_statistics, consolidate, nominal_alpha, nominal_statistics
 from punchline.stats.estimate import (
     COEFFICIENT,
@@ -42,39 +43,38 @@ EXPERTS = tuple(f"A{number}" for number in range(9, 13))  # asked where the othe
 PAIRS = (("A1", "A2"), ("A3", "A4"), ("A5", "A6"), ("A7", "A8"))  # each pair labelled 700 comics
 RELEASED = "released annotations"  # the name of every row
 
-Cells = dict[str, tuple[str, ...]]  # one comic's labels by column
-Answers = dict[str, frozenset[str]]  # one annotator's labels by question
+Labels = tuple[str, ...]
+Votes = dict[str, Labels]  # labels of one question about one comic, by annotator
 
 _LABELS = get_type_hints(Subjective, include_extras=True) | {"Q3": Annotated[list[str], Some]}  # a vote: any text
-_COLUMNS = [annotator + question for annotator in (*ANNOTATORS, *EXPERTS) for question in QUESTIONS]
 Annotation = msgspec.defstruct(
-    "Annotation", [(column, _LABELS[column[-2:]], ()) for column in _COLUMNS], bases=(Literals,), frozen=True
+    "Annotation",
+    [(who + question, _LABELS[question], ()) for who in (*ANNOTATORS, *EXPERTS) for question in QUESTIONS],
+    bases=(Comic, Literals),
+    frozen=True,
 )
 
 
-def votes(files: Files) -> dict[str, Cells]:
-    """annotation.csv: labels by comic and column (A1Q1 … A12Q5), without empty cells.
+def votes(files: Files) -> dict[tuple[str, str], Votes]:
+    """annotation.csv: votes by comic and question, without empty cells.
 
     Every comic has two or three of the eight annotators, one comic in seven an expert too.
     """
-    return {comic: _filled(row) for comic, row in by_comic(files, ANNOTATIONS, Annotation).items()}
+    return {
+        (comic, question): {
+            who: tuple(labels) for who in (*ANNOTATORS, *EXPERTS) if (labels := getattr(row, who + question))
+        }
+        for comic, row in by_comic(files, ANNOTATIONS, Annotation).items()
+        for question in QUESTIONS
+    }
 
 
-def gold_labels(files: Files) -> dict[str, Cells]:
-    """subjective_label.csv: labels by comic and question, at least one each."""
-    return {comic: _filled(row) for comic, row in by_comic(files, SUBJECTIVE, Subjective).items()}
-
-
-def _filled(row: msgspec.Struct) -> Cells:
-    return {column: tuple(labels) for column, labels in msgspec.structs.asdict(row).items() if labels}
-
-
-def consolidate_comic(cells: Cells, question: str) -> tuple[str, ...]:
+def consolidate_votes(cast: Votes, question: str) -> Labels:
     """The label of one comic for one question out of its votes; () without votes.
 
     Annotators write ['Text', 'Visual'] for both modalities: the two count one by one, and a tie of them is 'Both'.
     """
-    ballots = ([cells.get(annotator + question, ()) for annotator in group] for group in (ANNOTATORS, EXPERTS))
+    ballots = ([labels for who, labels in cast.items() if who in group] for group in (ANNOTATORS, EXPERTS))
     winners = consolidate(*ballots, several=question == "Q5")
     return ("Both",) if question == "Q4" and set(winners) == {"Text", "Visual"} else winners
 
@@ -102,41 +102,32 @@ def words_by_source(files: Files) -> Iterator[Row]:
     return _by_source({comic: words(row.text) for comic, row in by_comic(files, OBJECTIVE, Objective).items()})
 
 
-def _voted(files: Files, gold: dict[str, Cells]) -> dict[str, Cells]:
-    """The votes; raises PunchlineError for a comic with votes and without labels."""
-    voted = votes(files)
-    for comic in voted.keys() - gold:
-        what, hint = f"no record of this comic in {SUBJECTIVE}", "Fetch both files of one release"
-        raise PunchlineError(what, file=ANNOTATIONS, record=comic, field="comic_id", hint=hint)
-    return voted
-
-
 @table("table12", of="data", files=(SUBJECTIVE, ANNOTATIONS))
 def styles(files: Files) -> Iterator[Row]:
     """Comics by source and style, each comic under one style: of its labels the one with most votes of A1-A8.
 
     Ties go to the label listed first. The paper does not say how it chose; this rule comes nearest.
     """
-    gold = gold_labels(files)
-    voted = _voted(files, gold)
-    style = {}
-    for comic, cells in gold.items():
-        counts = Counter(label for a in ANNOTATORS for label in voted.get(comic, {}).get(f"{a}Q5", ()))
-        style[comic] = max(cells["Q5"], key=counts.__getitem__)  # the first of several
+    voted, style = votes(files), {}
+    for comic, gold in by_comic(files, SUBJECTIVE, Subjective).items():
+        cast = voted.get((comic, "Q5"), {})
+        counts = Counter(label for who in ANNOTATORS for label in cast.get(who, ()))
+        style[comic] = max(gold.Q5, key=counts.__getitem__)  # the first of several
     for source, of_source in pd.Series(style).groupby(source_of):
         columns = {label.lower(): count(of_source == label, of_source.index) for label in (*STYLES, "NA")}
         yield Row(model=RELEASED, source=str(source), **columns)
 
 
-def _pairs(files: Files) -> dict[str, tuple[Answers, Answers]]:
-    """Answers of each comic's main pair of annotators, where both answered all questions."""
-    pairs: dict[str, tuple[Answers, Answers]] = {}
-    for comic, cells in votes(files).items():
-        for pair in PAIRS:
-            if all(a + question in cells for a in pair for question in QUESTIONS):
-                first, second = ({question: frozenset(cells[a + question]) for question in QUESTIONS} for a in pair)
-                pairs.setdefault(comic, (first, second))
-    return pairs
+def _pairs(voted: dict[tuple[str, str], Votes]) -> pd.DataFrame:
+    """Labels of both annotators of each comic's main pair, by question, where both answered all questions."""
+    pairs: dict[str, dict[str, tuple[frozenset[str], ...]]] = {}
+    for (comic, _), pair in itertools.product(voted, PAIRS):
+        if comic not in pairs and all(who in voted[comic, question] for who in pair for question in QUESTIONS):
+            pairs[comic] = {q: tuple(frozenset(voted[comic, q][who]) for who in pair) for q in QUESTIONS}
+    return pd.DataFrame.from_dict(pairs, orient="index", columns=QUESTIONS)
+
+
+VALUES: dict[str, tuple[Value, Kind | None]] = {"agreement": (mean, None), "alpha": (nominal_alpha, COEFFICIENT)}
 
 
 @table("agreement", of="data", files=(ANNOTATIONS,))
@@ -146,26 +137,25 @@ def agreement(files: Files) -> Iterator[Row]:
     Q1-Q4 agree when the answers are the same, Q5 when they share a style. Q2-Q5 leave out comics where either annotator
     said No to Q1. Alpha of Q5 pools one yes-or-no question for each of the eight styles.
     """
-    pairs = _pairs(files)
-    comics = np.array(list(pairs))
-    yes = np.array([first["Q1"] == second["Q1"] == {"Yes"} for first, second in pairs.values()], np.bool_)
-    values: dict[str, tuple[Value, Kind | None]] = {"agreement": (mean, None), "alpha": (nominal_alpha, COEFFICIENT)}
-    blocks: dict[str, list[Sums]] = {name: [] for name in values}
+    pairs = _pairs(votes(files))
+    comics = pairs.index.to_numpy()
+    yes = np.array([pair == ({"Yes"}, {"Yes"}) for pair in pairs.Q1], np.bool_)
+    blocks: dict[str, list[Sums]] = {name: [] for name in VALUES}
     for question in QUESTIONS:
-        answers = [(first[question], second[question]) for first, second in pairs.values()]
+        answers, counted = list(pairs[question]), yes | (question == "Q1")
         if question == "Q5":
             agreed, statistics = [bool(a & b) for a, b in answers], binary_statistics(answers, STYLES)
         else:
             agreed, statistics = [a == b for a, b in answers], nominal_statistics(answers)
         sums: dict[str, Sums] = {"agreement": np.stack([agreed, np.ones(len(pairs))], axis=1), "alpha": statistics}
-        counted = yes | (question == "Q1")
-        of = {
-            name: Estimate(sums[name][counted], of, comics[counted], kind=kind) for name, (of, kind) in values.items()
+        estimates = {
+            name: Estimate(sums[name][counted], value, comics[counted], kind=kind)
+            for name, (value, kind) in VALUES.items()
         }
-        yield Row(model=RELEASED, question=question, **of)
-        for name, sums_of in sums.items():
-            blocks[name].append(sums_of * counted[:, None])  # a comic that was not asked adds nothing
-    overall = {name: _mean_of(blocks[name], *of, comics) for name, of in values.items()}
+        yield Row(model=RELEASED, question=question, **estimates)
+        for name, block in sums.items():
+            blocks[name].append(block * counted[:, None])  # a comic that was not asked adds nothing
+    overall = {name: _mean_of(blocks[name], *VALUES[name], comics) for name in VALUES}
     yield Row(model=RELEASED, question="overall", **overall)
 
 
@@ -179,50 +169,51 @@ def _mean_of(blocks: list[Sums], value: Value, kind: Kind | None, comics: np.nda
 @table("figure2", of="data", files=(SUBJECTIVE,))
 def labels(files: Files) -> Iterator[Row]:
     """Comics by sound effects (Q2), modality (Q4) and style (Q5; a comic counts under each of its styles)."""
-    gold = pd.DataFrame.from_dict(gold_labels(files), orient="index")
+    gold = pd.DataFrame(map(msgspec.structs.asdict, by_comic(files, SUBJECTIVE, Subjective).values()))
     absent, contribute, do_not_contribute = SOUND_EFFECTS
-    present = gold[[absent not in found for found in gold.Q2]]
+    present = gold[[absent not in listed for listed in gold.Q2]]
     parts = [
-        ("sound_effects", "absent", gold.Q2, {absent}),
-        ("sound_effects", "present", gold.Q2, {contribute, do_not_contribute}),
-        ("sound_effects", "contribute", gold.Q2, {contribute}),
-        ("sound_effects", "do_not_contribute", gold.Q2, {do_not_contribute}),
-        ("sound_effects", "contribute_of_present", present.Q2, {contribute}),
-        *(("modality", modality.lower(), gold.Q4, {modality}) for modality in ("Text", "Both", "Visual", "NA")),
-        *(("styles", style.lower(), gold.Q5, {style}) for style in (*STYLES, "NA")),
+        ("sound_effects", "absent", gold, "Q2", {absent}),
+        ("sound_effects", "present", gold, "Q2", {contribute, do_not_contribute}),
+        ("sound_effects", "contribute", gold, "Q2", {contribute}),
+        ("sound_effects", "do_not_contribute", gold, "Q2", {do_not_contribute}),
+        ("sound_effects", "contribute_of_present", present, "Q2", {contribute}),
+        *(("modality", modality.lower(), gold, "Q4", {modality}) for modality in ("Text", "Both", "Visual", "NA")),
+        *(("styles", style.lower(), gold, "Q5", {style}) for style in (*STYLES, "NA")),
     ]
-    for part, label, gold_of, wanted in parts:
-        has = np.array([not wanted.isdisjoint(own) for own in gold_of], np.bool_)
-        percent = average(100 * has, gold_of.index, PERCENT)
-        yield Row(model=RELEASED, part=part, label=label, count=count(has, gold_of.index), percent=percent)
+    for part, label, comics, question, wanted in parts:
+        has = comics[question].map(lambda listed: not wanted.isdisjoint(listed))  # noqa: B023
+        yield Row(model=RELEASED, part=part, label=label, **_count_and_percent("count", has, comics.comic_id))
+
+
+def _count_and_percent(name: str, flags: pd.Series[bool], comics: pd.Index | pd.Series[str]) -> dict[str, Estimate]:
+    return {name: count(flags, comics), "percent": average(100 * flags, comics, PERCENT)}
 
 
 @table("consolidation", of="data", files=(SUBJECTIVE, ANNOTATIONS))
 def consolidation(files: Files) -> Iterator[Row]:
     """Comics whose raw votes consolidate into the released label, labels and their order alike, by question."""
-    gold = gold_labels(files)
-    voted = _voted(files, gold)
+    gold, voted = by_comic(files, SUBJECTIVE, Subjective), votes(files)
     for question in QUESTIONS:
-        labels = {c: label for c, cells in voted.items() if (label := consolidate_comic(cells, question))}
-        equal = [label == gold[comic][question] for comic, label in labels.items()]
-        yield Row(model=RELEASED, question=question, equal=count(equal, [*labels]), share=average(equal, [*labels]))
+        labels = {comic: consolidate_votes(voted.get((comic, question), {}), question) for comic in gold}
+        equal = pd.Series({c: [*label] == getattr(gold[c], question) for c, label in labels.items() if label})
+        yield Row(model=RELEASED, question=question, equal=count(equal, equal.index), share=average(equal, equal.index))
 
 
 @table("disagreements", of="data", files=(ANNOTATIONS,))
 def disagreements(files: Files) -> Iterator[Row]:
     """Section 3.2: comics where the main pair's answers differ, by question; comics with a third vote."""
-    pairs, comics = _pairs(files), votes(files)
-    differs = pd.DataFrame(
-        {question: {comic: a[question] != b[question] for comic, (a, b) in pairs.items()} for question in QUESTIONS}
-    )
-    annotators = pd.Series({comic: {column[:-2] for column in cells} for comic, cells in comics.items()})
+    voted = votes(files)
+    differs = _pairs(voted).map(lambda pair: pair[0] != pair[1])
+    voters = {comic: {*itertools.chain(*(voted[comic, q] for q in QUESTIONS))} for comic, _ in voted}
+    third = pd.Series({comic: len(who.intersection(ANNOTATORS)) > 2 for comic, who in voters.items()})
+    expert = pd.Series({comic: not who.isdisjoint(EXPERTS) for comic, who in voters.items()})
     cases = [("pair_differs", question, differs[question]) for question in QUESTIONS]
-    cases += [("pair_differs", "any", differs.any(axis=1))]
-    cases += [("third_annotator", "any", annotators.map(lambda own: len(own.intersection(ANNOTATORS)) > 2))]
-    cases += [("expert", "any", annotators.map(lambda own: not own.isdisjoint(EXPERTS)))]
+    cases.append(("pair_differs", "any", differs.any(axis=1)))
+    cases += [("third_annotator", "any", third), ("expert", "any", expert)]
     for case, question, flags in cases:
-        percent = average(100 * flags, flags.index, PERCENT)
-        yield Row(model=RELEASED, case=case, question=question, comics=count(flags, flags.index), percent=percent)
+        row = _count_and_percent("comics", flags, flags.index)
+        yield Row(model=RELEASED, case=case, question=question, **row)
 
 
 TABLES = (panels, words_by_source, styles, agreement, disagreements, labels, consolidation)

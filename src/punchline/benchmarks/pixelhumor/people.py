@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator
 from functools import lru_cache
 
@@ -10,7 +9,7 @@ import msgspec
 import pandas as pd
 
 from punchline.benchmarks.pixelhumor import ANNOTATIONS
-from punchline.benchmarks.pixelhumor.dataset import ANNOTATORS, EXPERTS, QUESTIONS, Cells, consolidate_comic, votes
+from punchline.benchmarks.pixelhumor.dataset import ANNOTATORS, Labels, Votes, consolidate_votes, votes
 from punchline.core.benchmark import Files
 from punchline.schema import canonical
 from punchline.stats.agreement import consolidate
@@ -20,27 +19,25 @@ FILES = (ANNOTATIONS,)
 PEOPLE = "annotators"  # the name of their rows
 
 
-def _labels(labels: tuple[str, ...]) -> str:
+def _labels(labels: Labels) -> str:
     """Labels as score frames have them; ['Text', 'Visual'] is how annotators write Both."""
     lowered = {label.lower() for label in labels}
     return canonical(["both"] if lowered == {"text", "visual"} else sorted(lowered)).decode()
 
 
-def _label_of_others(cells: Cells, annotator: str, question: str) -> tuple[str, ...]:
+def _label_of_others(cast: Votes, annotator: str, question: str) -> Labels:
     """Consolidated label of all others, experts included; of labels with one vote each, all of them."""
-    others = {column: labels for column, labels in cells.items() if not column.startswith(f"{annotator}Q")}
-    ballots = [others.get(person + question, ()) for person in (*ANNOTATORS, *EXPERTS)]
-    return consolidate_comic(others, question) or consolidate(ballots)
+    others = {who: labels for who, labels in cast.items() if who != annotator}
+    return consolidate_votes(others, question) or consolidate([*others.values()])
 
 
 @lru_cache(maxsize=1)  # of several tables
 def _answers(annotations: bytes) -> pd.DataFrame:
     """Labels of everybody by comic and question, with the label of the others as gold."""
     rows = [
-        (comic, question, person, _labels(labels), _labels(_label_of_others(cells, person, question)))
-        for comic, cells in votes({ANNOTATIONS: annotations}).items()
-        for person, question in itertools.product((*ANNOTATORS, *EXPERTS), QUESTIONS)
-        if (labels := cells.get(person + question))
+        (comic, question, who, _labels(labels), _labels(_label_of_others(cast, who, question)))
+        for (comic, question), cast in votes({ANNOTATIONS: annotations}).items()
+        for who, labels in cast.items()
     ]
     frame = pd.DataFrame(rows, columns=["item_id", "task", "person", "parsed", "gold"], dtype=object)
     frame["cluster"] = frame["item_id"]

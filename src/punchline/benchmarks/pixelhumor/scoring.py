@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 
 from punchline.benchmarks.pixelhumor.answers import panel_texts, parse_labels, plain_number
@@ -26,14 +27,9 @@ def _ordered(texts: Mapping[str, str], order: Sequence[str]) -> tuple[str, ...]:
     often, which can fill any memory. Error rates are in the thousands by then.
     """
     normal = {label: _normal(text) for label, text in texts.items()}
-    panels: list[str] = []
-    length = 0
-    for label in order:
-        panels.append(normal.get(label, ""))
-        length += len(panels[-1]) + 1
-        if length > LONGEST:
-            break
-    return tuple(panels)
+    panels = [normal.get(label, "") for label in order]
+    lengths = itertools.accumulate(len(panel) + 1 for panel in panels)
+    return tuple(panels[: sum(length <= LONGEST for length in lengths) + 1])
 
 
 def text_scores(gold: Sequence[str], candidate: Sequence[str], rule: Rule) -> dict[str, float]:
@@ -45,10 +41,8 @@ def text_scores(gold: Sequence[str], candidate: Sequence[str], rule: Rule) -> di
     """
     reference, text = (_normal(" ".join(panels)) for panels in (gold, candidate))
     if not reference:
-        if not text:
-            return {"text_acc": 1, "wer": 0, "cer": 0}
-        wer, cer = (len(text.split(" ")), len(text)) if rule == "released" else (1, 1)
-        return {"text_acc": 0, "wer": wer, "cer": cer}
+        words, characters = (len(text.split()), len(text)) if rule == "released" else (bool(text), bool(text))
+        return {"text_acc": float(not text), "wer": float(words), "cer": float(characters)}
     numbered = [
         _normal(" ".join(f"{position}: {panel}" for position, panel in enumerate(panels, start=1)))
         for panels in (gold, candidate)
@@ -59,12 +53,9 @@ def text_scores(gold: Sequence[str], candidate: Sequence[str], rule: Rule) -> di
 
 def signature(task: str, rule: Rule) -> str:
     """The name of everything that changes a score's values."""
-    version = VERSION[rule]
-    if task == "Q7":
-        return f"panel_acc|rule:{rule}|v:{version}"
-    if task == "Q8":
-        return f"text_acc,wer,cer|rule:{rule}|lib:{LIBRARY}|v:{version}"
-    return f"labels|task:{task}|rule:{rule}|v:{version}"
+    metrics = {"Q7": "panel_acc", "Q8": "text_acc,wer,cer"}.get(task, f"labels|task:{task}")
+    library = f"|lib:{LIBRARY}" if task == "Q8" else ""
+    return f"{metrics}|rule:{rule}{library}|v:{VERSION[rule]}"
 
 
 ABSENT = ("missing", "failed")
@@ -117,27 +108,27 @@ def score_item(answers: ItemAnswers) -> Iterator[ScoreBuilder]:
     answers_no = rule == "paper" and first is not None and first.state == "ok"
     answers_no = answers_no and parse_labels("Q1", _text(first), rule) == ("No",)
     for task in GRADED:
-        response, context = responses.get(task), CONTEXT[rule].get(task)
-        before = responses.get(context or task)
         builder = answers.new_score(task, signature(task, rule))
         builder.gold = tuple(gold.values[task]) if task in gold.values else None
-        builder.responses = [responses.get(context or ""), response]
-        needed = task == "Q8" or rule == "released"  # under `paper` an answer to Q1 may be absent
+        text, context = _text(responses.get(task)), CONTEXT[rule].get(task)
+        before = responses.get(context or "")
+        builder.responses = [before, responses.get(task)]
+        if context and (task == "Q8" or rule == "released") and builder.state not in ABSENT:
+            state = "missing" if before is None else before.state  # under `paper` an answer to Q1 may be absent
+            builder.state = state if state in ABSENT else builder.state
         if builder.state in ABSENT:
             pass
-        elif needed and (before is None or before.state in ABSENT):
-            builder.state = before.state if before is not None else "missing"
         elif gated and task not in ("Q7", "Q8"):
-            builder.parsed = _read(task, _text(response), rule, gold)
+            builder.parsed = _read(task, text, rule, gold)
         elif answers_no and task in ("Q3", "Q4", "Q5"):
             builder.scored, builder.parsed = True, ("NA",)
         else:
             builder.scored = True
-            readable = rule == "released" or builder.state != "refused"  # under `paper` a refusal says nothing
+            refused = rule == "paper" and builder.state == "refused"  # a refusal says nothing
             if task == "Q8":
-                parsed, builder.metrics = _grade_text(_text(response) if readable else "", sequence, gold, rule)
+                parsed, builder.metrics = _grade_text("" if refused else text, sequence, gold, rule)
             else:
-                parsed = _read(task, _text(response), rule, gold) if readable else None
+                parsed = None if refused else _read(task, text, rule, gold)
             if task == "Q7":
                 builder.metrics = {"panel_acc": float(parsed == _gold_order(gold))}
             builder.set_parsed(parsed)

@@ -23,7 +23,7 @@ from punchline.benchmarks.prompts import prompts
 from punchline.benchmarks.request import question
 from punchline.benchmarks.score import ItemAnswers, ScoreBuilder, scores
 from punchline.benchmarks.task import Task
-from punchline.core.benchmark import Files, facets
+from punchline.core.benchmark import Files, load_on_demand
 from punchline.read.yes_no import yes_no
 from punchline.schema import Gold, ImageRef, Item, Request, Rule
 from punchline.stats.estimate import Estimate
@@ -40,7 +40,7 @@ METRICS = ("correct", "precision", "recall", "f1_hits", "f1_size")  # precision,
 LIBRARIES = {"pictures": ("pillow",)}
 PROMPTS = prompts(__package__)
 
-__getattr__ = facets(__name__)
+__getattr__ = load_on_demand(__name__)
 
 
 class Image(msgspec.Struct):

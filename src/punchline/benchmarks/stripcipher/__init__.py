@@ -13,7 +13,7 @@ Prompts are those of table 2, whose left edge is cut off in the text at hand ("[
 from __future__ import annotations
 
 from punchline.benchmarks.task import Task
-from punchline.core.benchmark import DEFAULT, facets
+from punchline.core.benchmark import DEFAULT, load_on_demand
 
 NAME = "stripcipher"
 TASKS = ("prediction", "comprehension", "reordering_choice", "reordering_generation")
@@ -43,4 +43,4 @@ CLOSED = TASKS  # answered by an option or an order
 METRICS = ("correct", "correct_as_places")  # of scores
 LIBRARIES = {"pictures": ("opencv-python-headless",)}  # whose version the results of a stage hang on
 
-__getattr__ = facets(__name__)
+__getattr__ = load_on_demand(__name__)

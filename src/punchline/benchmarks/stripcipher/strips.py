@@ -11,10 +11,9 @@ from typing import Annotated, Any, Literal, get_args
 
 import msgspec
 
-from punchline.benchmarks.annotations import content_of, json_rows
+from punchline.benchmarks.annotations import json_rows
 from punchline.benchmarks.stripcipher import FEWEST, MOST, REVIEWED, STRIPS
 from punchline.benchmarks.stripcipher.words import plain
-from punchline.errors import PunchlineError
 from punchline.schema import Record
 
 Category = Literal["Satirical", "Inspiring", "Touching", "Philosophical", "Critical", "Humorous"]  # table 9
@@ -26,12 +25,27 @@ def _text(description: str, **more: Any) -> msgspec.Meta:
     return msgspec.Meta(description=description, **more)
 
 
+def refuse(wrong: Mapping[str, object]) -> None:
+    """Raises ValueError for the first fault of a record that is true."""
+    if found := next(filter(wrong.get, wrong), None):
+        raise ValueError(found)
+
+
 class Choice(Record, frozen=True, kw_only=True):
     """A question with four options."""
 
     question: Annotated[str | None, _text("Asked after the published instruction; null: only that.")] = None
     options: Annotated[tuple[str, str, str, str], _text("All different; they are shown in seeded order.")]
     answer: Annotated[str, _text("The right one of the options, letter by letter.")]
+
+    def __post_init__(self) -> None:
+        wrong = {
+            "an option is empty": not all(option.strip() for option in self.options),
+            "an option has a line break: options are shown one a line": "".join(self.options).splitlines()[1:],
+            "two options say the same": len({plain(option) for option in self.options}) < len(self.options),
+            "the answer is none of the options": self.answer not in self.options,
+        }
+        refuse(wrong)
 
 
 class Texts(Record, frozen=True, kw_only=True):
@@ -41,6 +55,10 @@ class Texts(Record, frozen=True, kw_only=True):
     comprehension: Annotated[Choice | None, _text("What the strip tells and means.")] = None
     meaning: Annotated[str | None, _text("The implicit meaning; null: the comprehension answer (table 7).")] = None
     category: Annotated[Category | None, _text("Table 9.")] = None
+
+    def __post_init__(self) -> None:
+        empty = self.meaning is not None and not plain(self.meaning)
+        refuse({"the meaning is empty: null takes the answer of the comprehension question": empty})
 
 
 Side = Annotated[int, msgspec.Meta(ge=0)]
@@ -65,34 +83,21 @@ class Strip(Record, frozen=True, kw_only=True):
     credit: Annotated[str, _text("To be shown wherever the strip is.")]
     licence: Annotated[str, _text("Of the strip.")]
 
+    def __post_init__(self) -> None:
+        if isinstance(self.boxes, list):
+            wrong = {
+                f"{len(self.boxes)} boxes for {self.frames} frames": len(self.boxes) != self.frames,
+                "a box has no area: expected x1 < x2 and y1 < y2": any(
+                    x1 >= x2 or y1 >= y2 for x1, y1, x2, y2 in self.boxes
+                ),
+                "two frames have the same box": len({*self.boxes}) < len(self.boxes),  # one shows what is masked
+            }
+            refuse(wrong)
+
     @property
     def reviewed(self) -> Texts:
         """Its texts; empty ones where none are reviewed."""
         return self.texts or Texts()
-
-
-def _check(strip: Strip) -> tuple[str, str] | None:
-    """(field, what is wrong) of a record whose types are right."""
-    if isinstance(strip.boxes, list):
-        if len(strip.boxes) != strip.frames:
-            return "boxes", f"{len(strip.boxes)} boxes for {strip.frames} frames"
-        for place, (x1, y1, x2, y2) in enumerate(strip.boxes):
-            if x1 >= x2 or y1 >= y2:
-                return f"boxes[{place}]", f"({x1}, {y1}, {x2}, {y2}) is no box: expected x1 < x2 and y1 < y2"
-            if strip.boxes.index((x1, y1, x2, y2)) < place:  # the masked frame would be shown beside the blank
-                return f"boxes[{place}]", f"({x1}, {y1}, {x2}, {y2}) is another frame's box"
-    if strip.reviewed.meaning is not None and not plain(strip.reviewed.meaning):
-        return "texts.meaning", "the text is empty: null takes the answer of the comprehension question"
-    for task, choice in choices(strip).items():
-        if any(not option.strip() for option in choice.options):
-            return f"texts.{task}.options", "an option is empty"
-        if any(option.splitlines() != [option] for option in choice.options):
-            return f"texts.{task}.options", "an option has a line break: options are shown one a line"
-        if len({plain(option) for option in choice.options}) < len(choice.options):
-            return f"texts.{task}.options", "two options say the same"
-        if choice.answer not in choice.options:
-            return f"texts.{task}.answer", "the answer is none of the options"
-    return None
 
 
 @lru_cache(maxsize=4)
@@ -102,16 +107,12 @@ def read_strips(content: bytes) -> dict[str, Strip]:
     Raises PunchlineError naming file, record and field.
     """
     hint = "docs/stripcipher.md describes the format, docs/stripcipher.schema.json checks it"
-    strips = json_rows(content, Strip, file=STRIPS, key="item_id", ids=None, hint=hint)
-    for item_id, strip in strips.items():
-        if wrong := _check(strip):
-            raise PunchlineError(wrong[1], file=STRIPS, record=item_id, field=wrong[0], hint=hint)
-    return strips
+    return json_rows(content, Strip, file=STRIPS, key="item_id", ids=None, hint=hint)
 
 
 def strips_of(files: Mapping[str, bytes]) -> dict[str, Strip]:
     """The strips by item id, in the file's order. Raises PunchlineError as read_strips does."""
-    return read_strips(content_of(files, STRIPS))
+    return read_strips(files[STRIPS])
 
 
 def choices(strip: Strip) -> dict[str, Choice]:

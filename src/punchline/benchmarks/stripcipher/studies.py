@@ -18,7 +18,7 @@ from punchline.benchmarks.request import question
 from punchline.benchmarks.stripcipher import NAME, STRIPS
 from punchline.benchmarks.stripcipher import REVIEWED as TASKS
 from punchline.benchmarks.stripcipher.evaluation import answer_rows, offered
-from punchline.benchmarks.stripcipher.strips import Choice, read_strips
+from punchline.benchmarks.stripcipher.strips import read_strips
 from punchline.benchmarks.stripcipher.words import plain
 from punchline.benchmarks.study import read_studies
 from punchline.benchmarks.task import Task
@@ -122,16 +122,14 @@ def parse_drafts(requests: Sequence[Request], responses: Sequence[Response], mod
 
 def with_accepted(strips: bytes, accepted: Iterable[Accepted], file: str = STRIPS) -> str:
     """strips.json with accepted texts. Raises PunchlineError for an unknown strip and for texts that are refused."""
-    known = dict(read_strips(strips))
+    known = {item_id: msgspec.to_builtins(strip) for item_id, strip in read_strips(strips).items()}
     for item_id, task, texts, category in accepted:
         check_known(item_id, known, "no such strip", file=file, record=item_id)
-        strip = known[item_id]
-        reviewed = replace(strip.reviewed, category=category or strip.reviewed.category)
+        reviewed = known[item_id]["texts"] = known[item_id]["texts"] or {}
+        if category:
+            reviewed["category"] = category
         if texts:
-            before = getattr(reviewed, task)
-            choice = Choice(question=before and before.question, options=texts[:4], answer=texts[0])  # type: ignore[arg-type]
-            reviewed = replace(reviewed, **{task: choice})
-        known[item_id] = replace(strip, texts=reviewed)
+            reviewed[task] = (reviewed.get(task) or {}) | {"options": texts[:4], "answer": texts[0]}
     content = "[\n" + ",\n".join(msgspec.json.encode(strip).decode() for strip in known.values()) + "\n]\n"
     read_strips(content.encode())
     return content

@@ -14,7 +14,7 @@ figure 9 and the released gpt_eval.py.
 from __future__ import annotations
 
 from punchline.benchmarks.task import Task
-from punchline.core.benchmark import DEFAULT, facets
+from punchline.core.benchmark import DEFAULT, load_on_demand
 
 NAME = "yesbut"
 PROMPTS = (1, 2, 3)
@@ -49,4 +49,4 @@ CLOSED = OPTIONS = tuple(f"{kind}_{k}" for kind in CHOSEN for k in PROMPTS)  # a
 METRICS = ("correct", "r2", "bert", "bert_minilm", "gpt")  # of scores
 LIBRARIES = {"score": ("rouge-score",), "pictures": ("pillow",)}  # whose version the results of a stage hang on
 
-__getattr__ = facets(__name__)
+__getattr__ = load_on_demand(__name__)

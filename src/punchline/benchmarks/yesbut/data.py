@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 import msgspec
 
-from punchline.benchmarks.annotations import Filled, content_of, json_rows
+from punchline.benchmarks.annotations import Filled, json_rows
 from punchline.benchmarks.annotations import items as items_of
 from punchline.benchmarks.yesbut import ANNOTATIONS, CHOSEN, LENT, NAME
 from punchline.benchmarks.yesbut.options import options
@@ -47,7 +47,7 @@ class Lent(msgspec.Struct, frozen=True):
 
 
 def _comics(files: Files) -> dict[str, Comic]:
-    return json_rows(content_of(files, ANNOTATIONS), Comic, file=ANNOTATIONS, key="image_file")
+    return json_rows(files[ANNOTATIONS], Comic, file=ANNOTATIONS, key="image_file")
 
 
 def listing(files: Files) -> list[tuple[str, str, str]]:
@@ -60,17 +60,14 @@ def _lent(files: Files) -> dict[str, dict[str, str]]:
 
     Raises PunchlineError for one of a comic that the annotations do not have.
     """
-    lent = {
-        condition: {i: row.output for i, row in json_rows(files[name], Lent, file=name, key="image_file").items()}
-        for condition, name in LENT.items()
-        if name in files
-    }
-    known = set(_comics(files)) if any(lent.values()) else set()
-    for condition, by_id in lent.items():
-        for image_file in by_id.keys() - known:
-            hint = did_you_mean(image_file, known).rstrip() or "An id is a comic's image_file, such as 00001.jpg"
+    comics, lent = _comics(files), {}
+    for condition, name in LENT.items():
+        rows = json_rows(files.get(name, b"[]"), Lent, file=name, key="image_file")
+        lent[condition] = {image_file: row.output for image_file, row in rows.items()}
+        for image_file in rows.keys() - comics.keys():
+            hint = did_you_mean(image_file, comics).rstrip() or "An id is a comic's image_file, such as 00001.jpg"
             what = f"{ANNOTATIONS} has no such comic"
-            raise PunchlineError(what, file=LENT[condition], record=image_file, field="image_file", hint=hint)
+            raise PunchlineError(what, file=name, record=image_file, field="image_file", hint=hint)
     return lent
 
 

@@ -11,6 +11,7 @@ import pandas as pd
 
 from punchline.benchmarks.yesbut import CLOSED, KINDS, METRICS, NAME, PROMPTS, WRITTEN, dataset, ratings
 from punchline.core.benchmark import DEFAULT
+from punchline.scores import ItemColumn
 from punchline.stats.estimate import PERCENT, REAL
 from punchline.stats.functions import empty, items_of, mean, sd
 from punchline.tables.declare import Row, Table, collect, table
@@ -95,4 +96,5 @@ own_description = _by_condition("table3", DEFAULT, "chained")
 text_only = _by_condition("figure4", "text_oracle", TEXT_ONLY, "text_llava_7b")
 annotated_description = _by_condition("figure5", DEFAULT, "oracle")
 OF_ANSWERS = (all_tasks, own_description, text_only, annotated_description, ratings.rated)
-TABLES = collect(NAME, METRICS, {}, dataset.components, *OF_ANSWERS, dataset.figure8)
+ITEMS: dict[str, ItemColumn] = {}  # tables need no columns of items
+TABLES = collect(NAME, METRICS, ITEMS, dataset.components, *OF_ANSWERS, dataset.figure8)
