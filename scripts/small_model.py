@@ -8,13 +8,12 @@ The model is too small to judge anything; it exercises engines.
 
 from __future__ import annotations
 
-import fcntl
 import importlib.metadata
 import importlib.util
 import json
-import os
 import shutil
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -80,14 +79,11 @@ def build_smollm2(folder: Path) -> None:
 
 def build(write: Callable[[Path], None], folder: Path) -> None:
     """Replace `folder` by what `write` puts into an empty one, with a list of its files: whole or not at all."""
-    from punchline.files import MANIFEST, files_of, sync  # needs msgspec, which vLLM brings along
+    from punchline.files import MANIFEST, files_of  # needs msgspec, which vLLM brings along
 
     folder.parent.mkdir(parents=True, exist_ok=True)
-    lock = os.open(folder.parent, os.O_RDONLY)
-    fcntl.flock(lock, fcntl.LOCK_EX)  # one build at a time; what lies there then was left by one that was killed
-    made = folder.parent / f".{folder.name}.part"
-    shutil.rmtree(made, ignore_errors=True)
-    try:
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".") as temporary:
+        made = Path(temporary) / folder.name
         made.mkdir()
         with quiet():
             write(made)
@@ -95,20 +91,12 @@ def build(write: Callable[[Path], None], folder: Path) -> None:
             content = json.loads(file.read_bytes())
             if isinstance(content, dict) and any(key in content for key in NO_PART_OF_A_MODEL):
                 write_json(file, {key: value for key, value in content.items() if key not in NO_PART_OF_A_MODEL})
-        umask = os.umask(0)
-        os.umask(umask)
-        for file in made.iterdir():  # safetensors writes for its owner only
-            file.chmod(0o666 & ~umask)
+        for file in made.glob("*.safetensors"):
+            file.chmod(0o644)  # safetensors writes for its owner only
         write_json(made / MANIFEST, {"files": files_of(made)})
-        for path in (*made.iterdir(), made):
-            sync(path)
         if folder.exists():
             shutil.rmtree(folder)
         made.rename(folder)
-        sync(folder.parent)
-    finally:
-        shutil.rmtree(made, ignore_errors=True)
-        os.close(lock)
 
 
 def write_json(path: Path, content: dict[str, Any]) -> None:

@@ -43,6 +43,10 @@ def test_every_hop_is_asked_kept_and_audited(project: Project, server: Served) -
     project.snakemake(TABLE, "--forcerun", "respond", config=CONFIG)
     assert server.get("/counts") == counts
 
+    plain = CONFIG.replace("[oracle,chained]", "[oracle]")
+    project.snakemake("results/runs/plain/yesbut/table3.csv", config=f"{plain} run=plain")
+    assert "Not asked: chained" in (project.path / "results/runs/plain/yesbut/table3.md").read_text()
+
     # A description that is changed after the fact breaks what was asked on its ground.
     journal = data / "responses/yesbut/served.jsonl"
     content = journal.read_bytes()
@@ -54,12 +58,3 @@ def test_every_hop_is_asked_kept_and_audited(project: Project, server: Served) -
     assert any("served.jsonl, line " in finding["what"] for finding in report["findings"])
     named = {finding["path"] for finding in report["findings"] if finding["link"] == "journal"}
     assert named == {"data/responses/yesbut/served.jsonl"}, "later passes: their journals are intact"
-
-
-def test_unasked_conditions_are_said(project: Project, server: Served) -> None:
-    server.script(key=KEY)
-    config = "benchmarks=[yesbut] models=[served] scorers=null limit=2"
-    project.snakemake(TABLE, config=config)
-    assert not (project.path / "data/responses/yesbut/chained").exists()
-    notes = (project.path / TABLE).with_suffix(".md").read_text()
-    assert "Not asked: chained" in notes

@@ -12,13 +12,10 @@ import signal
 import subprocess
 import sys
 import time
-from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pytest
-from tests.asked import answers_in
+from tests.asked import answers_in, lines_of
 from tests.selected import selection_json
 
 from punchline.benchmarks import pixelhumor
@@ -30,169 +27,71 @@ from punchline.workflow.processes import SELECTION
 from .project import ROOT
 
 COMICS = 800  # 6,400 requests: a second or so of journalling
-WORDS = ("the", "cat", "sat", "on", "a", "mat", "and", "said", "no", "thanks", "I", "have", "had", "enough", "puns")
+RESPONSES = Path("data/responses/pixelhumor")
 
 
-class Script:
-    """The job `respond` of one model, run in a folder of its own."""
-
-    def __init__(self, made: Path, folder: Path) -> None:
-        self.folder = folder
-        self.environment = os.environ | {SELECTION: project(made, folder)}
-        self.said = ""  # by the last run, on standard error
-
-    def start(self) -> subprocess.Popen[str]:
-        pipes: Any = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "text": True}
-        command = [sys.executable, str(ROOT / "scripts/stage.py"), "respond", "m", "all"]
-        return subprocess.Popen(command, cwd=self.folder, env=self.environment, start_new_session=True, **pipes)
-
-    def finish(self) -> None:
-        """Run to the end."""
-        child = self.start()
-        _, self.said = child.communicate()
-        assert child.returncode == 0, self.said
-
-    def kill(self, moment: Callable[[], bool]) -> bool:
-        """Run, and kill the whole process group at a moment; False when the run ended well before it."""
-        child = self.start()
-        while child.poll() is None and not moment():
-            time.sleep(0.0005)
-        if child.poll() is None:
-            os.killpg(child.pid, signal.SIGKILL)
-        _, self.said = child.communicate()
-        assert child.returncode in (0, -signal.SIGKILL), self.said
-        return child.returncode != 0
-
-
-def kill_for_sure(
-    script: Script,
-    moment: Callable[[], Callable[[], bool]],
-    undo: Callable[[], object],
-    landed: Callable[[], bool] = lambda: True,
-) -> None:
-    """Kill a run at a moment. A machine that is quick just then may end the run before: undone, it is tried again."""
-    for _ in range(20):
-        if script.kill(moment()) and landed():
-            return
-        undo()
-    raise AssertionError("every run ended before it could be killed")
-
-
-def size(path: Path) -> int:
-    return path.stat().st_size if path.exists() else 0
-
-
-def parts(folder: Path) -> list[Path]:
-    """Files that were being written."""
-    return [path for path in folder.rglob("*.part") if path.is_file()]
-
-
-def writing(folder: Path) -> Callable[[], bool]:
-    """The moment at which a new file is being written."""
-    before = set(parts(folder))
-    return lambda: bool(set(parts(folder)) - before)
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Items, gold, requests, and a model's answers: what infer and grade read."""
-    folder = tmp_path_factory.mktemp("made")
-    rng = random.Random(20)
-    items, golds, answers = [], [], {}
-    for n in range(COMICS):
-        name = f"xkcd_{n}"
-        items.append(Item(benchmark="pixelhumor", item_id=name, source="xkcd", cluster=name, missing="not fetched"))
-        first, second = (" ".join(rng.choices(WORDS, k=12)) for _ in range(2))
-        values: dict[str, Any] = {"Q1": ["Yes"], "Q2": ["Absent"], "Q3": ["1"], "Q4": ["Text"], "Q5": ["Pun"]}
-        values |= {"panel_sequence": "1, 2", "text": f"1: {first}\n2: {second}", "number_of_panels": 2}
-        values |= {"potentially_harmful": "non-harm"}
-        golds.append(Gold(benchmark="pixelhumor", item_id=name, values=values))
-        output = {"Q1": rng.choice(("Yes", "No")), "Q2": "Absent", "Q3": "2", "Q4": "Both", "Q5": "Pun, Dark"}
-        order = rng.choice(("1, 2", "2, 1"))
-        answers[name] = {**output, "Q6": "Yes.", "panel_sequence": order, "text": f"1: {second}\n2: {first}"}
+def project(folder: Path) -> Path:
+    """A project of one model with released answers, up to the requests."""
+    names = [f"xkcd_{n}" for n in range(COMICS)]
+    items = [
+        Item(benchmark="pixelhumor", item_id=name, source="xkcd", cluster=name, missing="not fetched") for name in names
+    ]
     write_records(folder / "data/items/pixelhumor/items.jsonl", items)
+    golds = [Gold(benchmark="pixelhumor", item_id=name, values={"potentially_harmful": "non-harm"}) for name in names]
     write_records(folder / "data/items/pixelhumor/gold.jsonl", golds)
     requests = [request for item in items for request in pixelhumor.requests(item)]
     write_table(folder / "data/requests/pixelhumor.parquet", requests, Request)
-    (folder / "answers.json").write_text(json.dumps(answers))
+    answers = {"Q1": "Yes", "Q2": "Absent", "Q3": "2", "Q4": "Both", "Q5": "Pun, Dark", "Q6": "Yes."}
+    answers |= {"panel_sequence": "1, 2", "text": "1: a cat sat on a mat\n2: no thanks"}
+    (folder / "answers.json").write_text(json.dumps(dict.fromkeys(names, answers)))
+    shutil.copytree(ROOT / "config", folder / "config")
+    (folder / "config/model/m.yaml").write_text("engine: replay\nformat: pixelhumor\npath: answers.json\n")
     return folder
 
 
-def project(made: Path, folder: Path) -> str:
-    """A project in a folder of its own, up to the requests; the selection of one model, as scripts take it."""
-    folder.mkdir()
-    (folder / "data").mkdir()
-    for name in ("data/items", "data/requests", "answers.json"):
-        (folder / name).symlink_to(made / name)
-    shutil.copytree(ROOT / "config", folder / "config")
-    (folder / "config/model/m.yaml").write_text("engine: replay\nformat: pixelhumor\npath: answers.json\n")
-    return selection_json(folder, models=["m"], benchmarks=["pixelhumor"], scorers=None)
+def respond(folder: Path, kill_at: int | None = None) -> str:
+    """What the job `respond` says; killed with its group when the journal has that many bytes."""
+    selection = selection_json(folder, models=["m"], benchmarks=["pixelhumor"], scorers=None)
+    journal, environment = folder / RESPONSES / "m.jsonl", os.environ | {SELECTION: selection}
+    command = [sys.executable, str(ROOT / "scripts/stage.py"), "respond", "m", "all"]
+    pipes: Any = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen(command, cwd=folder, env=environment, start_new_session=True, **pipes) as job:
+        while kill_at is not None and job.poll() is None and not (journal.exists() and size(journal) >= kill_at):
+            time.sleep(0.0005)
+        if kill_at is not None:
+            os.killpg(job.pid, signal.SIGKILL)
+        said = str(job.communicate()[1])
+    assert job.returncode == (0 if kill_at is None else -signal.SIGKILL), said
+    return said
 
 
-@pytest.fixture(scope="module")
-def inferred(made: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run of infer that nothing disturbed."""
-    folder = tmp_path_factory.mktemp("inferred") / "p"
-    Script(made, folder).finish()
-    return folder / "data" / "responses" / "pixelhumor"
+def size(path: Path) -> int:
+    return path.stat().st_size
 
 
-def test_infer_goes_on(made: Path, inferred: Path, tmp_path: Path) -> None:
-    script = Script(made, tmp_path / "p")
-    responses = script.folder / "data" / "responses" / "pixelhumor"
-    journal, snapshot = responses / "m.jsonl", responses / "m.parquet"
-    whole, newline = size(inferred / "m.jsonl"), b"\n"
-    rng = random.Random(21)
+def test_asking_goes_on(tmp_path: Path) -> None:
+    undisturbed, folder = project(tmp_path / "undisturbed"), project(tmp_path / "p")
+    respond(undisturbed)
+    whole = undisturbed / RESPONSES / "m.jsonl"
+    journal, index = (folder / RESPONSES / f"m.{end}" for end in ("jsonl", "parquet"))
+    rng, before = random.Random(21), b""
     for turn in range(4):
-        before = journal.read_bytes() if journal.exists() else b""
-        end = len(before) + rng.randrange(1, (whole - len(before)) // 3)
-        seen = 0
-
-        def growing(end: int = end) -> Callable[[], bool]:
-            nonlocal seen
-            seen = 0
-
-            def grown() -> bool:
-                nonlocal seen
-                seen = max(seen, size(journal))
-                return seen >= end
-
-            return grown
-
-        def undo(before: bytes = before) -> None:
-            journal.write_bytes(before)
-            snapshot.unlink()
-
-        kill_for_sure(script, growing, undo, lambda: not snapshot.exists())
+        said = respond(folder, len(before) + rng.randrange(1, (size(whole) - len(before)) // 3))
         content = journal.read_bytes()
-        assert len(content) >= seen and content.startswith(before[: before.rfind(b"\n") + 1])
-        assert f" {before.count(newline):,} answered before," in script.said  # none of them was asked again
-        assert answers_in(journal) and not snapshot.exists()
-        if turn == 1:  # what a power failure may take besides: all that came after the last group commit
+        assert content.startswith(before[: before.rfind(b"\n") + 1]) and not index.exists()
+        answered = before.count(b"\n")
+        assert f" {answered:,} answered before," in said  # none of them was asked again
+        if turn == 1:  # what a power failure may take besides: all that came after the last commit
             os.truncate(journal, len(content) - rng.randrange(1, 3_000))
-
-    kill_for_sure(script, lambda: writing(responses), snapshot.unlink, lambda: not snapshot.exists())
-    assert not snapshot.exists()
-    answered = journal.read_bytes()
-    assert answered.count(b"\n") == COMICS * 8
-    script.finish()
-    assert journal.read_bytes() == answered and f"{COMICS * 8:,} answered before, 0 to ask" in script.said
-
-    answers = answers_in(journal)
-    records = [json.loads(line)["record"] for line in answered.splitlines()]
-    keys = Counter((record["request_id"], record["model_key"]) for record in records)
-    assert set(keys.values()) == {1} and keys.keys() == answers.keys() and len(keys) == COMICS * 8
-    requests = read_table(made / "data/requests/pixelhumor.parquet", Request)
-    assert {key for key, _ in keys} == {request.request_id for request in requests}
-    assert answered == (inferred / "m.jsonl").read_bytes()
-    assert snapshot.read_bytes() == (inferred / "m.parquet").read_bytes()
-    assert len(read_table(snapshot, Response)) == COMICS * 8
-    assert sorted(path.name for path in responses.glob("[!.]*")) == ["m.jsonl", "m.parquet", "m.parquet.made.json"]
-    record = (inferred / "m.parquet.made.json").read_bytes()
-    assert (responses / "m.parquet.made.json").read_bytes() == record
-    script.finish()
-    assert "up to date" in script.said and "to ask" not in script.said
-    assert journal.read_bytes() == answered and (responses / "m.parquet.made.json").read_bytes() == record
+        before = journal.read_bytes()
+    respond(folder)
+    assert journal.read_bytes() == whole.read_bytes()
+    assert len(lines_of(journal)) == len(answers_in(journal)) == COMICS * 8
+    for name in ("m.parquet", "m.parquet.made.json"):
+        assert (folder / RESPONSES / name).read_bytes() == (undisturbed / RESPONSES / name).read_bytes()
+    assert len(read_table(index, Response)) == COMICS * 8
+    said = respond(folder)
+    assert "up to date" in said and "to ask" not in said and journal.read_bytes() == whole.read_bytes()
 
 
 def test_leftovers_go_and_files_that_are_being_written_stay(tmp_path: Path) -> None:
@@ -204,7 +103,6 @@ def test_leftovers_go_and_files_that_are_being_written_stay(tmp_path: Path) -> N
         with replacing(tmp_path / "a") as file, replacing(tmp_path / "b") as second:
             file.write(b"1")
             second.write(b"2")
-            assert len(parts(tmp_path)) == 3
             assert locked.exists() and not leftover.exists() and not other.exists()
     assert sorted(path.name for path in tmp_path.iterdir()) == [".c.x.part", "a", "b"]
     assert (tmp_path / "a").read_bytes() + (tmp_path / "b").read_bytes() == b"12"

@@ -1,6 +1,7 @@
 """A server in this process whose every reply a test writes: for replies that no honest server sends."""
 
 import json
+import ssl
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -89,9 +90,13 @@ def running(server: AnyServer) -> Iterator[AnyServer]:
         server.server_close()
 
 
-def scripted(answer: Answer) -> AbstractContextManager[Scripted]:
+def scripted(answer: Answer, tls: ssl.SSLContext | None = None) -> AbstractContextManager[Scripted]:
     """A server that replies as `answer` says."""
-    return running(Scripted(answer))
+    server = Scripted(answer)
+    if tls is not None:
+        server.socket = tls.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
+        server.url = server.url.replace("http", "https")
+    return running(server)
 
 
 def completion(text: Any, **more: Any) -> dict[str, Any]:
