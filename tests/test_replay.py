@@ -93,12 +93,6 @@ def test_identity_is_the_content_not_the_path(good: Path, tmp_path: Path) -> Non
     assert key(moved, 0) != key(good, 0)
 
 
-def test_path_is_relative_to_the_working_directory(good: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(good.parent)
-    (response,) = replay.engine(card("gpt.json"), seed=0).answer([request("Q1")], {}, "key")
-    assert response.text == "Yes"
-
-
 @pytest.mark.parametrize(
     ("content", "expected"),
     [
@@ -141,14 +135,14 @@ def test_nothing_to_select(good: Path) -> None:
         list(replay.engine(card(good, select={"model": "gpt-4o"}), seed=0).answer([request("Q1")], {}, "key"))
 
 
-_KEYS = st.sampled_from(["Q1", "Q9", "text"])
 _VALUES = st.recursive(
     st.none() | st.booleans() | st.floats() | st.integers() | st.text(st.characters()),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_KEYS, inner, max_size=3),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["Q1", "Q9"]), inner, max_size=3),
     max_leaves=6,
 )
-_TASKS = st.dictionaries(st.sampled_from(["Q1", "text"]), _VALUES, max_size=2)
-_COMICS = st.dictionaries(st.text(st.characters()), _TASKS)
+_COMICS = st.dictionaries(
+    st.text(st.characters()), st.dictionaries(st.sampled_from(["Q1", "text"]), _VALUES, max_size=2)
+)
 
 
 @settings(max_examples=200)
@@ -159,9 +153,8 @@ def test_any_content_is_read_or_refused(content: bytes) -> None:
     except PunchlineError as error:
         assert str(error).startswith("gpt.json")
     else:
-        for tasks in answers.values():
-            assert set(tasks) <= {f"Q{n}" for n in range(1, 9)}
-            assert all(text is None or text.encode() is not None for text in tasks.values())
+        assert all(set(tasks) <= {f"Q{n}" for n in range(1, 9)} for tasks in answers.values())
+        assert all(text is None or text.encode() for tasks in answers.values() for text in tasks.values() if text != "")
 
 
 _TASKS = dict(zip(PIXELHUMOR.Comic.__struct_encode_fields__, PIXELHUMOR.Comic.__struct_fields__, strict=True))

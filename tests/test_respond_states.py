@@ -31,7 +31,6 @@ from punchline.core.storage import intact, read_table, write_table
 from punchline.errors import PunchlineError
 from punchline.fetch import commands
 from punchline.jobs import run_job
-from punchline.journal import Shard
 from punchline.respond import respond
 from punchline.schema import ModelCard, Request, Response, Text
 from punchline.scores import read_scores
@@ -270,9 +269,3 @@ def test_nobody_is_asked_twice_and_nothing_is_lost(
                 world.run(which, shards, number, retry=what == "retry")
         for run in LIMITS:
             world.run(run, 1)
-
-
-def test_shards_of_the_demo_each_have_items() -> None:
-    """The test above means something for three shards."""
-    ids = [f"comic_{number}" for number in range(20)]
-    assert all(any(Shard(number, 3).has(item_id) for item_id in ids) for number in (1, 2, 3))

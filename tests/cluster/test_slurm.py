@@ -1,13 +1,11 @@
 """The graph on a real SLURM, through profiles/slurm as shipped; only the pause between status queries is shorter."""
 
-import os
 import re
 import secrets
 import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -45,11 +43,6 @@ def select(project: Project, models: str) -> None:
     run = project.path / "config/run.yaml"
     text = re.sub(r"^models: .*$", f"models: [{models}]", run.read_text(), flags=re.MULTILINE)
     run.write_text(re.sub(r"^limit: .*$", "limit: 8", text, flags=re.MULTILINE))
-
-
-def lines(project: Project, journal: str = JOURNAL) -> int:
-    path = project.path / journal
-    return path.read_bytes().count(b"\n") if path.exists() else 0
 
 
 def asked_of_slurm(said: str) -> dict[str, str]:
@@ -90,20 +83,23 @@ def project(slurm: None, tmp_path_factory: pytest.TempPathFactory) -> Project:
 @pytest.fixture(scope="module")
 def cancelled(project: Project) -> tuple[bytes, str]:
     """A run whose model is cancelled while it answers: the journal just after that, and all that the run said."""
-    return cancelled_run(project, lambda: lines(project) >= 4, r"^(\d+) RUNNING \S*slow_all$")
+    return cancelled_run(project, JOURNAL, 4, r"^(\d+) RUNNING \S*slow_all$")
 
 
-def cancelled_run(project: Project, moment: Callable[[], bool], job: str) -> tuple[bytes, str]:
-    """A run of which a job is cancelled at a moment: the journal when the job is gone, and all that the run said."""
+def cancelled_run(project: Project, name: str, least: int, job: str) -> tuple[bytes, str]:
+    """A run of which a job is cancelled when its journal has that many lines.
+
+    The journal when the job is gone, and all that the run said.
+    """
     command = [sys.executable, "-m", "snakemake", "--profile", "profiles/slurm", TABLE]
-    environment, journal = project.environment | {"OPENAI_API_KEY": KEY}, project.path / JOURNAL
+    environment, journal = project.environment | {"OPENAI_API_KEY": KEY}, project.path / name
     said_by = project.path.parent / "said"
     with said_by.open("w") as out:
         run = subprocess.Popen(
             command, cwd=project.path, env=environment, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT
         )
         try:
-            while not moment():
+            while not journal.exists() or journal.read_bytes().count(b"\n") < least:
                 assert run.poll() is None, said_by.read_text()
                 time.sleep(0.1)
             queue = ran("squeue", "-h", "-o", "%i %T %k", check=True)
@@ -112,12 +108,11 @@ def cancelled_run(project: Project, moment: Callable[[], bool], job: str) -> tup
             ran("scancel", *running, check=True)
             while ran("squeue", "-h", "-t", "R,CG", "-j", *running).stdout.strip():
                 time.sleep(0.1)
-            left = journal.read_bytes() if journal.exists() else b""
+            left = journal.read_bytes()
             assert run.wait(timeout=1200) == 0, said_by.read_text()
         finally:
-            if run.poll() is None:
-                run.terminate()
-                run.wait(timeout=60)
+            run.terminate()
+            run.wait(timeout=60)
     return left, said_by.read_text()
 
 
@@ -156,26 +151,20 @@ def test_keys_are_written_nowhere_and_no_process_is_left(project: Project, cance
     assert working_in(project.path) == []
 
 
-def test_a_second_run_does_nothing(project: Project, cancelled: tuple[bytes, str]) -> None:
-    before = (project.path / JOURNAL).read_bytes()
-    output = project.run(sys.executable, "-m", "snakemake", "--profile", "profiles/slurm", TABLE)
-    assert "Nothing to be done" in output.stdout + output.stderr
-    assert (project.path / JOURNAL).read_bytes() == before
-
-
 @pytest.mark.usefixtures("cancelled")
 def test_dvc_repro_is_the_same_graph(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     before = (project.path / JOURNAL).read_bytes()
+    output = project.run(sys.executable, "-m", "snakemake", "--profile", "profiles/slurm", TABLE)
+    assert "Nothing to be done" in output.stdout + output.stderr
     select(project, "random, slow")
     monkeypatch.setenv("SNAKEMAKE_PROFILE", "profiles/slurm")
-    output = project.dvc("repro")
-    assert asked_of_slurm(output).keys() == {"respond/random_all"}, "all else was there, or takes seconds"
-    assert {"respond", "score", "tables_pixelhumor"} <= set(jobs(output))
+    said = project.dvc("repro")
+    assert asked_of_slurm(said).keys() == {"respond/random_all"}, "all else was there, or takes seconds"
+    assert {"respond", "score", "tables_pixelhumor"} <= set(jobs(said))
     assert (project.path / JOURNAL).read_bytes() == before
     monkeypatch.delenv("SNAKEMAKE_PROFILE")
     assert project.to_run("all") == set(), "a machine without SLURM has nothing to do after it"
     assert "Data and pipelines are up to date" in project.dvc("repro")
-    assert os.environ.get("SNAKEMAKE_PROFILE") is None
 
 
 SHARDS = "data/responses/pixelhumor/shards/slow"
@@ -189,7 +178,7 @@ def test_four_shards_one_of_them_cancelled(project: Project) -> None:
     select(project, "slow")
     git(project, "commit", "-qam", "shards")
     second = r"^(\d+) RUNNING \S*respond\S*slow\S*2-of-4$"
-    _, output = cancelled_run(project, lambda: lines(project, f"{SHARDS}/2-of-4.jsonl") >= 2, second)
+    _, output = cancelled_run(project, f"{SHARDS}/2-of-4.jsonl", 2, second)
     assert output.count("Trying to restart job") == 1
     known = asked_of_slurm(output)
     names = {name for name in known if "slow" in name}

@@ -128,7 +128,7 @@ def has_learnt(recipe: Recipe, corpus: Corpus, folder: Path) -> list[Request]:
     requests, targets = [one.request for one in examples], [one.target for one in examples]
     assert answers("tiny-qwen2-vl-hummus", requests, images, adapter=recipe.name) == targets
     base = answers("tiny-qwen2-vl-transformers", requests, images)
-    assert [said for said, right in zip(base, targets, strict=True) if said == right] == []
+    assert not [said for said, right in zip(base, targets, strict=True) if said == right]
     return requests
 
 
@@ -156,34 +156,25 @@ def test_the_manifest_says_what_was_trained_on(in_learnt: Path, pairs: Corpus) -
     assert Recipe(**result.recipe | parts) == read_recipe("tiny-hummus")
 
 
-def test_the_key_of_answers_follows_the_adapter(in_learnt: Path) -> None:
+def test_the_key_of_answers_follows_the_adapter_and_a_job_that_runs_again_trains_nothing(
+    in_learnt: Path, pairs: Corpus, capfd: pytest.CaptureFixture[str]
+) -> None:
     def key_of(name: str) -> str:
         card = read_card(name)
         return engines.model_key(engines.load(card, 0), card, "hummus")
 
-    keys = {key_of("tiny-qwen2-vl-hummus"), key_of("tiny-qwen2-vl-transformers")}
-    manifest = adapters.manifest_of("tiny-hummus")
-    aside = manifest.rename(manifest.with_suffix(".aside"))
-    keys.add(key_of("tiny-qwen2-vl-hummus"))
-    aside.rename(manifest)
-    assert len(keys) == 3
-
-
-def test_a_job_that_runs_again(in_learnt: Path, pairs: Corpus, capfd: pytest.CaptureFixture[str]) -> None:
-    """It trains nothing."""
-    before = digests("tiny-hummus")
+    before, keys = digests("tiny-hummus"), {key_of("tiny-qwen2-vl-hummus"), key_of("tiny-qwen2-vl-transformers")}
     adapters.manifest_of("tiny-hummus").unlink()  # as Snakemake does before a job
+    assert len({*keys, key_of("tiny-qwen2-vl-hummus")}) == 3
     learn(read_recipe("tiny-hummus"), pairs)
-    assert "was trained before" in capfd.readouterr().err
-    assert digests("tiny-hummus") == before
+    assert "was trained before" in capfd.readouterr().err and digests("tiny-hummus") == before
 
 
 def test_changed_files_and_another_base_are_refused(in_learnt: Path, pairs: Corpus, tiny: Path) -> None:
     examples, images = asked_of(read_recipe("tiny-hummus"), pairs, in_learnt / "made")
     requests = [examples[0].request]
     shutil.copytree(tiny, in_learnt / "data" / "models" / "another")
-    output = r"field id: the adapter tiny-hummus was trained on data/models/tiny-qwen2"
-    with pytest.raises(PunchlineError, match=output):
+    with pytest.raises(PunchlineError, match="field id: the adapter tiny-hummus was trained on data/models/tiny-qwen2"):
         answers("tiny-qwen2-vl-hummus", requests, images, id="data/models/another")
     weights = adapters.folder_of("tiny-hummus") / adapters.WEIGHTS
     content = weights.read_bytes()
@@ -215,15 +206,13 @@ def test_loss_is_on_the_answers_tokens_only(encoded: tuple[Loaded, list[Encoded]
     tensors, labels = with_answers(loaded, chosen)
     width = labels.shape[1]
     for row, one in enumerate(chosen):
-        left = [int(label) for label in labels[row] if label != IGNORED]
-        assert left == one.answer and left[-1] in loaded.ends
-        assert loaded.decode(left) == one.example.target
+        assert [int(label) for label in labels[row] if label != IGNORED] == one.answer
+        assert one.answer[-1] in loaded.ends and loaded.decode(one.answer) == one.example.target
         page = tensors["input_ids"][row][tensors["attention_mask"][row].bool()].tolist()
         prompt = loaded.read([one.prompt]).tensors["input_ids"][0].tolist()
         assert page == [*prompt, *one.answer]  # what the engine asks with, then the answer
         there = tensors["attention_mask"][row][-width:].tolist()
         assert there == [1] * len(one.answer) + [0] * (width - len(one.answer))
-    assert tensors["input_ids"].shape == tensors["attention_mask"].shape
 
 
 def test_the_loss_is_the_models_own_and_that_of_a_batch_the_sum(encoded: tuple[Loaded, list[Encoded]]) -> None:
@@ -281,12 +270,6 @@ def test_killed_and_started_again_it_is_the_same(root: Path, project: Path, pair
     done = run(root, 0)
     assert done.returncode == 0, done.stderr
     whole = digests("tiny-hummus")
-    result = adapters.trained("tiny-hummus")
-    assert result is not None and set(result.parts) == {
-        *result.parts["naming"].examples,
-        "classification",
-        "image_label",
-    }
     shutil.rmtree(adapters.FOLDER)
 
     assert run(root, 1).returncode == -signal.SIGKILL
@@ -308,11 +291,7 @@ def test_a_damaged_or_foreign_checkpoint_is_not_gone_on_from(
     third = learn(a_recipe(epochs=1, items=2), pairs)
     assert "damaged or of another training" in capfd.readouterr().err
     assert second.files == third.files != first.files
-
-
-def test_two_trainings_at_a_time_are_refused(project: Path, pairs: Corpus) -> None:
-    work = Path(f"{adapters.folder_of('tiny-hummus')}.work")
-    with exclusive_lock(work, ""), pytest.raises(PunchlineError, match="another process is training this"):
+    with exclusive_lock(checkpoint.parent, ""), pytest.raises(PunchlineError, match="another process is training this"):
         learn(a_recipe(epochs=1), pairs)
 
 
