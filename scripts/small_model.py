@@ -59,16 +59,12 @@ def build_smollm2(folder: Path) -> None:
     backend.pre_tokenizer = pre_tokenizers.Sequence(
         [pre_tokenizers.Digits(individual_digits=True), pre_tokenizers.ByteLevel(add_prefix_space=False)]
     )
-    tokenizer = PreTrainedTokenizerFast(
-        tokenizer_object=backend,
-        bos_token=read.bos_token,
-        eos_token=read.eos_token,
-        unk_token=read.unk_token,
-        pad_token=read.pad_token,
-        clean_up_tokenization_spaces=False,
-        model_max_length=model.config.max_position_embeddings,
-        padding_side="left",
+    special = {f"{kind}_token": getattr(read, f"{kind}_token") for kind in ("bos", "eos", "unk", "pad")}
+    length, about = (
+        model.config.max_position_embeddings,
+        {"clean_up_tokenization_spaces": False, "padding_side": "left"},
     )
+    tokenizer = PreTrainedTokenizerFast(tokenizer_object=backend, model_max_length=length, **special, **about)
     tokenizer.chat_template = read.chat_template
     tokenizer.save_pretrained(folder)
     file = folder / "tokenizer_config.json"  # by the name that versions 4 and 5 know

@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, cast
 
 import cv2
 import msgspec
@@ -161,8 +161,7 @@ def _by_task(engine: Baseline, request: Request, look: Callable[[], Any]) -> str
     if request.task not in benchmark.TASKS or not hasattr(module, "baseline"):
         return None
     looking = (look,) if hasattr(module, "look") else ()
-    text: str | None = module.baseline(engine.baseline, request, draw, *looking)
-    return text
+    return cast("str | None", module.baseline(engine.baseline, request, draw, *looking))
 
 
 def _by_words(engine: Baseline, request: Request, look: Callable[[], Any]) -> str | None:
@@ -171,12 +170,10 @@ def _by_words(engine: Baseline, request: Request, look: Callable[[], Any]) -> st
     wording, threshold = facet(request.benchmark, "wording"), engine.options.threshold
     if wording is None:
         return None
-    text: str | None = None
     if threshold is None:
-        text = wording.echo(prompt)
-    elif compared := wording.compared(prompt):
-        text = wording.verdict(overlap(*compared), threshold)
-    return text
+        return cast("str | None", wording.echo(prompt))
+    compared = wording.compared(prompt)
+    return cast("str | None", wording.verdict(overlap(*compared), threshold)) if compared else None
 
 
 def _constant(engine: Baseline, request: Request, look: Callable[[], Any]) -> str | None:

@@ -243,10 +243,10 @@ class OpenAI(engines.Engine):
     ) -> Response:
         """A response made of a reply. Raises PunchlineError when another model answered than was asked for."""
         self.check_model(reply.model)
-        served = {"model": reply.model, "system_fingerprint": reply.fingerprint}
+        fields = msgspec.structs.asdict(reply)
+        served = {name: fields.pop(name) for name in ("model", "system_fingerprint")}
         effective = {**chat.flat(sent), **{k: v for k, v in served.items() if v is not None}}
-        fields = {name: getattr(reply, name) for name in ("text", "reasoning", "reason", "finish_reason", "usage")}
-        return self.response(request, model_key, reply.state, **fields, effective=effective, **about)
+        return self.response(request, model_key, effective=effective, **{**fields, **about})
 
     def check_model(self, served: str | None) -> None:
         """Raises PunchlineError when the server names another model than was asked for. A server without a key may

@@ -188,7 +188,7 @@ class _Run:
             try:
                 if reply.status_code == 200:
                     answer = chat.read_reply(content)
-                    call_id = reply.request_id or answer.id
+                    call_id = reply.request_id or answer.provider_id
                     return self.engine.answered(request, self.model_key, answer, sent, provider_id=call_id)
                 refusal = chat.read_refusal(reply.status_code, content)
                 kind, words = chat.judge(refusal, sent)[0], str(refusal)
@@ -218,7 +218,7 @@ class _Run:
 
     def _wait(self, batch: Batch) -> openai.types.Batch:
         """The batch as the provider has it, once it has ended. Raises PunchlineError for one that does not."""
-        status, until = None, monotonic() + self.engine.options.batch_wait
+        until = monotonic() + self.engine.options.batch_wait
 
         async def look(client: AsyncOpenAI) -> openai.types.Batch | None:
             try:
@@ -236,13 +236,10 @@ class _Run:
                 what = f"the provider does not know batch {batch.id} any more"
                 hint = "Run again: its requests are then asked, and paid, anew"
                 raise self.engine.wrong(what, field="batch", hint=hint)
-            word = chat.one_line(str(current.status), self.engine.key)
-            if current.status != status:
-                status = current.status
-                log_line(f"{self.engine.card.name}: batch {batch.id} is {word}")
-            if status in ENDED:
+            if current.status in ENDED:
                 return current
             if monotonic() > until:
+                word = chat.one_line(str(current.status), self.engine.key)
                 hint = "Run again to go on waiting: it is kept, and not paid twice"
                 what = f"batch {batch.id} has not ended after {self.engine.options.batch_wait:,.0f} s ({word})"
                 raise self.engine.wrong(what, field="batch_wait", hint=hint)

@@ -137,12 +137,11 @@ class Calls:
         self.pace.pause(fault.wait)  # of all calls
         unreachable = fault.kind == "unreachable"
         never_reached = unreachable and not self.answers and monotonic() - self.began > FIRST_CONTACT_S
-        if tries >= self.most_tries[fault.kind] or never_reached:
-            if unreachable and before == self.answers:
-                what = f"the server cannot be reached: {self.engine.base_url}: {fault.words}"
-                self._end(what, "Check `base_url`, and that the server runs")
-            return False
-        return True
+        is_last = tries >= self.most_tries[fault.kind] or never_reached
+        if is_last and unreachable and before == self.answers:
+            what = f"the server cannot be reached: {self.engine.base_url}: {fault.words}"
+            self._end(what, "Check `base_url`, and that the server runs")
+        return not is_last
 
     async def answer(
         self, requests: Sequence[Request], images: Mapping[str, Path], model_key: str, put: pace.Put[Response]
@@ -180,7 +179,7 @@ class Calls:
             used = reply.usage
             self.pace.answered(tokens, reserved, used.prompt and used.prompt + (used.completion or 0))
             about = {"latency_s": round(monotonic() - began, 4)}
-            call_id = raw.headers.get("x-request-id") or reply.id
+            call_id = raw.headers.get("x-request-id") or reply.provider_id
             return engine.answered(request, model_key, reply, sent, provider_id=call_id, **about)
 
         outcome = await self.call(post, self.options.timeouts.total, sent, tokens)

@@ -50,8 +50,8 @@ class Reply(msgspec.Struct, frozen=True, kw_only=True):
     finish_reason: str | None = None
     usage: Usage = Usage()
     model: str | None = None  # that the server says it used
-    fingerprint: str | None = None
-    id: str | None = None
+    system_fingerprint: str | None = None
+    provider_id: str | None = None
 
 
 class Unusable(Exception):
@@ -124,9 +124,9 @@ def read_reply(content: bytes, *, streamed: bool = False) -> Reply:
         raise Unusable("no message in the body")
     word = _text(choice.get("finish_reason"))
     finish = None if word is None else finish_of(word)
-    named = {"model": "model", "fingerprint": "system_fingerprint", "id": "id"}
-    about: dict[str, Any] = {field: _text(body.get(name)) for field, name in named.items()}
-    about |= {"finish_reason": finish, "usage": _usage(_object(body.get("usage")))}
+    about: dict[str, Any] = {"finish_reason": finish, "usage": _usage(_object(body.get("usage")))}
+    about |= {"provider_id": _text(body.get("id"))}
+    about |= {name: _text(body.get(name)) for name in ("model", "system_fingerprint")}
     text, refusal = _joined(message.get("content")), _text(message.get("refusal"))
     if finish == FILTERED or (refusal and not text):
         return Reply(state="refused", reason=FILTERED if finish == FILTERED else refusal, **about)
