@@ -61,30 +61,26 @@ def test_what_is_sent_and_all_that_is_known_of_an_answer(server: Served, tmp_pat
 
 
 @pytest.mark.parametrize(("wanted", "batched"), [(False, False), (False, True), (True, False)])
-def test_account_headers_go_to_openai_or_where_the_card_says(
+def test_account_headers_go_where_the_card_says(
     wanted: bool, batched: bool, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    account = {"openai-organization": "org-of-mine", "openai-project": "project-of-mine", "x-tenant": "mine"}
-    monkeypatch.setenv(VARIABLE, KEY)
-    monkeypatch.setenv("OPENAI_ORG_ID", "org-of-mine")
-    monkeypatch.setenv("OPENAI_PROJECT_ID", "project-of-mine")
-    monkeypatch.setenv("OPENAI_ADMIN_KEY", "admin")
-    monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "X-Tenant: mine\nauthorization: Bearer another\ncontent-type: x/y\n\n:")
-    if wanted:
-        monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "X-Tenant: mine")
-    options = {**({"account_headers": True} if wanted else {}), **(BATCH if batched else {})}
+    account = {"openai-organization": "org", "openai-project": "project", "x-tenant": "mine"}
+    custom = "X-Tenant: mine" if wanted else "X-Tenant: mine\nauthorization: Bearer another\ncontent-type: x/y\n\n:"
+    names = ("OPENAI_ORG_ID", "OPENAI_PROJECT_ID", "OPENAI_ADMIN_KEY", "OPENAI_CUSTOM_HEADERS", VARIABLE)
+    for name, value in zip(names, ("org", "project", "admin", custom, KEY), strict=True):
+        monkeypatch.setenv(name, value)
+    options = {"account_headers": wanted, **(BATCH if batched else {})}
     with scripted(Provider()) as server:
         assert run(here, card(server.url, api_key_env=VARIABLE, **options), requests("who asks")) == {"ok": 1}
     headers = {name.lower(): value for name, value in server.calls[-1][2].items()}
-    assert headers["authorization"] == f"Bearer {KEY}"
-    assert headers["user-agent"].startswith("AsyncOpenAI/Python ")
+    assert headers["authorization"] == f"Bearer {KEY}" and headers["user-agent"].startswith("AsyncOpenAI/Python ")
     assert batched or headers["content-type"] == "application/json"
     assert {name: headers[name] for name in account if name in headers} == (account if wanted else {})
 
 
 @pytest.mark.parametrize("url", ["https://api.openai.com/v1", "https://api.openai.com.example/v1"])
 def test_account_headers_by_host(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OPENAI_ORG_ID", "org-of-mine")
+    monkeypatch.setenv("OPENAI_ORG_ID", "org")
     headers = load(card(None, base_url=url), 0).client().default_headers
     assert isinstance(headers["OpenAI-Organization"], str) is (url == "https://api.openai.com/v1")
 
@@ -101,15 +97,13 @@ def test_the_other_shapes_of_a_thinking_budget(style: str, body: dict[str, Any])
     assert load(card(None, thinking_budget=512, thinking_style=style), 0).constants() == body
 
 
-def test_images_are_sent_unchanged_and_before_the_text(server: Served, tmp_path: Path) -> None:
+def test_images_are_sent_unchanged_and_before_the_text(tmp_path: Path) -> None:
     path = tmp_path / "a.png"
     path.write_bytes(PNG)
-    run(tmp_path, card(server.url), requests("look", image=PNG, images=3), {sha256(PNG): path})
-    parts = server.get("/state")["bodies"][-1]["messages"][1]["content"]
+    (asked,) = requests("look", image=PNG, images=3)
+    parts = chat.messages(asked, {sha256(PNG): path})[1]["content"]
     assert [part["type"] for part in parts] == ["image_url"] * 3 + ["text"]
-    kind, _, data = parts[0]["image_url"]["url"].partition(";base64,")
-    assert kind == "data:image/png"
-    assert base64.b64decode(data) == PNG
+    assert parts[0]["image_url"]["url"] == f"data:image/png;base64,{base64.b64encode(PNG).decode()}"
 
 
 def test_half_a_surrogate_pair_in_an_answer_ends_no_run(server: Served, tmp_path: Path) -> None:
@@ -124,36 +118,29 @@ def test_media_types_come_from_the_bytes() -> None:
     assert chat.media_type(b"RIFF\0\0\0\0WAVE") is chat.media_type(b"<svg/>") is None
 
 
-def test_a_model_that_reads_no_or_fewer_images_is_not_asked(server: Served, tmp_path: Path) -> None:
-    path = tmp_path / "a.png"
-    path.write_bytes(PNG)
-    blind = msgspec.structs.replace(card(server.url), modality=("text",))
-    assert run(tmp_path, blind, requests("blind", image=PNG), {sha256(PNG): path}) == {"missing": 1}
-    one = msgspec.structs.replace(card(server.url, revision="2"), images_per_prompt=1)
-    assert run(tmp_path, one, requests("two", image=PNG, images=2), {sha256(PNG): path}) == {"missing": 1}
-    assert {r.reason for r in journal(tmp_path)} == {
-        "the model reads no images",
-        "the model reads 1 images at once, not 2",
-    }
-    assert not {"blind", "two"} & set(server.get("/counts"))
+def test_a_model_that_reads_no_or_fewer_images_is_not_asked() -> None:
+    blind = msgspec.structs.replace(card("http://nobody"), modality=("text",))
+    one = msgspec.structs.replace(card("http://nobody"), images_per_prompt=1)
+    answers = [*load(blind, 0).answer(requests("blind", image=PNG), {}, "k")]
+    answers += load(one, 0).answer(requests("two", image=PNG, images=2), {}, "k")
+    reasons = ["the model reads no images", "the model reads 1 images at once, not 2"]
+    assert [(r.state, r.reason) for r in answers] == [("missing", reason) for reason in reasons]
 
 
 def test_states_of_single_requests(server: Served, tmp_path: Path) -> None:
     faults = ("too_long", "bad", "content_filter", "refusal", "empty_text", "length")
-    sent = [*many(4, "single"), *requests(*(f"<<{fault}:always>> single" for fault in faults))]
-    assert run(tmp_path, card(server.url), sent) == {"ok": 6, "failed": 2, "refused": 2}
-    by_fault = dict(zip(faults, sent[4:], strict=True))
+    sent = requests(*(f"<<{fault}:always>> single" for fault in faults))
+    assert run(tmp_path, card(server.url), sent) == {"ok": 2, "failed": 2, "refused": 2}
     result = {r.request_id: r for r in journal(tmp_path)}
-    got = {fault: result[request.request_id] for fault, request in by_fault.items()}
-    assert got["too_long"].reason is not None and "maximum context length" in got["too_long"].reason
-    assert (got["content_filter"].state, got["content_filter"].text) == ("refused", None)
-    assert got["refusal"].reason == "I won't say."
-    assert (got["empty_text"].state, got["empty_text"].text) == ("ok", "")
-    assert (got["length"].state, got["length"].text, got["length"].truncated) == ("ok", "", True)
+    too_long, _, filtered, refusal, empty, cut = (result[one.request_id] for one in sent)
+    assert "maximum context length" in str(too_long.reason)
+    assert (filtered.state, filtered.text, refusal.reason) == ("refused", None, "I won't say.")
+    assert (empty.state, empty.text, empty.truncated) == ("ok", "", False)
+    assert (cut.state, cut.text, cut.truncated) == ("ok", "", True)
     run(tmp_path, card(server.url), sent, retry=True)
     counts = server.get("/counts")
-    assert counts["<<too_long:always>> single"] == 2  # failed: asked again, once a run and without another try
-    assert all(counts[f"<<{fault}:always>> single"] == 1 for fault in faults[2:])
+    # Failed: asked again, once a run and without another try.
+    assert [counts[f"<<{fault}:always>> single"] for fault in faults] == [2, 2, 1, 1, 1, 1]
 
 
 @pytest.mark.parametrize(

@@ -66,7 +66,7 @@ def cut_off(call: Call) -> None:
 
 
 def stream(*events: bytes) -> Answer:
-    return lambda call: call.chunks(iter(events), Content_Type="text/event-stream")
+    return lambda call: call.chunks(iter(events))
 
 
 @pytest.mark.parametrize(

@@ -3,18 +3,20 @@
 import itertools
 import random
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import cv2
 import numpy as np
 import pytest
+from tests.records import request
 from tests.small_models import ABSENT, needs_hf
 
 from punchline.core import engine as engines
 from punchline.errors import PunchlineError
 from punchline.files import sha256_file
-from punchline.schema import Image, Message, ModelCard, Request, Response, Sampling, Scalar, Text
+from punchline.schema import Image, ModelCard, Request, Response, Scalar
 
 TOKENS = 8
 QUESTIONS = (
@@ -31,11 +33,7 @@ def a_card(folder: Path | str, **fields: Any) -> ModelCard:
     return ModelCard(name="a-model", engine="transformers", options=options, **fields)
 
 
-def ask(*content: str | Image, sample: int = 0, **sampling: Any) -> Request:
-    parts = tuple(Text(text=part) if isinstance(part, str) else part for part in content)
-    drawn = Sampling(**{"temperature": 0.0, "max_tokens": TOKENS, **sampling})
-    of = {"benchmark": "humorbench", "item_id": "1", "task": "explain", "condition": "default"}
-    return Request(messages=(Message(role="user", content=parts),), sampling=drawn, sample=sample, **of)
+ask = partial(request, max_tokens=TOKENS)
 
 
 def answers(engine: Any, requests: list[Request], images: dict[str, Path] | None = None) -> dict[str, Response]:
@@ -265,8 +263,8 @@ def test_a_prompt_beyond_the_context_fails_and_no_other(load: Callable[..., Any]
     requests = [ask("word " * 200), ask("Fine"), ask(Image(sha256=large), "word " * 10), ask(Image(sha256=small), "?")]
     given = answers(load(context=64), requests, pictures)
     assert [given[r.request_id].state for r in requests] == ["failed", "ok", "failed", "ok"]
-    for request in (requests[0], requests[2]):
-        response = given[request.request_id]
+    for one in (requests[0], requests[2]):
+        response = given[one.request_id]
         assert response.text is None and "does not fit into the context of 64" in str(response.reason)
     (response,) = answers(load(context=20), [ask("Fine")]).values()
     room = 20 - (response.usage.prompt or 0)

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.records import response
+from tests.records import request, response
 
 from punchline.benchmarks import humorbench
 from punchline.benchmarks.humorbench import judge
@@ -14,7 +14,7 @@ from punchline.benchmarks.yesbut.answers import read_score
 from punchline.benchmarks.yesbut.judge import judge_prompt
 from punchline.core.benchmark import filled
 from punchline.engines.baselines import content_words, engine, overlap
-from punchline.schema import Gold, Item, Message, ModelCard, Request, Response, Sampling, Text
+from punchline.schema import Gold, Item, ModelCard, Request, Response
 
 ECHO: dict[str, Any] = {"baseline": "echo"}
 
@@ -24,9 +24,9 @@ def item(description: str = "A cat on a mat.", caption: str = "Meow.") -> Item:
     return Item(benchmark="humorbench", item_id="0", source="newyorker", cluster=caption, fields=fields)
 
 
-def said(request: Request, **options: Any) -> Response:
-    (result,) = engine(ModelCard(name="mine", engine="lexical", options=options), 0).answer([request], {}, "key")
-    assert (result.request_id, result.engine) == (request.request_id, "lexical")
+def said(asked: Request, **options: Any) -> Response:
+    (result,) = engine(ModelCard(name="mine", engine="lexical", options=options), 0).answer([asked], {}, "key")
+    assert (result.request_id, result.engine) == (asked.request_id, "lexical")
     return result
 
 
@@ -78,21 +78,17 @@ def test_a_judge_that_counts(answer: str, element: str, threshold: float, expect
 def test_echo_repeats_what_it_was_told() -> None:
     lines = ("Two lines.\nOf description.", "Two lines.\r\nOf caption.")
     for texts in (("A cat on a mat.", "Meow."), lines, ("{caption} <explanation>", "{description}")):
-        (request,) = humorbench.requests(item(*texts))
-        assert explanation(said(request, **ECHO).text or "") == " ".join(texts)
-
-
-def asked(text: str, benchmark: str = "b") -> Request:
-    messages = (Message(role="user", content=(Text(text=text),)),)
-    about: dict[str, Any] = {"benchmark": benchmark, "item_id": "i", "task": "t", "condition": "default"}
-    return Request(messages=messages, sampling=Sampling(temperature=0, max_tokens=9), **about)
+        (asked,) = humorbench.requests(item(*texts))
+        assert explanation(said(asked, **ECHO).text or "") == " ".join(texts)
 
 
 def test_another_question_is_not_attempted() -> None:
     """Echo is no judge either, and overlap no explainer."""
     (explain,) = humorbench.requests(item())
     counting = {"baseline": "overlap", "threshold": 0}
-    texts = [asked(text) for text in ("", "What is the order of the panels?", "Caption: a", "\nCartoon description: a")]
+    texts = [
+        request(text) for text in ("", "What is the order of the panels?", "Caption: a", "\nCartoon description: a")
+    ]
     answers = [said(text, **options) for options in (ECHO, counting) for text in texts]
     answers += [said(explain, **counting), said(judging("a cat", "cat"), **ECHO)]
     assert {(answer.state, answer.reason, answer.text) for answer in answers} == {("missing", "not attempted", None)}
@@ -110,6 +106,6 @@ def test_another_question_is_not_attempted() -> None:
 )
 def test_yesbuts_judge(kind: Any, rule: Any, candidate: str, expected: float) -> None:
     values = {"gen": candidate, "ref": "A cat reads a newspaper upside down", "caption": "a comic"}
-    request = asked(filled(judge_prompt(kind, rule), values), "yesbut")
-    answer = said(request, baseline="overlap", threshold=0.5).text
+    asked = request(filled(judge_prompt(kind, rule), values), benchmark="yesbut")
+    answer = said(asked, baseline="overlap", threshold=0.5).text
     assert answer is not None and read_score(answer, "paper") == expected

@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.records import refused
+from tests.records import refused, request
 
 from punchline.artifacts.passes import passes_of
 from punchline.core import benchmark as benchmarks
 from punchline.core import engine as engines
 from punchline.engines import replay
 from punchline.errors import PunchlineError
-from punchline.schema import Image, Message, ModelCard, Request, Sampling, Text
+from punchline.schema import Image, ModelCard, Request
 
 PIXELHUMOR: Any = benchmarks.facet("pixelhumor", "replay")
 
@@ -31,10 +31,9 @@ GOOD = {
 AS_PUBLISHED = "the file has one answer to each question as published"
 
 
-def request(task: str, item_id: str = "xkcd_1", **changes: Any) -> Request:
-    messages = (Message(role="user", content=(Image(sha256=None), Text(text=f"question {task}"))),)
-    fields: dict[str, Any] = {"benchmark": "pixelhumor", "item_id": item_id, "task": task, "condition": "default"}
-    return Request(**fields | {"messages": messages, "sampling": Sampling(temperature=0, max_tokens=16)} | changes)
+def asked(task: str, item_id: str = "xkcd_1", **changes: Any) -> Request:
+    fields = {"benchmark": "pixelhumor", "item_id": item_id, "task": task} | changes
+    return request(Image(sha256=None), f"question {task}", **fields)
 
 
 def card(path: Path | str, **options: Any) -> ModelCard:
@@ -66,10 +65,10 @@ def good(tmp_path: Path) -> Path:
 )
 def test_answers(good: Path, task: str, item_id: str, changes: dict[str, Any], expected: tuple[Any, ...]) -> None:
     engine = engines.load(card(good), seed=0)
-    requests = request(task, item_id, **changes)
-    (response,) = engine.answer([requests], {}, "key")
+    one = asked(task, item_id, **changes)
+    (response,) = engine.answer([one], {}, "key")
     assert (response.state, response.text, response.reason) == expected
-    assert (response.request_id, response.model_key, response.engine) == (requests.request_id, "key", "replay")
+    assert (response.request_id, response.model_key, response.engine) == (one.request_id, "key", "replay")
     assert not engine.needs_images
 
 
@@ -106,7 +105,7 @@ def test_bad_files(tmp_path: Path, content: bytes | str, expected: str) -> None:
     path = tmp_path / "gpt.json"
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     with pytest.raises(PunchlineError) as error:
-        list(replay.engine(card(path), seed=0).answer([request("Q1")], {}, "key"))
+        list(replay.engine(card(path), seed=0).answer([asked("Q1")], {}, "key"))
     assert str(error.value).startswith(str(path)) and expected in str(error.value)
 
 
@@ -132,7 +131,7 @@ def test_bad_options(options: dict[str, Any], expected: str) -> None:
 
 def test_nothing_to_select(good: Path) -> None:
     with pytest.raises(PunchlineError, match="nothing to select"):
-        list(replay.engine(card(good, select={"model": "gpt-4o"}), seed=0).answer([request("Q1")], {}, "key"))
+        list(replay.engine(card(good, select={"model": "gpt-4o"}), seed=0).answer([asked("Q1")], {}, "key"))
 
 
 _VALUES = st.recursive(

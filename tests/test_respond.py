@@ -5,19 +5,18 @@ from typing import Any
 
 import pytest
 from tests.asked import Counting, ask
+from tests.records import request
 
 from punchline.core.engine import model_key
 from punchline.core.storage import read_table
 from punchline.errors import PunchlineError
 from punchline.journal import Shard
 from punchline.respond import image_files
-from punchline.schema import Image, ImageRef, Item, Message, ModelCard, Request, Response, Sampling, State, Text, sha256
+from punchline.schema import Image, ImageRef, Item, ModelCard, Request, Response, State, sha256
 
 
 def requests(count: int, image: str | None = "d" * 64) -> list[Request]:
-    message = Message(role="user", content=(Image(sha256=image), Text(text="?")))
-    of: dict[str, Any] = {"benchmark": "b", "task": "Q1", "condition": "default", "messages": (message,)}
-    return [Request(item_id=f"i{n}", sampling=Sampling(temperature=0, max_tokens=1), **of) for n in range(count)]
+    return [request(Image(sha256=image), "?", item_id=f"i{n}") for n in range(count)]
 
 
 def run(folder: Path, engine: Counting | None, asked: list[Request], **options: Any) -> dict[str, int]:
@@ -88,10 +87,10 @@ def test_shards_ask_all_items_once_and_an_index_is_that_of_one_job(shards: int, 
     engine = Counting()
     for number in range(1, shards + 1):
         shard = Shard(number, shards)
-        own = [request for request in requests(20) if shard.has(request.item_id)]
+        own = [one for one in requests(20) if shard.has(one.item_id)]
         assert 0 < len(own) < 20
         run(tmp_path / "parts", engine, own, shard=shard)
-    assert sorted(engine.asked) == sorted(request.item_id for request in requests(20))
+    assert sorted(engine.asked) == sorted(one.item_id for one in requests(20))
     assert run(tmp_path / "parts", None, requests(20)) == {"ok": 20}
     run(tmp_path / "whole", Counting(), requests(20))
     assert (tmp_path / "parts/m.parquet").read_bytes() == (tmp_path / "whole/m.parquet").read_bytes()

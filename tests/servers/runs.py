@@ -9,15 +9,17 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from tests.asked import answers_in, ask, lines_of
+from tests.records import request
 from tests.servers import misbehaving
 
 from punchline.core.engine import model_key
 from punchline.engines.openai import batch, chat
 from punchline.engines.openai import engine as load
 from punchline.errors import PunchlineError
-from punchline.schema import Image, Message, ModelCard, Request, Response, Sampling, Text, sha256
+from punchline.schema import Image, Message, ModelCard, Request, Response, Text, sha256
 
 pytest.importorskip("openai", reason="OPENAI ABSENT: pip install 'openai>=3'")
 
@@ -74,12 +76,10 @@ def card(url: str | None, sampling: dict[str, Any] | None = None, **options: Any
 
 
 def requests(*texts: str, image: bytes | None = None, images: int = 1) -> list[Request]:
-    page = tuple(Image(sha256=sha256(image)) for _ in range(images)) if image else ()
+    page = [Image(sha256=sha256(image))] * images if image else []
     system = Message(role="system", content=(Text(text="Be brief."),))
-    requests = [(system, Message(role="user", content=(*page, Text(text=text)))) for text in texts]
-    of: dict[str, Any] = {"benchmark": "b", "task": "Q1", "condition": "default"}
-    of["sampling"] = Sampling(temperature=0, max_tokens=64)
-    return [Request(item_id=f"i{n}", messages=messages, **of) for n, messages in enumerate(requests)]
+    users = [request(*page, text, max_tokens=64, item_id=f"i{n}") for n, text in enumerate(texts)]
+    return [msgspec.structs.replace(one, messages=(system, *one.messages)) for one in users]
 
 
 def many(count: int, name: str) -> list[Request]:
@@ -100,8 +100,8 @@ def journal(folder: Path) -> list[Response]:
     return lines_of(folder / "m.jsonl")
 
 
-def expected(request: Request) -> str:
-    return misbehaving.answer(chat.messages(request, {}))
+def expected(one: Request) -> str:
+    return misbehaving.answer(chat.messages(one, {}))
 
 
 def assert_completes(folder: Path, of: ModelCard, asked: list[Request]) -> None:

@@ -49,11 +49,9 @@ class Call(BaseHTTPRequestHandler):
     def json(self, value: Any, status: int = 200, **headers: str) -> None:
         self.send(json.dumps(value).encode(), status, **headers)
 
-    def chunks(self, blocks: Iterator[bytes], **headers: str) -> None:
+    def chunks(self, blocks: Iterator[bytes]) -> None:
         """A reply without a length, for as long as somebody reads it."""
         self.send_response(200)
-        for name, value in headers.items():
-            self.send_header(name.replace("_", "-"), value)
         self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()
         for block in blocks:
