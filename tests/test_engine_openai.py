@@ -17,7 +17,6 @@ from tests.servers.runs import (
     Served,
     another_process,
     card,
-    error_of,
     expected,
     here,
     journal,
@@ -263,11 +262,3 @@ def test_a_batch_whose_creation_got_no_reply_is_found_and_not_made_twice(here: P
     with scripted(provider) as server:
         assert run(here, card(server.url, **BATCH), many(5, "lost reply")) == {"ok": 5}
     assert len(provider.batches) == 1 and len(provider.asked) == 5
-
-
-def test_a_batch_in_which_everything_fails_is_an_error(here: Path) -> None:
-    provider, requests = Provider({"content": to(b"")}), many(5, "all bad")
-    with scripted(provider) as server:
-        assert "every request of batch" in error_of(here, card(server.url, **BATCH), requests)
-        provider.change = {}
-        assert run(here, card(server.url, **BATCH), requests) == {"ok": 5}

@@ -32,7 +32,7 @@ from punchline.errors import PunchlineError
 from punchline.fetch import commands
 from punchline.jobs import run_job
 from punchline.respond import respond
-from punchline.schema import ModelCard, Request, Response, Text
+from punchline.schema import ModelCard, Request, Response, canonical
 from punchline.scores import read_scores
 from punchline.workflow.processes import AGAIN
 from punchline.workflow.provenance import Status
@@ -181,18 +181,9 @@ class World:
     def edit(self, kind: str, draw: random.Random) -> None:
         """A word of a prompt, there and back."""
         path = Path("data/requests/yesbut.parquet")
-        old, new = ("the image", "the drawing") if draw.random() < 0.5 else ("the drawing", "the image")
-
-        def said(part: Any) -> Any:
-            return msgspec.structs.replace(part, text=part.text.replace(old, new)) if isinstance(part, Text) else part
-
-        def edited(request: Request) -> Request:
-            messages = tuple(
-                msgspec.structs.replace(one, content=tuple(map(said, one.content))) for one in request.messages
-            )
-            return msgspec.structs.replace(request, messages=messages)
-
-        write_table(path, map(edited, read_table(path, Request)), Request)
+        old, new = (b"the image", b"the drawing") if draw.random() < 0.5 else (b"the drawing", b"the image")
+        edited = (canonical(one).replace(old, new) for one in read_table(path, Request))
+        write_table(path, (msgspec.json.decode(one, type=Request) for one in edited), Request)
 
     def heat(self, kind: str, draw: random.Random) -> None:
         """Another temperature on the cards."""

@@ -110,9 +110,8 @@ def test_later_passes_are_asked_in_parts_too(
         second.parent.mkdir(parents=True)
         second.symlink_to("not mounted/2.jsonl")
         output = project.snakemake(table, "--keep-going", config=f"{config} shards=3", fails=True)
-        assert jobs(output, respondent) >= {"2-of-3"} and "" not in jobs(output, respondent)
+        assert "2-of-3" in jobs(output, respondent) and "" not in jobs(output, respondent)
         assert jobs(output, "random") <= {""}, "a run's number of shards is of models that are asked"
-        assert not (answers / pass_ / "served.parquet").exists()
         second.unlink()
     output = project.snakemake(table, config=f"{config} shards=3")
     assert jobs(output, "judge/served") == {"", "2-of-3"} and not jobs(output, "served")

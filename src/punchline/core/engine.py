@@ -19,6 +19,7 @@ from punchline.schema import NUMBERS, Image, ModelCard, Request, Response, Scala
 Options = TypeVar("Options", bound=msgspec.Struct)
 Name = Annotated[str, msgspec.Meta(min_length=1)]  # types of options
 Count = Annotated[int, msgspec.Meta(ge=1)]
+Positive = Annotated[float, msgspec.Meta(gt=0)]
 FOLDER = Path(__file__).resolve().parent.parent / "engines"
 
 

@@ -16,6 +16,7 @@ import msgspec
 
 import punchline
 from punchline.core import engine as engines
+from punchline.core.engine import Positive
 from punchline.engines.openai import chat, pace
 from punchline.schema import ModelCard, Record, Request, Response, State
 from punchline.workflow.code import version_of
@@ -31,7 +32,6 @@ REPLY_BYTES = 16 * 2**20  # of one reply, unpacked: more than any model writes
 STREAM_BYTES = 4 * REPLY_BYTES  # every token comes with a few hundred bytes around it
 FIXED = ("model", "messages", "stream", "stream_options", "n")  # an answer is read by these; not for extra_body
 
-Positive = Annotated[float, msgspec.Meta(gt=0)]
 Address = Annotated[str, msgspec.Meta(pattern=r"^https?://[^\s/?#@]+(/[^\s?#@]*)?\Z")]  # a server and a path, no key
 Variable = Annotated[str, msgspec.Meta(pattern=r"^[A-Z][A-Z0-9_]*\Z")]  # of the environment
 

@@ -82,13 +82,12 @@ class Transformers(Engine):
 
     def unavailable(self) -> str | None:
         """Missing packages, or a folder that is not there."""
-        if absent := [package for package in PACKAGES if importlib.util.find_spec(package) is None]:
+        adapter = self.options.adapter
+        packages = (*PACKAGES, "peft") if adapter else PACKAGES
+        if absent := [package for package in packages if importlib.util.find_spec(package) is None]:
             return f"not installed: {', '.join(absent)}; run make hf"
-        if adapter := self.options.adapter:
-            if importlib.util.find_spec("peft") is None:
-                return "not installed: peft; run make hf"
-            if adapters.trained(adapter) is None:
-                return adapters.how_to_train(adapter)
+        if adapter and adapters.trained(adapter) is None:
+            return adapters.how_to_train(adapter)
         if revisions.is_folder(self.id) and not Path(self.id).is_dir():
             return f"no such folder: {self.id}; {revisions.BUILT}"
         return None

@@ -19,7 +19,7 @@ import msgspec
 from punchline.config.resources import gpu_memory
 from punchline.config.revisions import BUILT, check, is_folder, pinned
 from punchline.core import engine as engines
-from punchline.core.engine import Count, Name, images_in
+from punchline.core.engine import Count, Name, Positive, images_in
 from punchline.engines.vllm import server as vllm_server
 from punchline.engines.vllm.server import Client
 from punchline.errors import PunchlineError, nearest
@@ -47,8 +47,6 @@ SET = (
     *("--served-model-name", "--api-key", "--hf-token", "--config"),
 )
 
-Seconds = Annotated[float, msgspec.Meta(gt=0)]
-
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):
     """The options of a card."""
@@ -72,8 +70,8 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     enforce_eager: bool | None = None  # None: vLLM's default, but true on CPU
     max_num_seqs: Count | None = None  # None: vLLM's default, but 256 on CPU
     concurrency: Count = 512  # requests in flight: more than the server takes at once, so that it never waits
-    start_timeout: Seconds = 3600.0
-    request_timeout: Seconds = 3600.0  # of one request, its wait in the server's queue included
+    start_timeout: Positive = 3600.0  # seconds
+    request_timeout: Positive = 3600.0  # of one request, its wait in the server's queue included
 
 
 class Vllm(Client):
