@@ -128,8 +128,7 @@ def _ask(
 def _storable(response: Response) -> Response:
     """The response with U+FFFD for every half of a surrogate pair, which UTF-8 cannot hold."""
     texts = {name: text for name in ("text", "reasoning") if isinstance(text := getattr(response, name), str)}
-    halved = {name: _SURROGATE.sub("\ufffd", text) for name, text in texts.items() if not text.isascii()}
-    return msgspec.structs.replace(response, **halved) if halved else response
+    return msgspec.structs.replace(response, **{name: _SURROGATE.sub("\ufffd", text) for name, text in texts.items()})
 
 
 def write_index(path: str | Path, requests: Sequence[Request], log: Answers, key: str) -> Counter[str]:

@@ -3,7 +3,6 @@
 import os
 import signal
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -11,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-import psutil
 import pytest
 from tests.asked import answers_in, ask
 
@@ -171,28 +169,6 @@ def test_images_through_infer_and_a_server_that_is_there(project: Path, load: Lo
     wrong = load(msgspec.structs.replace(card("smol"), options=options))
     with pytest.raises(PunchlineError, match="does not serve 'x'"):
         run(wrong, captions(1), name="wrong")
-
-
-@needs_vllm
-@pytest.mark.timeout(900)
-def test_kill_9_of_the_infer_process_leaves_nothing(project: Path) -> None:
-    script = (
-        "import sys; from pathlib import Path\n"
-        "from tests.engines.test_vllm import *\n"
-        "run(Vllm(card('smol', context=2048, max_num_seqs=16), 1), captions(400, 40))\n"
-    )
-    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path])}
-    owner = subprocess.Popen([sys.executable, "-c", script], env=env)
-    try:
-        wait_for_answers(4000)
-        below = [psutil.Process(pid) for pid in descendants(owner.pid)]
-        assert owner.poll() is None and len(below) >= 4  # the leash, the server, its engine, a worker
-        before = Path("answers.jsonl").read_bytes().count(b"\n")
-    finally:
-        owner.kill()
-        owner.wait()
-    assert not psutil.wait_procs(below, 20)[1]
-    assert len(answers()) >= before
 
 
 @needs_vllm

