@@ -2,7 +2,7 @@
 
 import itertools
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -45,13 +45,13 @@ def answers(engine: Any, requests: list[Request], images: dict[str, Path] | None
 
 def texts(engine: Any, requests: list[Request], images: dict[str, Path] | None = None) -> list[str | None]:
     given = answers(engine, requests, images)
-    return [given[request.request_id].text for request in requests]
+    return [given[one.request_id].text for one in requests]
 
 
 def texts_in_any_batch(engine: Any, requests: list[Request], images: dict[str, Path] | None = None) -> list[str | None]:
     """Texts of a batch, which are those of each request alone."""
     together = texts(engine, requests, images)
-    assert together == [texts(engine, [request], images)[0] for request in requests]
+    assert together == [texts(engine, [one], images)[0] for one in requests]
     return together
 
 
@@ -65,34 +65,23 @@ def one_thread() -> None:
 
 
 @pytest.fixture(scope="module")
-def reader(smollm2: Path) -> Iterator[Any]:
+def reader(smollm2: Path) -> Any:
     """SmolLM2, which reads text only."""
-    engine = engines.load(a_card(smollm2, modality=("text",), context=8192), seed=3)
-    yield engine
-    engine.close()
+    return engines.load(a_card(smollm2, modality=("text",), context=8192), seed=3)
 
 
 @pytest.fixture(scope="module")
-def viewer(tiny: Path) -> Iterator[Any]:
+def load(tiny: Path) -> Callable[..., Any]:
+    """Function that loads the tiny Qwen2-VL by a card with these fields."""
+    return lambda seed=0, **fields: engines.load(a_card(tiny, **fields), seed)
+
+
+@pytest.fixture(scope="module")
+def viewer(load: Callable[..., Any]) -> Any:
     """The tiny Qwen2-VL, which reads images."""
-    engine = engines.load(a_card(tiny, images_per_prompt=2), seed=3)
+    engine = load(3, images_per_prompt=2)
     texts(engine, [ask("First")])  # loads it, whichever test comes first
-    yield engine
-    engine.close()
-
-
-@pytest.fixture
-def load(tiny: Path) -> Iterator[Callable[..., Any]]:
-    """Loads the tiny model by a card with these fields, until the test ends."""
-    opened: list[Any] = []
-
-    def load(seed: int = 0, **fields: Any) -> Any:
-        opened.append(engines.load(a_card(tiny, **fields), seed))
-        return opened[-1]
-
-    yield load
-    for engine in opened:
-        engine.close()
+    return engine
 
 
 @pytest.fixture(scope="module")

@@ -49,13 +49,11 @@ def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Similarity:
 
 def answers(engine: Similarity, requests: Sequence[Request]) -> list[Response]:
     """Responses in the order of the requests."""
-    result: dict[str, list[Response]] = {}
-    for response in engine.answer(requests, {}, "key"):
-        assert (response.model_key, response.engine) == ("key", "similarity")
-        assert (response.text is None) == (response.state != "ok") == (response.reason is not None)
-        result.setdefault(response.request_id, []).append(response)
-    assert sum(map(len, result.values())) == len(requests)
-    return [result[request.request_id].pop() for request in requests]
+    given = list(engine.answer(requests, {}, "key"))
+    assert len(given) == len(requests)
+    assert all((r.text is None) == (r.state != "ok") == (r.reason is not None) for r in given)
+    of = {response.request_id: response for response in given}
+    return [of[request.request_id] for request in requests]
 
 
 @pytest.mark.parametrize("name", ["bertscore", "bertscore-minilm", "labse", "minilm"])

@@ -19,7 +19,7 @@ from punchline.benchmarks.released import JUDGE, Answer, Answers, Format
 from punchline.core import benchmark as benchmarks
 from punchline.core.benchmark import module_of
 from punchline.core.engine import Engine, Name, read_options, response
-from punchline.errors import check_known, nearest
+from punchline.errors import check_known
 from punchline.schema import ModelCard, Request, Response, digest_of
 from punchline.workflow import code, digests
 
@@ -53,8 +53,8 @@ class Replay(Engine):
         self.format, self.path, self.select, self.judge = options.format, options.path, options.select, options.judge
         released = benchmarks.facet(self.format, "replay")
         if released is None:
-            formats, what = benchmarks.having("replay"), f"unknown format {self.format!r}"
-            raise self.wrong(what, field="format", hint=nearest(self.format, formats))
+            what = f"unknown format {self.format!r}"
+            check_known(self.format, benchmarks.having("replay"), what, file=card.file, field="format")
         self._format = cast(Format, released)
         self.files = [path for path in (self.path, options.annotations) if path is not None]
         if self._format.FILES:

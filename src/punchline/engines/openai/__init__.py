@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     import openai
 
 OPENAI_URL = "https://api.openai.com/v1"
-OPENAI_HOST = "api.openai.com"
 OPENAI_KEY = "OPENAI_API_KEY"
 ACCOUNT_HEADERS = ("OpenAI-Organization", "OpenAI-Project")  # OPENAI_ORG_ID, OPENAI_PROJECT_ID
 REPLY_BYTES = 16 * 2**20  # of one reply, unpacked: more than any model writes
@@ -213,7 +212,7 @@ class OpenAI(engines.Engine):
         """Headers that replace the package's own: none of the environment's for a server that is not OpenAI's."""
         import openai
 
-        if self.options.account_headers or urlsplit(self.base_url).hostname == OPENAI_HOST:
+        if self.options.account_headers or urlsplit(self.base_url).hostname == urlsplit(OPENAI_URL).hostname:
             return {}
         lines = os.environ.get("OPENAI_CUSTOM_HEADERS", "").split("\n")
         names = [line.partition(":")[0].strip() for line in lines if ":" in line]

@@ -93,8 +93,7 @@ def media_type(content: bytes) -> str | None:
 
 def _data_uri(image: Image, request: Request, images: Mapping[str, Path]) -> str:
     file = image_file(image.sha256, request, images)
-    content = file.read_bytes()
-    kind = media_type(content)
+    kind = media_type(content := file.read_bytes())
     if kind is None:
         what, hint = "no API takes this kind of image", "Use PNG, JPEG, GIF, WebP or BMP"
         raise PunchlineError(what, file=file, record=request.item_id, hint=hint)
@@ -103,8 +102,7 @@ def _data_uri(image: Image, request: Request, images: Mapping[str, Path]) -> str
 
 def flat(parameters: Mapping[str, Any]) -> dict[str, Scalar]:
     """Parameters as a record holds them: what is no scalar becomes its JSON."""
-    scalar = (str, int, float, bool, type(None))
-    return {k: v if isinstance(v, scalar) else json.dumps(v, sort_keys=True) for k, v in parameters.items()}
+    return {k: json.dumps(v, sort_keys=True) if isinstance(v, (dict, list)) else v for k, v in parameters.items()}
 
 
 def read_reply(content: bytes, *, streamed: bool = False) -> Reply:
