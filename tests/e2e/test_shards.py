@@ -4,15 +4,13 @@ import re
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from tests.asked import lines_of
-from tests.servers.runs import KEY, Served
 
-from punchline.core.storage import values_in
 from punchline.journal import Shard
 
 from .conftest import SMALL, TABLE
@@ -94,48 +92,6 @@ def test_a_run_waits_for_another_that_asks_the_same(small: Project) -> None:
         assert asked(small) == Counter() and run.poll() is None
     run.communicate()
     assert run.returncode == 0 and asked(small) == before
-
-
-def test_later_passes_are_asked_in_parts_too(
-    tmp_path: Path, add_served: Callable[[Project, str], Project], server: Served
-) -> None:
-    """Chained questions and a judge's, of a run and of a card; nobody is asked twice when one part could not work."""
-    table = "results/yesbut/table3.csv"
-    server.script(key=KEY)
-    config = "benchmarks=[yesbut] models=[served,random] judge=served scorers=null conditions=[oracle,chained] limit=4"
-    project = add_served(Project.copy(tmp_path / "p"), "")
-    answers = project.path / "data/responses/yesbut"
-    for pass_, respondent in (("chained", "served"), ("judge", "judge/served")):
-        second = answers / pass_ / "shards/served/2-of-3.jsonl"
-        second.parent.mkdir(parents=True)
-        second.symlink_to("not mounted/2.jsonl")
-        output = project.snakemake(table, "--keep-going", config=f"{config} shards=3", fails=True)
-        assert "2-of-3" in jobs(output, respondent) and "" not in jobs(output, respondent)
-        assert jobs(output, "random") <= {""}, "a run's number of shards is of models that are asked"
-        second.unlink()
-    output = project.snakemake(table, config=f"{config} shards=3")
-    assert jobs(output, "judge/served") == {"", "2-of-3"} and not jobs(output, "served")
-    indexes = [answers / pass_ / "served.parquet" for pass_ in ("", "chained", "judge")]
-    counts = server.get("/counts")
-    assert sum(counts.values()) == sum(len(set(values_in(index, "request_id"))) for index in indexes)
-    values = (project.path / table).read_bytes()
-    assert project.audit(table)["verdict"] == "equal"
-    assert project.to_run(table, config=config) == project.to_run(table, config=f"{config} shards=2") == set()
-
-    # Of the judge's card alone; what is in its journals is not asked again, whatever was lost beside them.
-    card = project.path / "config/judge/served.yaml"
-    card.write_text(card.read_text() + "shards: 2\n")
-    journal = answers / "judge/shards/served/1-of-3.jsonl"
-    lines = journal.read_bytes().splitlines(keepends=True)
-    journal.write_bytes(b"".join(lines[::2]))
-    indexes[2].unlink()
-    plan = [line.split() for line in project.punchline("plan", *config.split()).splitlines()]
-    header, planned = (next(row for row in plan if word in row) for word in ("to_ask", "judge"))
-    assert planned[header.index("jobs")] == "2" and planned[header.index("to_ask")] == str(len(lines) // 2)
-    output = project.snakemake(table, config=config)
-    assert jobs(output, "judge/served") == {"", "1-of-2", "2-of-2"}
-    assert sum(server.get("/counts").values()) - sum(counts.values()) == len(lines) // 2
-    assert (project.path / table).read_bytes() == values  # the server says the same to the same
 
 
 def test_minutes_of_a_job(small: Project) -> None:
