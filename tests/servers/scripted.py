@@ -20,11 +20,6 @@ class Call(BaseHTTPRequestHandler):
 
     def _serve(self) -> None:
         self.body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-        if self.headers.get("Transfer-Encoding") == "chunked":
-            while size := int(self.rfile.readline(), 16):
-                self.body += self.rfile.read(size)
-                self.rfile.readline()
-            self.rfile.readline()
         served: Any = self.server
         served.calls.append((self.command, self.path, dict(self.headers)))
         try:
