@@ -20,18 +20,14 @@ from tests.servers.runs import (
     error_of,
     journal,
     many,
-    process,
     requests,
     run,
-    server,
 )
 from tests.servers.scripted import completion, scripted
 
 from punchline.engines.openai import chat
 from punchline.engines.openai import engine as load
 from punchline.errors import PunchlineError
-
-__all__ = ["process", "server"]
 
 
 @pytest.mark.parametrize(

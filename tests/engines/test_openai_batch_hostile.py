@@ -8,13 +8,11 @@ from typing import Any
 
 import pytest
 from tests.servers.batches import Change, Provider, to
-from tests.servers.runs import BATCH, card, here, journal, many, pending, run
+from tests.servers.runs import BATCH, card, journal, many, pending, run
 from tests.servers.scripted import Call, completion, scripted
 
 from punchline.engines.openai import batch as batches
 from punchline.errors import PunchlineError
-
-__all__ = ["here"]
 
 QUICK = {**BATCH, "attempts": 2, "backoff": {"first": 0.01, "most": 0.02}, "batch_wait": 1.0}
 BRIEF = {"connect": 1, "read": 1, "total": 0.4}

@@ -5,7 +5,6 @@ import os
 import subprocess
 import sys
 import urllib.request
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -54,19 +53,6 @@ class Served:
         self.process.wait()
         assert self.process.stdout is not None
         self.process.stdout.close()
-
-
-@pytest.fixture(scope="module")
-def process() -> Iterator[Served]:
-    served = Served()
-    yield served
-    served.kill()
-
-
-@pytest.fixture
-def server(process: Served) -> Served:
-    process.script()
-    return process
 
 
 def card(url: str | None, sampling: dict[str, Any] | None = None, **options: Any) -> ModelCard:
@@ -125,12 +111,6 @@ def another_process(url: str, folder: Path, count: int, name: str, **options: An
     command = [sys.executable, "-c", ASKER.format(url, options, count, name)]
     env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "src")])}
     return subprocess.Popen(command, cwd=folder, env=env, stderr=subprocess.PIPE, text=True)
-
-
-@pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 def pending(folder: Path) -> list[Any]:
