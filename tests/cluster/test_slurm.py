@@ -8,16 +8,14 @@ import time
 from collections import Counter
 from pathlib import Path
 
-import msgspec
 import pytest
+from tests.asked import lines_of
 from tests.e2e.project import Project
 from tests.e2e.test_versioning import git, jobs, start
 from tests.ran import ran
 from tests.small_models import build_tiny
 
-from punchline.core.storage import read_table
-from punchline.journal import Line
-from punchline.schema import Request
+from punchline.core.storage import digests_in
 
 from .conftest import needs
 
@@ -116,16 +114,19 @@ def cancelled_run(project: Project, name: str, least: int, job: str) -> tuple[by
     return left, said_by.read_text()
 
 
+def requests_of(project: Project) -> list[str]:
+    return list(digests_in(project.path / "data/requests/pixelhumor.parquet"))
+
+
 def test_a_cancelled_job_is_retried_and_asks_only_the_rest(project: Project, cancelled: tuple[bytes, str]) -> None:
     left, output = cancelled
     assert "SLURM status is: 'CANCELLED'" in output and output.count("Trying to restart job") == 1
     assert (project.path / TABLE).is_file()
     journal = (project.path / JOURNAL).read_bytes()
-    requests = {r.request_id for r in read_table(project.path / "data/requests/pixelhumor.parquet", Request)}
-    before = left.count(b"\n")
+    requests, before = requests_of(project), left.count(b"\n")
     assert 4 <= before < len(requests) == 8 * 8
     assert journal.startswith(left[: left.rfind(b"\n") + 1])
-    answers = [msgspec.json.decode(line, type=Line).record for line in journal.splitlines()]
+    answers = lines_of(project.path / JOURNAL)
     assert Counter(answer.request_id for answer in answers) == dict.fromkeys(requests, 1), "each was asked once"
     assert {(answer.engine, answer.state) for answer in answers} == {("transformers", "ok")}
     log = (project.path / "logs/respond/slow/all.log").read_text()
@@ -186,8 +187,6 @@ def test_four_shards_one_of_them_cancelled(project: Project) -> None:
     models = {name: "gres:gpu:1" in about for name, about in known.items() if name in names and about}  # SLURM forgets
     wrong = {name: gpu for name, gpu in models.items() if gpu != name.endswith("-of-4")}
     assert wrong == {}, "those that ask have a GPU, who gathers has none"
-    requests = {r.request_id for r in read_table(project.path / "data/requests/pixelhumor.parquet", Request)}
-    journals = [path.read_bytes() for path in (project.path / SHARDS).glob("*.jsonl")]
-    answers = [msgspec.json.decode(line, type=Line).record for journal in journals for line in journal.splitlines()]
-    assert Counter(answer.request_id for answer in answers) == dict.fromkeys(requests, 1), "each was asked once"
+    answers = [answer for path in (project.path / SHARDS).glob("*.jsonl") for answer in lines_of(path)]
+    assert Counter(answer.request_id for answer in answers) == dict.fromkeys(requests_of(project), 1), "asked once"
     assert project.audit(TABLE)["verdict"] == "equal"
