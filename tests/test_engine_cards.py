@@ -29,7 +29,7 @@ MISTAKES: dict[str, list[tuple[dict[str, Any], str]]] = {
         ({"timeouts": {"reed": 1}}, "field timeouts"),
         ({"thinking_budget": 5}, "thinking_budget and thinking_style go together"),
         ({"extra_body": {"stream": True}}, "extra_body may not hold 'stream'"),
-        ({"base_url": "localhost:8000"}, "field base_url"),
+        *(({"base_url": url}, "field base_url") for url in ("localhost:8000", "http://h:70000/v1", "http://[::1/v1")),
         ({"stream": True, "batch": True}, "field stream"),
     ],
     "vllm": [

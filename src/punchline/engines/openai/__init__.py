@@ -95,8 +95,12 @@ class OpenAI(engines.Engine):
         self.version = f"{punchline.__version__} (openai {version_of('openai')})"
 
     def _check(self) -> None:
-        """Raises PunchlineError for options that do not go together."""
+        """Raises PunchlineError for a malformed address, which it does not repeat, and for options that conflict."""
         options = self.options
+        try:
+            _ = urlsplit(options.base_url or OPENAI_URL).port
+        except ValueError:
+            raise self.wrong("not the address of a server", field="base_url") from None
         if forbidden := [name for name in FIXED if name in options.extra_body]:
             raise self.wrong(f"extra_body may not hold {forbidden[0]!r}", field="extra_body")
         if options.stream and options.batch:
