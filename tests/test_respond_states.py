@@ -20,6 +20,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from tests.asked import lines_of
+from tests.records import response
 from tests.selected import selection_in
 
 from punchline import prepare
@@ -32,13 +33,13 @@ from punchline.errors import PunchlineError
 from punchline.fetch import commands
 from punchline.jobs import run_job
 from punchline.respond import respond
-from punchline.schema import ModelCard, Request, Response, canonical
+from punchline.schema import ModelCard, Request, Response, State, canonical
 from punchline.scores import read_scores
 from punchline.workflow.processes import AGAIN
 from punchline.workflow.provenance import Status
 
 LIMITS = {"default": 2, "b": 3}  # comics of each run
-STATES = ("ok", "ok", "ok", "failed", "refused")
+STATES: tuple[State, ...] = ("ok", "ok", "ok", "failed", "refused")
 RUNS = st.sampled_from(sorted(LIMITS))
 SHARDS = st.integers(1, 3)
 
@@ -69,10 +70,10 @@ class Asked(Engine):
                 raise Killed
             self.world.patience -= 1
             number = next(self.world.numbers)
-            state = STATES[number * 7919 % len(STATES)] if self.world.failing else "ok"
-            by: dict[str, Any] = {"engine": self.name, "engine_version": self.version, "reason": f"because {number}"}
+            state = STATES[number * 7919 % len(STATES)]
             text = None if state == "failed" else f"[[{number % 5 + 1}]] answer {number}"
-            yield Response(request_id=request.request_id, model_key=model_key, state=state, text=text, **by)
+            about = {"model_key": model_key, "engine": self.name, "engine_version": self.version}
+            yield response(request, text, state, reason=f"because {number}", **about)
 
 
 class World:
@@ -80,7 +81,7 @@ class World:
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.numbers, self.copies = folder, count(), count()
-        self.temperature, self.patience, self.retrying, self.failing = 0, -1, False, True
+        self.temperature, self.patience, self.retrying = 0, -1, False
         self.kept: dict[str, bytes] = {}
 
     def project(self, run: str, shards: int = 1) -> Project:
