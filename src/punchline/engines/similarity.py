@@ -290,7 +290,7 @@ def _local(model_id: str) -> str | None:
 
 def _fetched(model_id: str, commit: str) -> str:
     """The folder of a hub repository in the local cache, fetched if it holds no weights. Raises PunchlineError."""
-    from huggingface_hub import snapshot_download
+    from huggingface_hub import HfApi, snapshot_download
 
     def weights(folder: str, *patterns: str) -> bool:
         return any(path.is_file() for pattern in patterns for path in Path(folder).glob(pattern))
@@ -300,6 +300,7 @@ def _fetched(model_id: str, commit: str) -> str:
         if weights(folder, "*.safetensors", "*.bin") and weights(folder, "config.json"):
             return str(folder)
     try:
+        HfApi().model_info(model_id, revision=commit, timeout=10)  # says at once whether the hub is there
         folder = snapshot_download(model_id, revision=commit, allow_patterns=[*FILES], ignore_patterns=[*NOT_FILES])
         if not weights(folder, "*.safetensors"):
             snapshot_download(model_id, revision=commit, allow_patterns=[*OLD_WEIGHTS])
