@@ -8,13 +8,12 @@ The model is too small to judge anything; it exercises engines.
 
 from __future__ import annotations
 
-import fcntl
 import importlib.metadata
 import importlib.util
 import json
-import os
 import shutil
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -60,16 +59,12 @@ def build_smollm2(folder: Path) -> None:
     backend.pre_tokenizer = pre_tokenizers.Sequence(
         [pre_tokenizers.Digits(individual_digits=True), pre_tokenizers.ByteLevel(add_prefix_space=False)]
     )
-    tokenizer = PreTrainedTokenizerFast(
-        tokenizer_object=backend,
-        bos_token=read.bos_token,
-        eos_token=read.eos_token,
-        unk_token=read.unk_token,
-        pad_token=read.pad_token,
-        clean_up_tokenization_spaces=False,
-        model_max_length=model.config.max_position_embeddings,
-        padding_side="left",
+    special = {f"{kind}_token": getattr(read, f"{kind}_token") for kind in ("bos", "eos", "unk", "pad")}
+    length, about = (
+        model.config.max_position_embeddings,
+        {"clean_up_tokenization_spaces": False, "padding_side": "left"},
     )
+    tokenizer = PreTrainedTokenizerFast(tokenizer_object=backend, model_max_length=length, **special, **about)
     tokenizer.chat_template = read.chat_template
     tokenizer.save_pretrained(folder)
     file = folder / "tokenizer_config.json"  # by the name that versions 4 and 5 know
@@ -80,14 +75,11 @@ def build_smollm2(folder: Path) -> None:
 
 def build(write: Callable[[Path], None], folder: Path) -> None:
     """Replace `folder` by what `write` puts into an empty one, with a list of its files: whole or not at all."""
-    from punchline.files import MANIFEST, files_of, sync  # needs msgspec, which vLLM brings along
+    from punchline.files import MANIFEST, files_of  # needs msgspec, which vLLM brings along
 
     folder.parent.mkdir(parents=True, exist_ok=True)
-    lock = os.open(folder.parent, os.O_RDONLY)
-    fcntl.flock(lock, fcntl.LOCK_EX)  # one build at a time; what lies there then was left by one that was killed
-    made = folder.parent / f".{folder.name}.part"
-    shutil.rmtree(made, ignore_errors=True)
-    try:
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".") as temporary:
+        made = Path(temporary) / folder.name
         made.mkdir()
         with quiet():
             write(made)
@@ -95,20 +87,12 @@ def build(write: Callable[[Path], None], folder: Path) -> None:
             content = json.loads(file.read_bytes())
             if isinstance(content, dict) and any(key in content for key in NO_PART_OF_A_MODEL):
                 write_json(file, {key: value for key, value in content.items() if key not in NO_PART_OF_A_MODEL})
-        umask = os.umask(0)
-        os.umask(umask)
-        for file in made.iterdir():  # safetensors writes for its owner only
-            file.chmod(0o666 & ~umask)
+        for file in made.glob("*.safetensors"):
+            file.chmod(0o644)  # safetensors writes for its owner only
         write_json(made / MANIFEST, {"files": files_of(made)})
-        for path in (*made.iterdir(), made):
-            sync(path)
         if folder.exists():
             shutil.rmtree(folder)
         made.rename(folder)
-        sync(folder.parent)
-    finally:
-        shutil.rmtree(made, ignore_errors=True)
-        os.close(lock)
 
 
 def write_json(path: Path, content: dict[str, Any]) -> None:

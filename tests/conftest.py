@@ -5,6 +5,7 @@ import shutil
 import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import hypothesis
 import pytest
@@ -70,6 +71,30 @@ def smollm2(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of the tiny Qwen2-VL."""
     return tiny_folder(tmp_path_factory)
+
+
+@pytest.fixture(scope="module")
+def process() -> Iterator[Any]:
+    """An OpenAI-compatible server that misbehaves as told, in a process of its own."""
+    from tests.servers.runs import Served
+
+    served = Served()
+    yield served
+    served.kill()
+
+
+@pytest.fixture
+def server(process: Any) -> Any:
+    """That server, behaving well."""
+    process.script()
+    return process
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of the test's own, as the working directory."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
 
 
 @pytest.fixture(scope="module")  # and gone with it: other modules ask whether a process of theirs is left

@@ -10,7 +10,7 @@ import yaml
 
 from punchline.errors import PunchlineError
 from punchline.fetch.log import Missing
-from punchline.schema import Gold, Image, Item, Request, Response, Score, State, Text
+from punchline.schema import Gold, Image, Item, Message, Request, Response, Sampling, Score, State, Text
 
 
 def response(to: Request | str, text: str | None, state: State = "ok", **more: Any) -> Response:
@@ -19,6 +19,14 @@ def response(to: Request | str, text: str | None, state: State = "ok", **more: A
     fields: dict[str, Any] = {"model_key": "k", "engine": "e", "engine_version": "1"}
     reason = None if text is not None else "why"
     return Response(request_id=requests, state=state, text=text, **fields | {"reason": reason} | more)
+
+
+def request(*content: str | Image, temperature: float = 0.0, max_tokens: int = 16, **more: Any) -> Request:
+    """A user's request with these texts and images."""
+    parts = tuple(Text(text=part) if isinstance(part, str) else part for part in content)
+    fields: dict[str, Any] = {"benchmark": "b", "item_id": "i", "task": "t", "condition": "default"}
+    sampling = Sampling(temperature=temperature, max_tokens=max_tokens)
+    return Request(messages=(Message(role="user", content=parts),), sampling=sampling, **fields | more)
 
 
 def score(item: str, **more: Any) -> Score:

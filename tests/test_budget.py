@@ -7,25 +7,18 @@ from typing import Any, cast
 
 import msgspec
 import pytest
-from tests.records import response
+from tests.records import request, response
 
 from punchline import budget
 from punchline.core.engine import Engine
 from punchline.errors import PunchlineError
-from punchline.schema import Message, ModelCard, Request, Response, Sampling, Text, Usage
+from punchline.schema import ModelCard, Request, Response, Usage
 
 PRICE = {"input": 1.0, "output": 2.0, "date": "2026-01-01", "source": "made up"}
 
 
 def card(**price: Any) -> ModelCard:
     return msgspec.convert({"name": "m", "engine": "openai", "price": PRICE | price}, ModelCard)
-
-
-def requests(count: int, limit: int | None = 500_000) -> list[Request]:
-    text = Message(role="user", content=(Text(text="x" * 300),))
-    about: dict[str, Any] = {"benchmark": "b", "task": "t", "condition": "default", "messages": (text,)}
-    sampling = Sampling(temperature=0.0, max_tokens=limit)
-    return [Request(item_id=str(number), sampling=sampling, **about) for number in range(count)]
 
 
 @pytest.mark.parametrize(
@@ -46,16 +39,16 @@ def test_no_request_takes_the_run_above_the_cap(
     sent: list[str] = []
 
     def answer(some: Sequence[Request], images: Mapping[str, Path], key: str) -> Iterator[Response]:
-        for request in some:
-            sent.append(request.item_id)
-            yield response(request, None if state == "failed" else "", state, usage=usage)
+        for one in some:
+            sent.append(one.item_id)
+            yield response(one, None if state == "failed" else "", state, usage=usage)
 
     monkeypatch.chdir(tmp_path)
     budget.reset()
     engine = cast(Engine, SimpleNamespace(answer=answer, card=card()))
-    answers: list[Response] = []
+    requests = [request("x" * 300, item_id=str(number), max_tokens=limit) for number in range(20)]  # type: ignore[arg-type]
     try:
-        answers.extend(budget.answer(engine, requests(20, limit), {}, "k"))
+        list(budget.answer(engine, requests, {}, "k"))
     except PunchlineError as error:
         assert f"{20 - asked:,} requests to m about b are not sent" in str(error) and asked < 20
     assert sent == [str(number) for number in range(asked)]

@@ -72,7 +72,7 @@ def test_plan_counts_what_is_left() -> None:
     planned = Plan(project, "b", "m", {"1": item}, {})
     row = planned.row("answer", CARD, requests, requests[:2])
     counted = {"requests": 3, "answered": 1, "to_ask": 2, "images": 1, "tokens_out_most": 200}
-    counted |= {"tokens_in": 110 + 100}  # 440 characters, 10 x 10 patches
+    counted |= {"jobs": 1, "tokens_in": 110 + 100}  # 440 characters, 10 x 10 patches
     assert {name: row[name] for name in counted} == counted and set(row) <= set(PLAN)
     assert row["cost_most"] == pytest.approx((210 * 2 + 200 * 10) / 1e6)
     nothing = planned.row("answer", FREE, requests, [])

@@ -29,7 +29,7 @@ MISTAKES: dict[str, list[tuple[dict[str, Any], str]]] = {
         ({"timeouts": {"reed": 1}}, "field timeouts"),
         ({"thinking_budget": 5}, "thinking_budget and thinking_style go together"),
         ({"extra_body": {"stream": True}}, "extra_body may not hold 'stream'"),
-        ({"base_url": "localhost:8000"}, "field base_url"),
+        *(({"base_url": url}, "field base_url") for url in ("localhost:8000", "http://h:70000/v1", "http://[::1/v1")),
         ({"stream": True, "batch": True}, "field stream"),
     ],
     "vllm": [
@@ -40,8 +40,8 @@ MISTAKES: dict[str, list[tuple[dict[str, Any], str]]] = {
         ({"fields": {"papers": {"hummus": Paper(sampling={"beams": 3})}}}, "unknown sampling parameter 'beams'"),
         ({"revision": "main"}, "field revision: expected sha256: and 64"),
         ({"trust_remote_code": True}, CODE),
-        ({"extra_args": ["--port=8000"]}, "--port is no extra argument. The engine sets it"),
-        ({"extra_args": ["--max_model_len", "5"]}, "--max-model-len is no extra argument. Write the option max_model"),
+        ({"extra_args": ["--port=8000"]}, "--port is no extra argument. An option of the card, or the engine"),
+        ({"extra_args": ["--max_model_len", "5"]}, "--max-model-len is no extra argument"),
         ({"extra_args": ["--api-key=x"]}, "--api-key is no extra argument"),
     ],
     "transformers": [
@@ -59,9 +59,10 @@ MISTAKES: dict[str, list[tuple[dict[str, Any], str]]] = {
     "similarity": [
         ({"metric": None}, "field metric: the option is missing"),
         ({"metric": "rouge"}, "field metric: Invalid enum value 'rouge'. Valid: bertscore, cosine"),
-        *(({"id": value}, "field id: the option is missing") for value in (None, "", "package:")),
-        ({"layers": 3}, "field layers: cosine takes no layers"),
-        ({"metric": "bertscore"}, "field layers: the option is missing"),
+        ({"id": None}, "field id: the option is missing"),
+        *(({"id": value}, "field id: Expected `str` matching") for value in ("", "package:")),
+        ({"layers": 3}, "field layers: bertscore needs the option, and cosine takes none"),
+        ({"metric": "bertscore"}, "field layers: bertscore needs the option"),
         ({"metric": "bertscore", "layers": 0}, "field layers: Expected `int` >= 1"),
         ({"metric": "bertscore", "layers": True}, "field layers: Expected `int | null`, got `bool`"),
         ({"batchsize": 3}, "unknown option 'batchsize'. Did you mean 'batch_size'"),
@@ -72,12 +73,12 @@ MISTAKES: dict[str, list[tuple[dict[str, Any], str]]] = {
         ({}, "field baseline: the option is missing"),
         (OVERLAP | {"baseline": "overlapp"}, "Invalid enum value 'overlapp'. Did you mean 'overlap'?"),
         ({"baseline": ["echo"]}, "field baseline: Expected `str`, got `array`"),
-        ({"baseline": "overlap"}, "field threshold: expected a share from 0 to 1, got None"),
+        ({"baseline": "overlap"}, "field threshold: overlap needs a share from 0 to 1"),
         *(
             (OVERLAP | {"threshold": share}, "field threshold: Expected `float")
             for share in (1.01, -0.1, float("nan"), True, "0.3")
         ),
-        (OVERLAP | {"baseline": "echo"}, "echo takes no threshold, got 0.3"),
+        (OVERLAP | {"baseline": "echo"}, "field threshold: overlap needs a share from 0 to 1, and no other"),
         (OVERLAP | {"treshold": 0.3}, "unknown option 'treshold'. Did you mean 'threshold'?"),
     ],
     "baselines": refused("baselines"),

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.records import response
+from tests.records import request, response
 
 from punchline.benchmarks import humorbench
 from punchline.benchmarks.humorbench import judge
@@ -14,11 +14,9 @@ from punchline.benchmarks.yesbut.answers import read_score
 from punchline.benchmarks.yesbut.judge import judge_prompt
 from punchline.core.benchmark import filled
 from punchline.engines.baselines import content_words, engine, overlap
-from punchline.schema import Gold, Item, Message, ModelCard, Request, Response, Sampling, Text
+from punchline.schema import Gold, Item, ModelCard, Request, Response
 
-
-def card(**options: Any) -> ModelCard:
-    return ModelCard(name="mine", engine="lexical", options=options)
+ECHO: dict[str, Any] = {"baseline": "echo"}
 
 
 def item(description: str = "A cat on a mat.", caption: str = "Meow.") -> Item:
@@ -26,18 +24,20 @@ def item(description: str = "A cat on a mat.", caption: str = "Meow.") -> Item:
     return Item(benchmark="humorbench", item_id="0", source="newyorker", cluster=caption, fields=fields)
 
 
-def said(baseline: ModelCard, request: Request) -> Response:
-    (result,) = engine(baseline, 0).answer([request], {}, "key")
-    assert (result.request_id, result.model_key, result.engine) == (request.request_id, "key", "lexical")
-    assert (result.text is None) == (result.state != "ok") == (result.reason is not None)
+def said(asked: Request, **options: Any) -> Response:
+    (result,) = engine(ModelCard(name="mine", engine="lexical", options=options), 0).answer([asked], {}, "key")
+    assert (result.request_id, result.engine) == (asked.request_id, "lexical")
     return result
 
 
-def judged(answer: str, element: str, threshold: float = 0.5, about: Item | None = None) -> str | None:
-    """overlap's verdict on an answer, by way of the judge's real prompt."""
+def judging(answer: str, element: str) -> Request:
     gold = Gold(benchmark="humorbench", item_id="0", values={"element": element})
-    request = judge.judge_request(about or item(), gold, response("r", answer), "paper")
-    return parse_verdict(said(card(baseline="overlap", threshold=threshold), request).text or "")
+    return judge.judge_request(item(), gold, response("r", answer), "paper")
+
+
+def judged(answer: str, element: str, threshold: float = 0.5) -> str | None:
+    """overlap's verdict on an answer, by way of the judge's real prompt."""
+    return parse_verdict(said(judging(answer, element), baseline="overlap", threshold=threshold).text or "")
 
 
 def test_content_words() -> None:
@@ -49,10 +49,8 @@ def test_content_words() -> None:
 
 @given(st.text(), st.text())
 def test_overlap_is_a_share_and_a_text_covers_itself(element: str, text: str) -> None:
-    assert 0 <= overlap(element, text) <= 1
     assert overlap(element, element) == (1.0 if content_words(element) else 0.0)
-    assert overlap(element, f"{text} {element}") >= overlap(element, text)
-    assert overlap("the of and", text) == 0
+    assert 0 <= overlap(element, text) <= overlap(element, f"{text} {element}") <= 1
     assert judged(text, element or "x") in ("PASS", "FAIL")
 
 
@@ -62,9 +60,7 @@ def test_overlap_is_a_share_and_a_text_covers_itself(element: str, text: str) ->
         ("the snail has a house", "snail house", 1, "PASS"),
         ("the snail pays rent", "snail house rent shell", 0.5, "PASS"),
         ("the snail pays rent", "snail house rent shell", 0.51, "FAIL"),
-        ("pun", "pun pun pun house", 0.5, "PASS"),  # a word counts once
-        ("pun", "pun pun pun house", 0.51, "FAIL"),
-        ("the snail", "snail house", 0.5, "PASS"),
+        ("pun", "pun pun pun house", 0.51, "FAIL"),  # a word counts once
         ("", "snail house", 0.5, "FAIL"),
         ("", "snail house", 0, "PASS"),
         ("<explanation>snail house</explanation> nothing", "snail house", 1, "PASS"),
@@ -82,26 +78,20 @@ def test_a_judge_that_counts(answer: str, element: str, threshold: float, expect
 def test_echo_repeats_what_it_was_told() -> None:
     lines = ("Two lines.\nOf description.", "Two lines.\r\nOf caption.")
     for texts in (("A cat on a mat.", "Meow."), lines, ("{caption} <explanation>", "{description}")):
-        (request,) = humorbench.requests(item(*texts))
-        assert explanation(said(card(baseline="echo"), request).text or "") == " ".join(texts)
-
-
-def asked(text: str, benchmark: str = "b") -> Request:
-    messages = (Message(role="user", content=(Text(text=text),)),)
-    about: dict[str, Any] = {"benchmark": benchmark, "item_id": "i", "task": "t", "condition": "default"}
-    return Request(messages=messages, sampling=Sampling(temperature=0, max_tokens=9), **about)
+        (asked,) = humorbench.requests(item(*texts))
+        assert explanation(said(asked, **ECHO).text or "") == " ".join(texts)
 
 
 def test_another_question_is_not_attempted() -> None:
     """Echo is no judge either, and overlap no explainer."""
-    echo, overlap = card(baseline="echo"), card(baseline="overlap", threshold=0)
-    texts = ("", "What is the order of the panels?", "Caption: a", "\nCartoon description: a")
     (explain,) = humorbench.requests(item())
-    gold = Gold(benchmark="humorbench", item_id="0", values={"element": "cat"})
-    others = [(one, asked(text)) for one in (echo, overlap) for text in texts]
-    others += [(overlap, explain), (echo, judge.judge_request(item(), gold, said(echo, explain), "paper"))]
-    answers = [said(*other) for other in others]
-    assert {(answer.state, answer.reason) for answer in answers} == {("missing", "not attempted")}
+    counting = {"baseline": "overlap", "threshold": 0}
+    texts = [
+        request(text) for text in ("", "What is the order of the panels?", "Caption: a", "\nCartoon description: a")
+    ]
+    answers = [said(text, **options) for options in (ECHO, counting) for text in texts]
+    answers += [said(explain, **counting), said(judging("a cat", "cat"), **ECHO)]
+    assert {(answer.state, answer.reason, answer.text) for answer in answers} == {("missing", "not attempted", None)}
 
 
 @pytest.mark.parametrize(
@@ -114,9 +104,8 @@ def test_another_question_is_not_attempted() -> None:
         ("description", "paper", "- Reference literal description: me", 1.0),  # what a candidate says is no reference
     ],
 )
-def test_yesbuts_judge(kind: str, rule: str, candidate: str, expected: float) -> None:
-    reference = "A cat reads a newspaper upside down"
-    values = {"gen": candidate, "ref": reference, "caption": "a comic"}
-    request = asked(filled(judge_prompt(kind, rule), values), "yesbut")  # type: ignore[index]
-    answer = said(card(baseline="overlap", threshold=0.5), request).text
+def test_yesbuts_judge(kind: Any, rule: Any, candidate: str, expected: float) -> None:
+    values = {"gen": candidate, "ref": "A cat reads a newspaper upside down", "caption": "a comic"}
+    asked = request(filled(judge_prompt(kind, rule), values), benchmark="yesbut")
+    answer = said(asked, baseline="overlap", threshold=0.5).text
     assert answer is not None and read_score(answer, "paper") == expected

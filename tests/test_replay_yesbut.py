@@ -109,7 +109,7 @@ def test_replay_of_a_misspelt_file(tmp_path: Path, name: str, expected: str) -> 
 
 
 def test_replay_of_nothing(tmp_path: Path) -> None:
-    with pytest.raises(PunchlineError, match=r"description_prompt1\.json.*Expected any of: .*title_mcq_prompt3\.json"):
+    with pytest.raises(PunchlineError, match=r"is no folder with answers. Expected any of: .*title_mcq_prompt3\.json"):
         replayed(tmp_path)
     with pytest.raises(PunchlineError, match="no such file"):
         replayed(tmp_path / "absent")

@@ -5,19 +5,18 @@ from typing import Any
 
 import pytest
 from tests.asked import Counting, ask
+from tests.records import request
 
 from punchline.core.engine import model_key
 from punchline.core.storage import read_table
 from punchline.errors import PunchlineError
 from punchline.journal import Shard
 from punchline.respond import image_files
-from punchline.schema import Image, ImageRef, Item, Message, ModelCard, Request, Response, Sampling, State, Text, sha256
+from punchline.schema import Image, ImageRef, Item, ModelCard, Request, Response, State, sha256
 
 
 def requests(count: int, image: str | None = "d" * 64) -> list[Request]:
-    message = Message(role="user", content=(Image(sha256=image), Text(text="?")))
-    of: dict[str, Any] = {"benchmark": "b", "task": "Q1", "condition": "default", "messages": (message,)}
-    return [Request(item_id=f"i{n}", sampling=Sampling(temperature=0, max_tokens=1), **of) for n in range(count)]
+    return [request(Image(sha256=image), "?", item_id=f"i{n}") for n in range(count)]
 
 
 def run(folder: Path, engine: Counting | None, asked: list[Request], **options: Any) -> dict[str, int]:
@@ -28,17 +27,12 @@ def run(folder: Path, engine: Counting | None, asked: list[Request], **options: 
 @pytest.mark.parametrize("state", ["ok", "refused"])
 def test_a_second_run_asks_nothing_and_new_items_only(state: State, tmp_path: Path) -> None:
     engine = Counting(state=state)
-    assert run(tmp_path, engine, requests(3)) == {state: 3}
-    first = (tmp_path / "m.parquet").read_bytes()
-    assert run(tmp_path, engine, requests(3)) == {state: 3}
-    assert (tmp_path / "m.parquet").read_bytes() == first
-    assert engine.asked == ["i0", "i1", "i2"]
-    for count in (5, 2, 5):  # a smaller selection is a smaller view, and loses no answer
+    for count in (3, 3, 5, 2, 5):  # a smaller selection is a smaller view, and loses no answer
         assert run(tmp_path, engine, requests(count)) == {state: count}
-        assert engine.asked == ["i0", "i1", "i2", "i3", "i4"]
+    assert engine.asked == ["i0", "i1", "i2", "i3", "i4"]
 
 
-def test_an_engine_that_dies_leaves_its_answers_and_no_snapshot(tmp_path: Path) -> None:
+def test_an_engine_that_dies_leaves_its_answers_and_no_index(tmp_path: Path) -> None:
     with pytest.raises(RuntimeError):
         run(tmp_path, Counting(dies_after=2), requests(5))
     assert not (tmp_path / "m.parquet").exists()
@@ -52,7 +46,6 @@ def test_failed_answers_are_asked_again_by_retry_only(tmp_path: Path) -> None:
     engine = Counting()
     assert run(tmp_path, engine, requests(2)) == {"failed": 2} and engine.asked == []
     assert run(tmp_path, engine, requests(2), retry=True) == {"ok": 2}
-    assert engine.asked == ["i0", "i1"]
 
 
 @pytest.mark.parametrize("journal", [None, b"", b'{"record":{"torn'])
@@ -94,10 +87,10 @@ def test_shards_ask_all_items_once_and_an_index_is_that_of_one_job(shards: int, 
     engine = Counting()
     for number in range(1, shards + 1):
         shard = Shard(number, shards)
-        own = [request for request in requests(20) if shard.has(request.item_id)]
+        own = [one for one in requests(20) if shard.has(one.item_id)]
         assert 0 < len(own) < 20
         run(tmp_path / "parts", engine, own, shard=shard)
-    assert sorted(engine.asked) == sorted(request.item_id for request in requests(20))
+    assert sorted(engine.asked) == sorted(one.item_id for one in requests(20))
     assert run(tmp_path / "parts", None, requests(20)) == {"ok": 20}
     run(tmp_path / "whole", Counting(), requests(20))
     assert (tmp_path / "parts/m.parquet").read_bytes() == (tmp_path / "whole/m.parquet").read_bytes()

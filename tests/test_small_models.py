@@ -45,15 +45,11 @@ def test_smollm2_keeps_the_weights_and_the_vocabulary_of_the_gguf(smollm2: Path)
     assert source is not None and source.submodule_search_locations is not None
     reader = gguf.GGUFReader(Path(source.submodule_search_locations[0]) / small_model.SMOLLM2_GGUF)
     tensors = {tensor.name: tensor for tensor in reader.tensors}
+    names = {"blk.7.ffn_down.weight": "layers.7.mlp.down_proj.weight", "token_embd.weight": "embed_tokens.weight"}
     with safe_open(smollm2 / "model.safetensors", "np") as file:
-        for theirs, ours in {
-            "blk.7.ffn_down.weight": "model.layers.7.mlp.down_proj.weight",
-            "token_embd.weight": "model.embed_tokens.weight",
-            "output_norm.weight": "model.norm.weight",
-        }.items():
-            tensor = tensors[theirs]
-            expected = gguf.quants.dequantize(tensor.data, tensor.tensor_type)
-            np.testing.assert_array_equal(file.get_tensor(ours), expected)
+        for theirs, ours in (names | {"output_norm.weight": "norm.weight"}).items():
+            expected = gguf.quants.dequantize(tensors[theirs].data, tensors[theirs].tensor_type)
+            np.testing.assert_array_equal(file.get_tensor(f"model.{ours}"), expected)
     vocabulary = json.loads((smollm2 / "tokenizer.json").read_bytes())["model"]["vocab"]
     tokens = reader.fields["tokenizer.ggml.tokens"].contents()
     assert [vocabulary[token] for token in tokens] == list(range(len(tokens)))
@@ -77,9 +73,7 @@ def test_a_folder_without_a_manifest_has_the_digest_of_its_files(tmp_path: Path)
         (tmp_path / name).mkdir()
         (tmp_path / name / "config.json").write_text("{}" if name != "c" else "{ }")
     one, same, other = (revisions.folder_revision(tmp_path / name) for name in ("a", "b", "c"))
-    assert one == same != other
-    assert one.startswith("sha256:") and len(one) == 71
-    assert revisions.pinned(str(tmp_path / "a"), one) == one
+    assert one == same == revisions.pinned(str(tmp_path / "a"), one) != other and one.startswith("sha256:")
     with pytest.raises(PunchlineError, match="not those that the card pins"):
         revisions.pinned(str(tmp_path / "a"), other)
 
@@ -87,8 +81,7 @@ def test_a_folder_without_a_manifest_has_the_digest_of_its_files(tmp_path: Path)
 def test_a_hub_model_is_locked_once_and_the_lock_is_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     commit = "0123456789abcdef" * 2 + "01234567"
-    assert revisions.pinned("someone/model", commit) == commit  # the card goes before the lock, which is not touched
-    assert not Path("data").exists()
+    assert revisions.pinned("someone/model", commit) == commit and not Path("data").exists()  # the card goes first
     revisions.LOCK.parent.mkdir(parents=True)
     revisions.LOCK.write_text(f"id,revision\nsomeone/other,{commit[::-1]}\nsomeone/model,{commit}")
     assert revisions.pinned("someone/model") == commit
@@ -108,14 +101,6 @@ def test_a_hub_that_cannot_be_reached_is_no_traceback_and_locks_nothing(
     with pytest.raises(PunchlineError, match="the hub was not reached and the model is not in its local cache"):
         revisions.pinned("someone/no-such-model")
     assert "someone" not in revisions.LOCK.read_text()
-
-
-@pytest.mark.parametrize(
-    ("model_id", "revision"), [("someone/model", "main"), ("data/models/tiny-qwen2-vl", "0" * 40), ("someone/model", 7)]
-)
-def test_a_revision_that_pins_nothing_is_refused(model_id: str, revision: object) -> None:
-    with pytest.raises(PunchlineError, match=r"card\.yaml, field revision: expected"):
-        revisions.check(model_id, revision, "card.yaml")
 
 
 @pytest.mark.parametrize("engine", ["transformers", "vllm"])

@@ -15,8 +15,7 @@ FILES = {
     "openai": (
         "tests/test_engine_openai.py",
         "tests/test_engine_faults.py",
-        "tests/engines/test_openai_hostile.py",
-        "tests/engines/test_faults.py",
+        "tests/test_engine_hostile.py",
     ),
     "openai batches": ("tests/engines/test_openai_batch_hostile.py",),
     "streams (vLLM, openai)": ("tests/test_engine_stream.py",),

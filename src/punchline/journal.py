@@ -25,11 +25,10 @@ from punchline.paths import journal_lock, shard_journal
 from punchline.schema import Record, Response, State, canonical, sha256
 from punchline.text import log_line
 
-# At most one fsync in this time, by how long the last one took; every line reaches the kernel at once, so a kill loses
-# none, and a power cut those of this time. Ten times the fsync: it takes a tenth of the time at most.
-GROUP_COMMIT_S = (0.01, 0.05)
+# At most one fsync in this time; every line reaches the kernel at once, so a kill loses none, and a power cut those of
+# this time.
+SYNC_S = 0.05
 LINE_BYTES = 32 * 2**20  # twice what any engine takes for one reply
-SKIPPED_BYTES = 2**20  # of a longer line, read at a time
 PLACES = 2**62  # of items among shards; fits the offset of a file lock
 
 
@@ -118,20 +117,15 @@ def read_lines(stream: IO[bytes], *, file: str | Path) -> Iterator[tuple[int, in
     """(offset, length in bytes, answer, or what is wrong) of every complete line of a journal.
 
     A last line without its newline, as a kill leaves it, is complete if nothing else is missing; else it is no line.
+    Of a line longer than LINE_BYTES the end is damaged.
     """
-    offset = 0
-    for number, text in enumerate(iter(lambda: stream.readline(LINE_BYTES + 1), b""), start=1):
-        length, line = len(text), text if text.endswith(b"\n") else text + b"\n"
-        if length > LINE_BYTES:
-            while not text.endswith(b"\n") and (text := stream.readline(SKIPPED_BYTES)):
-                length += len(text)
-            what = f"longer than {LINE_BYTES:,} bytes, which no line is"
-            answer: Response | PunchlineError = _damaged(file, number, what)
-        else:
-            answer = _parsed(line, file, number)
+    offset, number = 0, 1
+    for text in iter(lambda: stream.readline(LINE_BYTES), b""):
+        line = text if text.endswith(b"\n") else text + b"\n"
+        answer = _parsed(line, file, number)
         if text.endswith(b"\n") or isinstance(answer, Response):
-            yield offset, length if text.endswith(b"\n") else len(line), answer
-        offset += length
+            yield offset, len(line), answer
+        offset, number = offset + len(text), number + text.endswith(b"\n")
 
 
 def _parsed(text: bytes, file: str | Path, number: int) -> Response | PunchlineError:
@@ -253,7 +247,7 @@ class Journal(Answers):
             self._write(b"\n")
         elif self._end < size:
             os.ftruncate(self._file, self._end)
-        self._synced, self._window = time.monotonic(), GROUP_COMMIT_S[1]
+        self._synced = time.monotonic()
 
     def append(self, response: Response) -> None:
         """Append an answer. It is in the kernel on return, and on disk at the next group commit.
@@ -268,7 +262,7 @@ class Journal(Answers):
         self._write(line)
         self._know(response, Place(self._number, self._end, len(line), response.state))
         self._end += len(line)
-        if time.monotonic() - self._synced >= self._window:
+        if time.monotonic() - self._synced >= SYNC_S:
             self.sync()
 
     def _write(self, line: bytes) -> None:
@@ -282,11 +276,8 @@ class Journal(Answers):
 
     def sync(self) -> None:
         """Flush all appended answers to the disk."""
-        began = time.monotonic()
         os.fsync(self._file)
         self._synced = time.monotonic()
-        least, most = GROUP_COMMIT_S
-        self._window = min(most, max(least, 10 * (self._synced - began)))
 
     def __enter__(self) -> Journal:
         return self

@@ -26,6 +26,7 @@ PLAN = (
     *("jobs", "gpus_a_job", "tokens_in", "tokens_out_most"),
     *("price_input", "price_output", "currency", "cost_most", "note"),
 )
+Requests = Sequence[Request]
 ANSWER = "answer"  # the pass of a model's own requests
 CHARACTERS_A_TOKEN = 4  # of English text, roughly
 PIXELS_A_TOKEN = 28 * 28  # of an image, as Qwen2-VL counts
@@ -54,7 +55,7 @@ class Plan:
     items: Mapping[str, Item]
     golds: Mapping[str, Gold]
 
-    def rows(self, requests: Sequence[Request]) -> list[Row]:
+    def rows(self, requests: Requests) -> list[Row]:
         """A row for each pass."""
         card, engine = self.project.cards[self.model], self.project.engines[self.model]
         known = Answers(paths.with_shards(paths.journal(self.benchmark, self.model)))
@@ -82,7 +83,7 @@ class Plan:
             rows.append(self.row(pass_.name, pass_.card, later, still))
         return rows
 
-    def _estimated(self, pass_: str, card: ModelCard, to_ask: Sequence[Request]) -> Row:
+    def _estimated(self, pass_: str, card: ModelCard, to_ask: Requests) -> Row:
         """A judge is taken to be asked one question of usual length an answer; how many others will be is not known."""
         if pass_ != JUDGE:
             return self.row(pass_, card, [], [], "unknown until the models have answered")
@@ -91,13 +92,7 @@ class Plan:
         return self.row(pass_, card, to_ask, to_ask, ESTIMATED, usual)
 
     def row(
-        self,
-        pass_: str,
-        card: ModelCard,
-        requests: Sequence[Request],
-        to_ask: Sequence[Request],
-        note: str = "",
-        usual: int | None = None,
+        self, pass_: str, card: ModelCard, requests: Requests, to_ask: Requests, note: str = "", usual: int = 0
     ) -> Row:
         """A row for one pass: requests still to send; prompt tokens are estimated.
 

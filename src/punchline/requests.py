@@ -79,15 +79,6 @@ def _chained(
                 yield msgspec.structs.replace(request, sample=sample)
 
 
-def data_requests(project: Project, benchmark: str, pass_: str) -> list[Request]:
-    """Requests to a scorer about texts of the data."""
-    loaded, file = project.benchmark(benchmark), paths.published(benchmark)
-    rows = [row for table in loaded.COMPARED[pass_] for row in printed(file, table)]
-    with reading(project, benchmark, loaded.GOLD_FILES) as files:
-        requests = loaded.data_requests(files, rows)
-    return [request for request in requests if request.task == pass_]
-
-
 def write_requests(project: Project, benchmark: str) -> None:
     """Write the requests about a benchmark's items, with rendered prompts."""
     items, samples = records_in(project.paths.items(benchmark), Item), project.selection.samples
@@ -114,10 +105,13 @@ def pass_requests(
     project: Project, benchmark: str, pass_: str, model: str, pairs: Iterable[Exchange]
 ) -> Iterable[Request]:
     """Requests of one pass about one model's answers, or about texts of the data (DATA)."""
+    loaded = project.benchmark(benchmark)
     if model == DATA:
-        return data_requests(project, benchmark, pass_)
+        rows = [row for table in loaded.COMPARED[pass_] for row in printed(paths.published(benchmark), table)]
+        with reading(project, benchmark, loaded.GOLD_FILES) as files:
+            return [request for request in loaded.data_requests(files, rows) if request.task == pass_]
     items = Keyed(project.paths.items(benchmark), Item)
     golds = Keyed(project.paths.gold(benchmark), Gold)
     card = project.card_of(project.respondent(benchmark, pass_, model))
     conditions = project.conditions(benchmark)
-    return ask_in_pass(project.benchmark(benchmark), pass_, items, golds, pairs, conditions, card.repeats)
+    return ask_in_pass(loaded, pass_, items, golds, pairs, conditions, card.repeats)

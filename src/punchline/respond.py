@@ -114,7 +114,7 @@ def _ask(
         ask = [at for at, request in enumerate(requests) if has_all_images(request)]
         for at in sorted({*range(len(requests))}.difference(ask)):
             log.append(response(engine, requests[at], key, "missing", reason="image missing"))
-    before, price, cost = len(log), engine.card.price, 0.0
+    price, cost = engine.card.price, 0.0
 
     def so_far() -> str:
         return f", {cost:,.2f} {price.currency} so far" if price is not None else ""
@@ -123,16 +123,12 @@ def _ask(
         for one_response in track(budget.answer(engine, Part(requests, ask), images, key), len(ask), label, so_far):
             cost += price.of(one_response.usage) if price is not None else 0.0
             log.append(_storable(one_response))
-    for request in requests if len(log) - before < len(ask) else ():
-        if (request.request_id, key) not in log:
-            log.append(response(engine, request, key, "failed", reason="the engine gave no response"))
 
 
 def _storable(response: Response) -> Response:
     """The response with U+FFFD for every half of a surrogate pair, which UTF-8 cannot hold."""
     texts = {name: text for name in ("text", "reasoning") if isinstance(text := getattr(response, name), str)}
-    halved = {name: _SURROGATE.sub("\ufffd", text) for name, text in texts.items() if not text.isascii()}
-    return msgspec.structs.replace(response, **halved) if halved else response
+    return msgspec.structs.replace(response, **{name: _SURROGATE.sub("\ufffd", text) for name, text in texts.items()})
 
 
 def write_index(path: str | Path, requests: Sequence[Request], log: Answers, key: str) -> Counter[str]:

@@ -8,6 +8,7 @@ import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -33,61 +34,40 @@ def slurm() -> Iterator[None]:
     subprocess.run(["sh", str(SLURM), "stop"], check=True)
 
 
-class Sshd:
-    """A server on loopback that lets one key in; all that belongs to it is in `folder`."""
+class Sshd(NamedTuple):
+    """A server on loopback that lets one key in."""
 
-    def __init__(self, folder: Path, program: str) -> None:
-        self.folder = folder
-        self.key = folder / "key"
-        self.log = folder / "sshd.log"
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port: int = free.getsockname()[1]
-        for name in ("host_key", "key"):
-            subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(folder / name)], check=True)
-        shutil.copy(folder / "key.pub", folder / "authorized_keys")
-        lines = (
-            f"ListenAddress 127.0.0.1:{self.port}",
-            f"HostKey {folder}/host_key",
-            f"AuthorizedKeysFile {folder}/authorized_keys",
-            f"PidFile {folder}/sshd.pid",
-            "AuthenticationMethods publickey",
-            "UsePAM no",
-            "StrictModes no",  # a temporary folder's parents are anybody's
-            "Subsystem sftp internal-sftp",
-        )
-        (folder / "sshd_config").write_text("\n".join(lines) + "\n")
-        # -D: our child, so that we can end it
-        command = [program, "-D", "-f", str(folder / "sshd_config"), "-E", str(self.log)]
-        self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL)
-        for _ in range(100):
-            with socket.socket() as probe:
-                if probe.connect_ex(("127.0.0.1", self.port)) == 0:
-                    return
-            assert self.process.poll() is None, self.log.read_text()
-            time.sleep(0.1)
-        raise AssertionError(self.log.read_text())
-
-    def stop(self) -> None:
-        self.process.terminate()
-        self.process.wait(timeout=10)
+    port: int
+    key: Path
+    log: Path
 
 
 @pytest.fixture(scope="session")
 def sshd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sshd]:
     """An sshd with its own host key, port and authorized_keys; root installs OpenSSH with apt where it is not."""
     needs("dvc_ssh")
-    path = os.pathsep.join([os.environ["PATH"], "/usr/sbin", "/usr/local/sbin"])
-    if not shutil.which("sshd", path=path) and os.geteuid() == 0 and shutil.which("apt-get"):
-        install = "apt-get update -qq && apt-get install -y -qq --no-install-recommends openssh-server openssh-client"
-        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-        environment = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
-        subprocess.run(install, shell=True, env=environment, check=False, **quiet)
+    path, folder = os.pathsep.join([os.environ["PATH"], "/usr/sbin"]), tmp_path_factory.mktemp("sshd")
+    if os.geteuid() == 0:
+        if not shutil.which("sshd", path=path) and shutil.which("apt-get"):
+            install = "apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq openssh-server"
+            subprocess.run(install, shell=True, check=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)  # where root's sshd separates its privileges
     program = shutil.which("sshd", path=path)
     if program is None:
         pytest.skip("SSHD ABSENT: none on PATH, and none could be installed (root, apt-get and a network are needed)")
-    if os.geteuid() == 0:
-        Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)  # where root's sshd separates its privileges
-    server = Sshd(tmp_path_factory.mktemp("sshd"), program)
-    yield server
-    server.stop()
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    for name in ("host_key", "key"):
+        subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(folder / name)], check=True)
+    options = [f"ListenAddress=127.0.0.1:{port}", f"HostKey={folder}/host_key", f"AuthorizedKeysFile={folder}/key.pub"]
+    options += [f"PidFile={folder}/pid", "UsePAM=no", "StrictModes=no", "Subsystem=sftp internal-sftp"]
+    command = [program, "-D", "-f", "/dev/null", "-E", str(folder / "log"), *(f"-o{option}" for option in options)]
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL) as server:  # -D: our child, so that we can end it
+        for _ in range(100):
+            with socket.socket() as probe:
+                if probe.connect_ex(("127.0.0.1", port)) == 0:
+                    break
+            time.sleep(0.1)
+        yield Sshd(port, folder / "key", folder / "log")
+        server.terminate()

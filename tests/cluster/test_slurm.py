@@ -1,25 +1,21 @@
 """The graph on a real SLURM, through profiles/slurm as shipped; only the pause between status queries is shorter."""
 
-import os
 import re
 import secrets
 import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 
-import msgspec
 import pytest
+from tests.asked import lines_of
 from tests.e2e.project import Project
 from tests.e2e.test_versioning import git, jobs, start
 from tests.ran import ran
 from tests.small_models import build_tiny
 
-from punchline.core.storage import read_table
-from punchline.journal import Line
-from punchline.schema import Request
+from punchline.core.storage import digests_in
 
 from .conftest import needs
 
@@ -45,11 +41,6 @@ def select(project: Project, models: str) -> None:
     run = project.path / "config/run.yaml"
     text = re.sub(r"^models: .*$", f"models: [{models}]", run.read_text(), flags=re.MULTILINE)
     run.write_text(re.sub(r"^limit: .*$", "limit: 8", text, flags=re.MULTILINE))
-
-
-def lines(project: Project, journal: str = JOURNAL) -> int:
-    path = project.path / journal
-    return path.read_bytes().count(b"\n") if path.exists() else 0
 
 
 def asked_of_slurm(said: str) -> dict[str, str]:
@@ -90,20 +81,23 @@ def project(slurm: None, tmp_path_factory: pytest.TempPathFactory) -> Project:
 @pytest.fixture(scope="module")
 def cancelled(project: Project) -> tuple[bytes, str]:
     """A run whose model is cancelled while it answers: the journal just after that, and all that the run said."""
-    return cancelled_run(project, lambda: lines(project) >= 4, r"^(\d+) RUNNING \S*slow_all$")
+    return cancelled_run(project, JOURNAL, 4, r"^(\d+) RUNNING \S*slow_all$")
 
 
-def cancelled_run(project: Project, moment: Callable[[], bool], job: str) -> tuple[bytes, str]:
-    """A run of which a job is cancelled at a moment: the journal when the job is gone, and all that the run said."""
+def cancelled_run(project: Project, name: str, least: int, job: str) -> tuple[bytes, str]:
+    """A run of which a job is cancelled when its journal has that many lines.
+
+    The journal when the job is gone, and all that the run said.
+    """
     command = [sys.executable, "-m", "snakemake", "--profile", "profiles/slurm", TABLE]
-    environment, journal = project.environment | {"OPENAI_API_KEY": KEY}, project.path / JOURNAL
+    environment, journal = project.environment | {"OPENAI_API_KEY": KEY}, project.path / name
     said_by = project.path.parent / "said"
     with said_by.open("w") as out:
         run = subprocess.Popen(
             command, cwd=project.path, env=environment, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT
         )
         try:
-            while not moment():
+            while not journal.exists() or journal.read_bytes().count(b"\n") < least:
                 assert run.poll() is None, said_by.read_text()
                 time.sleep(0.1)
             queue = ran("squeue", "-h", "-o", "%i %T %k", check=True)
@@ -112,13 +106,16 @@ def cancelled_run(project: Project, moment: Callable[[], bool], job: str) -> tup
             ran("scancel", *running, check=True)
             while ran("squeue", "-h", "-t", "R,CG", "-j", *running).stdout.strip():
                 time.sleep(0.1)
-            left = journal.read_bytes() if journal.exists() else b""
+            left = journal.read_bytes()
             assert run.wait(timeout=1200) == 0, said_by.read_text()
         finally:
-            if run.poll() is None:
-                run.terminate()
-                run.wait(timeout=60)
+            run.terminate()
+            run.wait(timeout=60)
     return left, said_by.read_text()
+
+
+def requests_of(project: Project) -> list[str]:
+    return list(digests_in(project.path / "data/requests/pixelhumor.parquet"))
 
 
 def test_a_cancelled_job_is_retried_and_asks_only_the_rest(project: Project, cancelled: tuple[bytes, str]) -> None:
@@ -126,11 +123,10 @@ def test_a_cancelled_job_is_retried_and_asks_only_the_rest(project: Project, can
     assert "SLURM status is: 'CANCELLED'" in output and output.count("Trying to restart job") == 1
     assert (project.path / TABLE).is_file()
     journal = (project.path / JOURNAL).read_bytes()
-    requests = {r.request_id for r in read_table(project.path / "data/requests/pixelhumor.parquet", Request)}
-    before = left.count(b"\n")
+    requests, before = requests_of(project), left.count(b"\n")
     assert 4 <= before < len(requests) == 8 * 8
     assert journal.startswith(left[: left.rfind(b"\n") + 1])
-    answers = [msgspec.json.decode(line, type=Line).record for line in journal.splitlines()]
+    answers = lines_of(project.path / JOURNAL)
     assert Counter(answer.request_id for answer in answers) == dict.fromkeys(requests, 1), "each was asked once"
     assert {(answer.engine, answer.state) for answer in answers} == {("transformers", "ok")}
     log = (project.path / "logs/respond/slow/all.log").read_text()
@@ -156,26 +152,20 @@ def test_keys_are_written_nowhere_and_no_process_is_left(project: Project, cance
     assert working_in(project.path) == []
 
 
-def test_a_second_run_does_nothing(project: Project, cancelled: tuple[bytes, str]) -> None:
-    before = (project.path / JOURNAL).read_bytes()
-    output = project.run(sys.executable, "-m", "snakemake", "--profile", "profiles/slurm", TABLE)
-    assert "Nothing to be done" in output.stdout + output.stderr
-    assert (project.path / JOURNAL).read_bytes() == before
-
-
 @pytest.mark.usefixtures("cancelled")
 def test_dvc_repro_is_the_same_graph(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     before = (project.path / JOURNAL).read_bytes()
+    output = project.run(sys.executable, "-m", "snakemake", "--profile", "profiles/slurm", TABLE)
+    assert "Nothing to be done" in output.stdout + output.stderr
     select(project, "random, slow")
     monkeypatch.setenv("SNAKEMAKE_PROFILE", "profiles/slurm")
-    output = project.dvc("repro")
-    assert asked_of_slurm(output).keys() == {"respond/random_all"}, "all else was there, or takes seconds"
-    assert {"respond", "score", "tables_pixelhumor"} <= set(jobs(output))
+    said = project.dvc("repro")
+    assert asked_of_slurm(said).keys() == {"respond/random_all"}, "all else was there, or takes seconds"
+    assert {"respond", "score", "tables_pixelhumor"} <= set(jobs(said))
     assert (project.path / JOURNAL).read_bytes() == before
     monkeypatch.delenv("SNAKEMAKE_PROFILE")
     assert project.to_run("all") == set(), "a machine without SLURM has nothing to do after it"
     assert "Data and pipelines are up to date" in project.dvc("repro")
-    assert os.environ.get("SNAKEMAKE_PROFILE") is None
 
 
 SHARDS = "data/responses/pixelhumor/shards/slow"
@@ -189,7 +179,7 @@ def test_four_shards_one_of_them_cancelled(project: Project) -> None:
     select(project, "slow")
     git(project, "commit", "-qam", "shards")
     second = r"^(\d+) RUNNING \S*respond\S*slow\S*2-of-4$"
-    _, output = cancelled_run(project, lambda: lines(project, f"{SHARDS}/2-of-4.jsonl") >= 2, second)
+    _, output = cancelled_run(project, f"{SHARDS}/2-of-4.jsonl", 2, second)
     assert output.count("Trying to restart job") == 1
     known = asked_of_slurm(output)
     names = {name for name in known if "slow" in name}
@@ -197,8 +187,6 @@ def test_four_shards_one_of_them_cancelled(project: Project) -> None:
     models = {name: "gres:gpu:1" in about for name, about in known.items() if name in names and about}  # SLURM forgets
     wrong = {name: gpu for name, gpu in models.items() if gpu != name.endswith("-of-4")}
     assert wrong == {}, "those that ask have a GPU, who gathers has none"
-    requests = {r.request_id for r in read_table(project.path / "data/requests/pixelhumor.parquet", Request)}
-    journals = [path.read_bytes() for path in (project.path / SHARDS).glob("*.jsonl")]
-    answers = [msgspec.json.decode(line, type=Line).record for journal in journals for line in journal.splitlines()]
-    assert Counter(answer.request_id for answer in answers) == dict.fromkeys(requests, 1), "each was asked once"
+    answers = [answer for path in (project.path / SHARDS).glob("*.jsonl") for answer in lines_of(path)]
+    assert Counter(answer.request_id for answer in answers) == dict.fromkeys(requests_of(project), 1), "asked once"
     assert project.audit(TABLE)["verdict"] == "equal"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.e2e.project import Project
-from tests.e2e.test_versioning import git, jobs, start
+from tests.e2e.test_versioning import git, start
 
 from .conftest import Sshd
 
@@ -14,25 +14,19 @@ pytestmark = pytest.mark.timeout(900)
 
 
 def test_what_one_machine_pushed_another_restores(sshd: Sshd, tmp_path: Path) -> None:
-    store = tmp_path / "store"
+    store, clone = tmp_path / "store", tmp_path / "elsewhere/clone"
     first = start(tmp_path / "first")
     first.dvc("repro")
     first.dvc("remote", "add", "-d", "store", f"ssh://{getpass.getuser()}@127.0.0.1:{sshd.port}{store}")
     first.dvc("remote", "modify", "--local", "store", "keyfile", str(sshd.key))
     first.dvc("remote", "modify", "store", "verify", "true")
-    output = first.dvc("push")
-    assert "pushed" in output
-    stored = {path.parent.name + path.name for path in store.rglob("*") if path.is_file()}
-    cached = {path.parent.name + path.name for path in (first.path / ".dvc/cache/files").rglob("*") if path.is_file()}
-    assert stored == cached and stored, "the store holds what the cache holds"
+    assert "pushed" in first.dvc("push")
     git(first, "add", "-A")
     git(first, "commit", "-qm", "run")
     assert "keyfile" not in first.run("git", "show", "HEAD:.dvc/config").stdout
 
-    clone = tmp_path / "elsewhere" / "clone"
     subprocess.run(["git", "clone", "-q", str(first.path), str(clone)], check=True, env=first.environment)
     second = Project(clone)
-    assert second.to_run("all"), "a bare clone has all to do"
     refused = second.punchline("restore", fails=True)  # no key yet
     assert "dvc pull failed" in refused and "docs/data.md" in refused
     second.dvc("remote", "modify", "--local", "store", "keyfile", str(sshd.key))
@@ -43,9 +37,5 @@ def test_what_one_machine_pushed_another_restores(sshd: Sshd, tmp_path: Path) ->
     assert "dvc pull failed" in second.punchline("restore", fails=True), "verify: bytes that are not dvc.lock's"
     label.write_bytes(good)
     second.punchline("restore")
-    assert second.to_run("all") == set()
-    assert jobs(second.snakemake("all")) == []
-    assert second.journal_lines() == first.journal_lines() == 2 * 4 * 8
-    assert "Data and pipelines are up to date" in second.dvc("repro")
-    assert (second.path / "results/table8.csv").read_bytes() == (first.path / "results/table8.csv").read_bytes()
+    assert second.to_run("all") == set() and second.journal_lines() == first.journal_lines() == 2 * 4 * 8
     assert sshd.log.read_text().count("Accepted publickey") >= 2, "it went through this server"

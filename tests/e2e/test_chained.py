@@ -1,31 +1,44 @@
 """A model is asked about its own answers, a judge about both, and the audit walks every pass: YesBut, through the real
-graph, against a real server."""
+graph, against a real server; and no key anywhere."""
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow.parquet as pq
-import pytest
 from tests.servers.runs import KEY, Served
 
+from .conftest import VARIABLE
 from .project import Project
 
 TABLE = "results/yesbut/table3.csv"
 CONFIG = "benchmarks=[yesbut] models=[served] judge=served scorers=null conditions=[oracle,chained] limit=2"
-
-
-@pytest.fixture
-def project(tmp_path: Path, add_served: Callable[[Project], Project]) -> Project:
-    return add_served(Project.copy(tmp_path / "p"))
+PRICE = "price: {input: 1, output: 2, date: 2026-01-01, source: made up for this test}\n"
 
 
 def texts(path: Path, column: str) -> list[str]:
     return [str(value) for value in pq.read_table(path)[column].to_pylist()]
 
 
-def test_every_hop_is_asked_kept_and_audited(project: Project, server: Served) -> None:
+def planned(project: Project, config: str) -> dict[str, str]:
+    """What is still to ask, by pass."""
+    rows = [line.split() for line in project.punchline("plan", *config.split()).splitlines()]
+    header = next(row for row in rows if "to_ask" in row)
+    return {row[header.index("hop")]: row[header.index("to_ask")] for row in rows if "served" in row}
+
+
+def test_every_pass_is_asked_kept_and_audited(
+    tmp_path: Path, add_served: Callable[[Project, str], Project], server: Served
+) -> None:
+    project = add_served(Project.copy(tmp_path / "p"), PRICE)
+    assert planned(project, CONFIG)["answer"] == "42"  # two comics
+    assert server.get("/counts") == {} and os.environ[VARIABLE] == KEY  # planning asks nothing
+    server.script(key="another")
+    output = project.snakemake(TABLE, config=CONFIG, fails=True)
+    assert VARIABLE in output and KEY not in output  # it names the variable; the server had echoed the key
     server.script(key=KEY)
-    project.snakemake(TABLE, config=CONFIG)
+    output = project.snakemake(TABLE, "results/cost.csv", config=CONFIG)
+    assert KEY not in output
     data = project.path / "data"
     own = texts(data / "responses/yesbut/served.parquet", "text")
     chained = texts(data / "requests/yesbut/chained/served.parquet", "messages")
@@ -34,13 +47,23 @@ def test_every_hop_is_asked_kept_and_audited(project: Project, server: Served) -
     judged = texts(data / "requests/yesbut/judge/served.parquet", "condition")
     assert {"default", "chained"} <= set(judged)
     assert any(row["model"] == "served" for row in project.rows(TABLE))
+    costs = project.rows("results/cost.csv")
+    assert {"answer", "chained", "judge"} == {row["hop"] for row in costs}
+    assert all(int(row["tokens_in"]) > 0 and float(row["cost"]) > 0 for row in costs)
     counts = server.get("/counts")
     report = project.audit(TABLE)
     assert report["verdict"] == "equal", report["findings"]
     roles = {file["role"] for file in report["files"]}
     assert {"chained requests", "chained snapshot", "chained journal", "judge's journal"} <= roles
+    files = (path for path in project.path.rglob("*") if path.is_file())
+    assert not [path for path in files if "tests" not in path.parts and KEY.encode() in path.read_bytes()]
+    # A second run asks nothing, and neither does one that has to make its indexes anew.
     assert project.to_run(TABLE, config=CONFIG) == set()
     project.snakemake(TABLE, "--forcerun", "respond", config=CONFIG)
+    assert planned(project, CONFIG.replace("limit=2", "limit=3"))["answer"] == "21"
+    plain = CONFIG.replace("[oracle,chained]", "[oracle]")
+    project.snakemake("results/runs/plain/yesbut/table3.csv", config=f"{plain} run=plain")
+    assert "Not asked: chained" in (project.path / "results/runs/plain/yesbut/table3.md").read_text()
     assert server.get("/counts") == counts
 
     # A description that is changed after the fact breaks what was asked on its ground.
@@ -54,12 +77,3 @@ def test_every_hop_is_asked_kept_and_audited(project: Project, server: Served) -
     assert any("served.jsonl, line " in finding["what"] for finding in report["findings"])
     named = {finding["path"] for finding in report["findings"] if finding["link"] == "journal"}
     assert named == {"data/responses/yesbut/served.jsonl"}, "later passes: their journals are intact"
-
-
-def test_unasked_conditions_are_said(project: Project, server: Served) -> None:
-    server.script(key=KEY)
-    config = "benchmarks=[yesbut] models=[served] scorers=null limit=2"
-    project.snakemake(TABLE, config=config)
-    assert not (project.path / "data/responses/yesbut/chained").exists()
-    notes = (project.path / TABLE).with_suffix(".md").read_text()
-    assert "Not asked: chained" in notes

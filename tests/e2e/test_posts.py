@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.servers.scripted import Call, Scripted, completion, scripted
+from tests.servers.scripted import Call, completion, scripted
 
 from .project import ROOT, Project
 
@@ -44,8 +44,11 @@ class Counting:
 
     def answer(self, call: Call) -> None:
         body = json.loads(call.body)
-        texts = [part.get("text", "") for message in body["messages"] for part in parts(message["content"])]
-        text = "\n".join(texts)
+        contents = [message["content"] for message in body["messages"]]
+        parts = [part for content in contents if isinstance(content, list) for part in content]
+        text = "\n".join(
+            [*filter(lambda one: isinstance(one, str), contents), *(part.get("text", "") for part in parts)]
+        )
         state, verdict = next((states for words, states in PROMPTS.items() if words in text), ("ok", "ok"))
         step = "judge" if body["model"] == JUDGING else "follow-up" if MARK in text else "main"
         if step == "judge":
@@ -59,19 +62,16 @@ class Counting:
         reply(call, state, f"[[4]] {digest}" if step == "judge" else f"{MARK} {digest}, verdict {verdict}")
 
 
-def parts(content: Any) -> list[dict[str, Any]]:
-    return [{"text": content}] if isinstance(content, str) else content
-
-
 def reply(call: Call, state: str, text: str) -> None:
     """A chat completion of that state."""
+    choices = {
+        "refused": {"message": {"content": None}, "finish_reason": "content_filter"},
+        "unparsable": {"message": {"content": "<think>An unfinished"}, "finish_reason": "length"},
+    }
     if state == "failed":
         call.json({"error": {"message": "out of order"}}, 500)
-    elif state == "refused":
-        call.json(completion(None, choices=[{"message": {"content": None}, "finish_reason": "content_filter"}]))
     else:
-        cut = {"message": {"content": "<think>An unfinished"}, "finish_reason": "length"}
-        call.json(completion("", choices=[cut]) if state == "unparsable" else completion(text))
+        call.json(completion("", choices=[choices[state]]) if state in choices else completion(text))
 
 
 class Replay:
@@ -95,9 +95,9 @@ class Replay:
 
     def files(self, *patterns: str) -> list[Path]:
         """Files below data/responses, at least one for each pattern."""
-        result = {pattern: sorted(self.responses.glob(pattern)) for pattern in patterns}
-        assert all(result.values()), result
-        return [path for paths in result.values() for path in paths]
+        result = [sorted(self.responses.glob(pattern)) for pattern in patterns]
+        assert all(result), patterns
+        return [path for paths in result for path in paths]
 
     def lose(self, *patterns: str) -> None:
         for path in self.files(*patterns):
@@ -116,22 +116,14 @@ class Replay:
 
 
 @pytest.fixture
-def counting() -> Counting:
-    return Counting()
-
-
-@pytest.fixture
-def start(tmp_path: Path, counting: Counting) -> Iterator[Callable[[str], Replay]]:
+def start(tmp_path: Path) -> Iterator[Callable[[str], Replay]]:
     """Function that starts a scenario in a new copy of the project."""
+    project, counting = Project.copy(tmp_path / "p"), Counting()
     with scripted(counting.answer) as server:
-        yield lambda scenario: Replay(add_cards(Project.copy(tmp_path / "p"), server), counting, scenario)
-
-
-def add_cards(project: Project, server: Scripted) -> Project:
-    for folder, name in (("model", "asked"), ("judge", JUDGING)):
-        card = f"engine: openai\nid: {name}\nbase_url: {server.url}/v1\nattempts: 1\nbreaker: 0\n"
-        (project.path / f"config/{folder}/served.yaml").write_text(card)
-    return project
+        for folder, name in (("model", "asked"), ("judge", JUDGING)):
+            card = f"engine: openai\nid: {name}\nbase_url: {server.url}/v1\nattempts: 1\nbreaker: 0\n"
+            (project.path / f"config/{folder}/served.yaml").write_text(card)
+        yield lambda scenario: Replay(project, counting, scenario)
 
 
 def split_journals(replay: Replay) -> None:
@@ -193,11 +185,12 @@ def test_prompt_word(start: Callable[[str], Replay]) -> None:
     replay.check()
 
 
-def test_states(start: Callable[[str], Replay], counting: Counting) -> None:
-    replay, counting.mixed = start("states"), True
+def test_states(start: Callable[[str], Replay]) -> None:
+    replay = start("states")
+    replay.counting.mixed = True
     replay.run("one of each prompt's states", 2)
     replay.run("the same again", 2)
-    counting.mixed = False
+    replay.counting.mixed = False
     replay.note("retry on a server that answers", lambda: replay.project.punchline("retry"))
     replay.run("nothing has failed", 2)
     replay.check()

@@ -1,7 +1,6 @@
 """One item, one state: a server that fails, filters and cuts off now and then, through the real graph."""
 
 import re
-import threading
 from pathlib import Path
 
 from tests.servers.scripted import Call, completion, scripted
@@ -14,23 +13,11 @@ ORDER, TEXTS = b"In what order should the panels be read", b"what are the text i
 TABLES = ("results/table8.csv", *(f"results/pixelhumor/table{n}.csv" for n in (2, 14, 15)), "results/cost.csv")
 
 
-class Comics:
-    """Numbers of the comics that a server is asked about, as they come."""
-
-    def __init__(self) -> None:
-        self.known: dict[bytes, int] = {}
-        self.lock = threading.Lock()
-
-    def number(self, body: bytes) -> int:
-        picture = body.partition(b"base64,")[2].partition(b'"')[0]
-        with self.lock:
-            return self.known.setdefault(picture, len(self.known))
-
-
-def answer(comics: Comics, call: Call) -> None:
+def answer(comics: dict[bytes, int], call: Call) -> None:
     """Question 7 of comic 0 fails, as does question 8 of comic 1; question 7 of comic 2 is filtered, that of comic 3
-    cut off in the middle of a thought; all else is prose."""
-    comic, order = comics.number(call.body), ORDER in call.body
+    cut off in the middle of a thought; all else is prose. Comics are numbered as they come, one call at a time."""
+    picture = call.body.partition(b"base64,")[2].partition(b'"')[0]
+    comic, order = comics.setdefault(picture, len(comics)), ORDER in call.body
     if (comic == 0 and order) or (comic == 1 and TEXTS in call.body):
         call.json({"error": {"message": "out of order"}}, 500)
     elif comic == 2 and order:
@@ -43,7 +30,7 @@ def answer(comics: Comics, call: Call) -> None:
 
 
 def test_n_and_states_add_up_to_the_items(tmp_path: Path) -> None:
-    project, comics = Project.copy(tmp_path / "p"), Comics()
+    project, comics = Project.copy(tmp_path / "p"), dict[bytes, int]()
     with scripted(lambda call: answer(comics, call)) as server:
         card = f"engine: openai\nid: m\nbase_url: {server.url}/v1\nattempts: 1\nbreaker: 0\nconcurrency: 1\n"
         (project.path / "config/model/served.yaml").write_text(card)

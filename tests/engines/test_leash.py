@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import psutil
 import pytest
 
 from punchline.engines.vllm.leash import descendants, let_go, on_leash
@@ -36,24 +37,17 @@ time.sleep(600)
 
 
 def eventually(condition: Callable[[], bool], seconds: float = 15) -> bool:
-    """Whether a condition comes true in time."""
+    """True if a condition comes true in time."""
     until = time.monotonic() + seconds
-    while time.monotonic() < until:
-        if condition():
-            return True
+    while not condition() and time.monotonic() < until:
         time.sleep(0.02)
-    return False
+    return condition()
 
 
-def alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2][0] != "Z"
-    except OSError:
-        return False
-
-
-def started(log: Path) -> bool:
-    return log.exists() and "started" in log.read_text()
+def below(leash: int, log: Path) -> list[psutil.Process]:
+    """Processes on a leash, all started."""
+    assert eventually(lambda: log.exists() and "started" in log.read_text() and len(descendants(leash)) >= 3)
+    return [psutil.Process(pid) for pid in descendants(leash)]
 
 
 @pytest.mark.parametrize("terminated", [False, True])
@@ -62,14 +56,13 @@ def test_closing_ends_children_that_ignore_term(tmp_path: Path, terminated: bool
     log = tmp_path / "log"
     with log.open("wb") as file:
         leash = on_leash(["sh", "-c", STUBBORN], os.environ, file, grace=0.3)
-    assert eventually(lambda: started(log) and len(descendants(leash.pid)) >= 3)
-    below = descendants(leash.pid)
+    every = below(leash.pid, log)
     if terminated:
         leash.terminate()
         leash.wait(15)
     else:
         assert let_go(leash) == 128 + signal.SIGKILL
-    assert not [pid for pid in below if alive(pid)]
+    assert not psutil.wait_procs(every, 0.1)[1]
     let_go(leash)
 
 
@@ -79,12 +72,10 @@ def test_an_owner_that_is_killed_takes_everything_along(tmp_path: Path, number: 
     owner = subprocess.Popen([sys.executable, "-c", OWNER, str(log), STUBBORN], stdout=subprocess.PIPE, text=True)
     assert owner.stdout is not None
     leash = int(owner.stdout.readline())
-    assert eventually(lambda: started(log) and len(descendants(leash)) >= 3)
-    below = descendants(leash)
+    every = [psutil.Process(leash), *below(leash, log)]
     owner.send_signal(number)
-    owner.wait()
-    owner.stdout.close()
-    assert eventually(lambda: not any(alive(pid) for pid in [leash, *below]))
+    owner.communicate()
+    assert not psutil.wait_procs(every, 15)[1]
 
 
 @pytest.mark.parametrize(
@@ -100,7 +91,7 @@ def test_output_and_status_come_through(tmp_path: Path, script: str, let: bool, 
     with log.open("wb") as file:
         leash = on_leash(["sh", "-c", script], {**os.environ, "WORD": "heard"}, file)
     if let:
-        assert eventually(lambda: started(log))
+        assert eventually(lambda: "started" in log.read_text())
         assert let_go(leash) == status
     assert leash.wait(15) == status and log.read_text().replace("Terminated\n", "") == words
     assert not descendants(leash.pid)

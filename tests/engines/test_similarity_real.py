@@ -2,14 +2,12 @@
 
 import importlib.util
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from punchline.config.cards import read_card
-from punchline.core import engine as engines
 from punchline.core.benchmark import comparison
 from punchline.engines import similarity
 from punchline.engines.similarity import Pair, Similarity
@@ -41,13 +39,10 @@ def asked(candidate: str, reference: str) -> Request:
 def values(engine: Similarity, pairs: Sequence[tuple[str, str]]) -> list[float]:
     """The numbers of (candidate, reference) pairs, in their order."""
     requests = [asked(*pair) for pair in pairs]
-    given = list(engine.answer(requests, {}, "key"))
-    assert len(given) == len(requests)
-    for response in given:
-        assert response.state == "ok", response.reason
-        assert repr(float(str(response.text))) == response.text
-    result = {response.request_id: float(str(response.text)) for response in given}
-    return [result[request.request_id] for request in requests]
+    given = {response.request_id: response for response in engine.answer(requests, {}, "key")}
+    engine.close()
+    assert {response.state for response in given.values()} == {"ok"}
+    return [float(str(given[request.request_id].text)) for request in requests]
 
 
 @pytest.fixture(scope="module")
@@ -56,83 +51,30 @@ def folder() -> str:
 
 
 @pytest.fixture
-def loaded(root: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+def load(root: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Similarity]:
     """The engine of a card of config/judge/."""
     monkeypatch.chdir(root)
-    opened: list[Similarity] = []
-
-    def load(name: str) -> Similarity:
-        engine = engines.load(read_card(name, "config/judge"), 0)
-        assert isinstance(engine, Similarity)
-        assert engine.unavailable() is None
-        opened.append(engine)
-        return engine
-
-    yield load
-    for engine in opened:
-        engine.close()
+    return lambda name: similarity.engine(read_card(name, "config/judge"), 0)
 
 
-def test_bertscore_is_the_package_item_by_item(loaded: Any, folder: str) -> None:
+def test_bertscore_is_the_package_item_by_item(load: Callable[[str], Similarity], folder: str) -> None:
     from bert_score import score
 
-    result = values(loaded("bertscore-minilm"), PAIRS)
+    result = values(load("bertscore-minilm"), PAIRS)
     for (candidate, reference), value in list(zip(PAIRS, result, strict=True))[::5]:
         _, recall, _ = score([candidate], [reference], lang="en", model_type=folder, num_layers=6)
         assert value == pytest.approx(float(recall[0]), abs=CLOSE)
     assert result[0] == pytest.approx(1.0, abs=CLOSE)
 
 
-def test_cosine_is_the_package_item_by_item(loaded: Any, folder: str) -> None:
+def test_cosine_is_the_package_item_by_item(load: Callable[[str], Similarity], folder: str) -> None:
     from sentence_transformers import SentenceTransformer, util
 
-    result = values(loaded("minilm"), PAIRS)
+    result = values(load("minilm"), PAIRS)
     model = SentenceTransformer(folder, device="cpu")
     for (candidate, reference), value in zip(PAIRS, result, strict=True):
         expected = util.cos_sim(model.encode(candidate), model.encode(reference))
         assert value == pytest.approx(float(expected[0, 0]), abs=CLOSE)
-
-
-@pytest.mark.parametrize("name", ["bertscore-minilm", "minilm"])
-def test_blank_texts_among_others(name: str, loaded: Any) -> None:
-    pairs = [("", TEXTS[0]), (TEXTS[1], TEXTS[0]), (" ", TEXTS[0]), (TEXTS[0], "")]
-    result = values(loaded(name), pairs)
-    assert [result[0], *result[2:]] == [0.0, 0.0, 0.0]
-    assert 0 < result[1] < 1
-
-
-@pytest.mark.parametrize("name", ["bertscore-minilm", "minilm"])
-def test_a_thousand_equal_pairs_embed_each_text_once(name: str, loaded: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    import bert_score.utils
-    from sentence_transformers import SentenceTransformer
-
-    embedded: list[str] = []
-    of, method = (SentenceTransformer, "encode") if name == "minilm" else (bert_score.utils, "get_bert_embedding")
-    embed = getattr(of, method)
-
-    def counted(*arguments: Any, **settings: Any) -> Any:
-        embedded.extend(arguments[name == "minilm"])  # behind `self`
-        return embed(*arguments, **settings)
-
-    monkeypatch.setattr(of, method, counted)
-    result = values(loaded(name), [(TEXTS[0], TEXTS[1])] * 1000)
-    assert sorted(embedded) == sorted(TEXTS[:2])
-    assert len(set(result)) == 1
-
-
-def test_weights_are_loaded_once(loaded: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    result: list[str] = []
-    cosine = similarity.Cosine
-
-    def counted(*arguments: Any) -> Any:
-        result.append("loaded")
-        return cosine(*arguments)
-
-    monkeypatch.setattr(similarity, "Cosine", counted)
-    engine = loaded("minilm")
-    assert values(engine, [("", "a")]) == [0.0] and result == []
-    assert values(engine, PAIRS[:2]) == values(engine, PAIRS[:2])
-    assert result == ["loaded"]
 
 
 def test_other_weights_than_the_card_pins_are_refused(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -143,10 +85,10 @@ def test_other_weights_than_the_card_pins_are_refused(root: Path, monkeypatch: p
     assert response.state == "failed" and "the files are not those that the card pins" in str(response.reason)
 
 
-def test_what_cannot_be_scored_fails_alone(loaded: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_cannot_be_scored_fails_alone(load: Callable[[str], Similarity]) -> None:
     """A reference of nothing but a token that weighs nothing has no recall."""
     requests = [asked("a", "[SEP]"), asked("a", "b")]
-    states = {r.request_id: (r.state, r.reason) for r in loaded("bertscore-minilm").answer(requests, {}, "key")}
+    states = {r.request_id: (r.state, r.reason) for r in load("bertscore-minilm").answer(requests, {}, "key")}
     assert [states[r.request_id] for r in requests] == [("failed", "the result is not a number"), ("ok", None)]
 
 

@@ -34,34 +34,30 @@ class Provider:
             call.json(reply)
 
     def reply(self, call: Call) -> tuple[str, Any]:
-        path = call.path.partition("?")[0].removeprefix("/v1/")
-        if path == "files":
-            content = max(call.body.split(b"\r\n\r\n"), key=len).rpartition(b"\r\n--")[0]
-            name = f"file-{len(self.files)}"
-            self.files[name] = content
-            return "upload", {"id": name, "object": "file", "bytes": 1, "created_at": 1, "purpose": "batch"}
-        if path == "chat/completions":
-            return "answer", completion("yes")
-        if path.startswith("files/"):
-            return "content", self.files.get(path.split("/")[1], b"")
-        if path == "batches" and call.command == "POST":
-            requests = json.loads(call.body)
-            name = f"batch-{len(self.batches)}"
-            lines = [json.loads(line) for line in self.files[requests["input_file_id"]].splitlines()]
-            done = [
-                {
-                    "id": "l",
-                    "custom_id": line["custom_id"],
-                    "response": {"status_code": 200, "request_id": "r", "body": completion("yes")},
-                    "error": None,
-                }
-                for line in lines
-            ]
-            self.files[f"out-{name}"] = b"".join(json.dumps(line).encode() + b"\n" for line in done)
-            result = {"id": name, "object": "batch", "status": "completed", "metadata": requests["metadata"]}
-            self.batches[name] = result | {"output_file_id": f"out-{name}", "errors": None, "error_file_id": None}
-            self.asked += [line["custom_id"] for line in lines]
-            return "create", self.batches[name]
-        if path == "batches":
-            return "list", {"object": "list", "data": list(self.batches.values()), "has_more": False}
-        return "look", self.batches.get(path.split("/")[1], {"error": "no such batch"})
+        match call.path.partition("?")[0].split("/")[2:]:
+            case ["files"]:
+                name = f"file-{len(self.files)}"
+                self.files[name] = max(call.body.split(b"\r\n\r\n"), key=len).rpartition(b"\r\n--")[0]
+                return "upload", {"id": name, "object": "file", "bytes": 1, "created_at": 1, "purpose": "batch"}
+            case ["chat", _]:
+                return "answer", completion("yes")
+            case ["files", name, _]:
+                return "content", self.files.get(name, b"")
+            case ["batches"] if call.command == "POST":
+                return "create", self.create(json.loads(call.body))
+            case ["batches"]:
+                return "list", {"object": "list", "data": list(self.batches.values()), "has_more": False}
+            case [_, name]:
+                return "look", self.batches.get(name, {"error": "no such batch"})
+        raise AssertionError(call.path)
+
+    def create(self, body: dict[str, Any]) -> dict[str, Any]:
+        name = f"batch-{len(self.batches)}"
+        ids = [json.loads(line)["custom_id"] for line in self.files[body["input_file_id"]].splitlines()]
+        reply = {"status_code": 200, "request_id": "r", "body": completion("yes")}
+        lines = [{"id": "l", "custom_id": one, "response": reply, "error": None} for one in ids]
+        self.files[f"out-{name}"] = b"".join(json.dumps(line).encode() + b"\n" for line in lines)
+        batch = {"id": name, "object": "batch", "status": "completed", "metadata": body["metadata"]}
+        self.batches[name] = batch | {"output_file_id": f"out-{name}", "errors": None, "error_file_id": None}
+        self.asked += ids
+        return self.batches[name]

@@ -5,20 +5,20 @@ import os
 import subprocess
 import sys
 import urllib.request
-from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from tests.asked import answers_in, ask, lines_of
+from tests.records import request
 from tests.servers import misbehaving
 
 from punchline.core.engine import model_key
 from punchline.engines.openai import batch, chat
 from punchline.engines.openai import engine as load
 from punchline.errors import PunchlineError
-from punchline.schema import Image, Message, ModelCard, Request, Response, Sampling, Text, sha256
+from punchline.schema import Image, Message, ModelCard, Request, Response, Text, sha256
 
 pytest.importorskip("openai", reason="OPENAI ABSENT: pip install 'openai>=3'")
 
@@ -32,13 +32,13 @@ QUICK = {"backoff": {"first": 0.01, "most": 0.05}, "attempts": 4}
 class Served:
     """The server as a process of its own."""
 
-    def __init__(self, port: int = 0, log: Path | None = None, tls: Path | None = None) -> None:
+    def __init__(self, port: int = 0, log: Path | None = None) -> None:
         command = [sys.executable, "-m", "tests.servers.misbehaving", "--port", str(port)]
-        command += [*(["--log", str(log)] if log else []), *(["--tls", str(tls)] if tls else [])]
+        command += ["--log", str(log)] if log else []
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT)
         assert self.process.stdout is not None
         self.port = int(self.process.stdout.readline())
-        self.url = f"http{'s' if tls else ''}://127.0.0.1:{self.port}"
+        self.url = f"http://127.0.0.1:{self.port}"
 
     def get(self, path: str) -> Any:
         with urllib.request.urlopen(f"{self.url}{path}", timeout=10) as reply:
@@ -55,19 +55,6 @@ class Served:
         self.process.stdout.close()
 
 
-@pytest.fixture(scope="module")
-def process() -> Iterator[Served]:
-    served = Served()
-    yield served
-    served.kill()
-
-
-@pytest.fixture
-def server(process: Served) -> Served:
-    process.script()
-    return process
-
-
 def card(url: str | None, sampling: dict[str, Any] | None = None, **options: Any) -> ModelCard:
     base = {"base_url": f"{url}/v1"} if url else {}
     options = {"id": "m", **base, **QUICK, **options}
@@ -75,12 +62,10 @@ def card(url: str | None, sampling: dict[str, Any] | None = None, **options: Any
 
 
 def requests(*texts: str, image: bytes | None = None, images: int = 1) -> list[Request]:
-    page = tuple(Image(sha256=sha256(image)) for _ in range(images)) if image else ()
+    page = [Image(sha256=sha256(image))] * images if image else []
     system = Message(role="system", content=(Text(text="Be brief."),))
-    requests = [(system, Message(role="user", content=(*page, Text(text=text)))) for text in texts]
-    of: dict[str, Any] = {"benchmark": "b", "task": "Q1", "condition": "default"}
-    of["sampling"] = Sampling(temperature=0, max_tokens=64)
-    return [Request(item_id=f"i{n}", messages=messages, **of) for n, messages in enumerate(requests)]
+    users = [request(*page, text, max_tokens=64, item_id=f"i{n}") for n, text in enumerate(texts)]
+    return [msgspec.structs.replace(one, messages=(system, *one.messages)) for one in users]
 
 
 def many(count: int, name: str) -> list[Request]:
@@ -101,22 +86,15 @@ def journal(folder: Path) -> list[Response]:
     return lines_of(folder / "m.jsonl")
 
 
-def expected(request: Request) -> str:
-    return misbehaving.answer(chat.messages(request, {}))
-
-
-def assert_each_answered_once(folder: Path, asked: list[Request]) -> None:
-    """The journal holds one ok answer a request, and it is that request's own."""
-    ok = [r for r in journal(folder) if r.state == "ok"]
-    assert Counter(r.request_id for r in ok) == Counter(r.request_id for r in asked)
-    texts = {r.request_id: r.text for r in ok}
-    assert all(texts[r.request_id] == expected(r) for r in asked)
+def expected(one: Request) -> str:
+    return misbehaving.answer(chat.messages(one, {}))
 
 
 def assert_completes(folder: Path, of: ModelCard, asked: list[Request]) -> None:
-    """A run answers every request, and the journal holds one answer of each."""
+    """A run answers every request, and the journal holds one ok answer of each, that request's own."""
     assert run(folder, of, asked) == {"ok": len(asked)}
-    assert_each_answered_once(folder, asked)
+    ok = [(r.request_id, r.text) for r in journal(folder) if r.state == "ok"]
+    assert sorted(ok) == sorted((r.request_id, expected(r)) for r in asked)
 
 
 def error_of(folder: Path, of: ModelCard, asked: list[Request]) -> str:
@@ -125,17 +103,14 @@ def error_of(folder: Path, of: ModelCard, asked: list[Request]) -> str:
     return str(caught.value)
 
 
+ASKER = "from tests.servers.runs import *; run(Path(), card({!r}, **{!r}), many({!r}, {!r}))"
+
+
 def another_process(url: str, folder: Path, count: int, name: str, **options: Any) -> subprocess.Popen[str]:
     """A run in a process of its own, which is in the folder."""
-    command = [sys.executable, "-m", "tests.servers.asker", url, str(count), name, json.dumps(options)]
+    command = [sys.executable, "-c", ASKER.format(url, options, count, name)]
     env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "src")])}
     return subprocess.Popen(command, cwd=folder, env=env, stderr=subprocess.PIPE, text=True)
-
-
-@pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 def pending(folder: Path) -> list[Any]:

@@ -1,6 +1,7 @@
 """A server in this process whose every reply a test writes: for replies that no honest server sends."""
 
 import json
+import ssl
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -19,11 +20,6 @@ class Call(BaseHTTPRequestHandler):
 
     def _serve(self) -> None:
         self.body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-        if self.headers.get("Transfer-Encoding") == "chunked":
-            while size := int(self.rfile.readline(), 16):
-                self.body += self.rfile.read(size)
-                self.rfile.readline()
-            self.rfile.readline()
         served: Any = self.server
         served.calls.append((self.command, self.path, dict(self.headers)))
         try:
@@ -48,11 +44,9 @@ class Call(BaseHTTPRequestHandler):
     def json(self, value: Any, status: int = 200, **headers: str) -> None:
         self.send(json.dumps(value).encode(), status, **headers)
 
-    def chunks(self, blocks: Iterator[bytes], **headers: str) -> None:
+    def chunks(self, blocks: Iterator[bytes]) -> None:
         """A reply without a length, for as long as somebody reads it."""
         self.send_response(200)
-        for name, value in headers.items():
-            self.send_header(name.replace("_", "-"), value)
         self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()
         for block in blocks:
@@ -89,9 +83,13 @@ def running(server: AnyServer) -> Iterator[AnyServer]:
         server.server_close()
 
 
-def scripted(answer: Answer) -> AbstractContextManager[Scripted]:
+def scripted(answer: Answer, tls: ssl.SSLContext | None = None) -> AbstractContextManager[Scripted]:
     """A server that replies as `answer` says."""
-    return running(Scripted(answer))
+    server = Scripted(answer)
+    if tls is not None:
+        server.socket = tls.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
+        server.url = server.url.replace("http", "https")
+    return running(server)
 
 
 def completion(text: Any, **more: Any) -> dict[str, Any]:

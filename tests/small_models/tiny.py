@@ -63,13 +63,9 @@ def write_tiny(folder: Path) -> None:
     bpe = Tokenizer(models.BPE())
     bpe.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     bpe.decoder = decoders.ByteLevel()
-    trainer = trainers.BpeTrainer(
-        vocab_size=VOCABULARY,
-        min_frequency=1,
-        special_tokens=SPECIAL,
-        initial_alphabet=sorted(pre_tokenizers.ByteLevel.alphabet()),
-        show_progress=False,
-    )
+    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
+    settings = {"vocab_size": VOCABULARY, "min_frequency": 1, "show_progress": False}
+    trainer = trainers.BpeTrainer(special_tokens=SPECIAL, initial_alphabet=alphabet, **settings)
     bpe.train_from_iterator([TEXT], trainer)
     assert bpe.get_vocab_size() == VOCABULARY
     bpe.save(str(folder / "tokenizer.json"))
@@ -77,6 +73,10 @@ def write_tiny(folder: Path) -> None:
 
     end = ids["<|endoftext|>"]
     ends = {"bos_token_id": end, "eos_token_id": ids["<|im_end|>"], "pad_token_id": end}
+    text = {"model_type": "qwen2_vl_text", "vocab_size": VOCABULARY, "hidden_size": 64, "intermediate_size": 128}
+    text |= {"num_hidden_layers": 2, "num_attention_heads": 2, "num_key_value_heads": 1, "tie_word_embeddings": False}
+    rope = {"rope_type": "default", "rope_theta": 1000000.0, "mrope_section": [4, 6, 6]}
+    vision = {"model_type": "qwen2_vl_vision", "depth": 2, "embed_dim": 64, "hidden_size": 64}
     config = {
         "architectures": ["Qwen2VLForConditionalGeneration"],
         "model_type": "qwen2_vl",
@@ -86,27 +86,8 @@ def write_tiny(folder: Path) -> None:
         "video_token_id": ids["<|video_pad|>"],
         "vision_start_token_id": ids["<|vision_start|>"],
         "vision_end_token_id": ids["<|vision_end|>"],
-        "text_config": {
-            "model_type": "qwen2_vl_text",
-            "vocab_size": VOCABULARY,
-            "hidden_size": 64,
-            "intermediate_size": 128,
-            "num_hidden_layers": 2,
-            "num_attention_heads": 2,
-            "num_key_value_heads": 1,
-            "max_position_embeddings": CONTEXT,
-            "tie_word_embeddings": False,
-            "rope_parameters": {"rope_type": "default", "rope_theta": 1000000.0, "mrope_section": [4, 6, 6]},
-            **ends,
-        },
-        "vision_config": {
-            "model_type": "qwen2_vl_vision",
-            "depth": 2,
-            "embed_dim": 64,
-            "hidden_size": 64,
-            "num_heads": 4,
-            "mlp_ratio": 2,
-        },
+        "text_config": text | {"max_position_embeddings": CONTEXT, "rope_parameters": rope} | ends,
+        "vision_config": vision | {"num_heads": 4, "mlp_ratio": 2},
     }
     model = Qwen2VLForConditionalGeneration(Qwen2VLConfig(**copy.deepcopy(config)))
     with torch.no_grad():

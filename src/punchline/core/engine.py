@@ -19,6 +19,7 @@ from punchline.schema import NUMBERS, Image, ModelCard, Request, Response, Scala
 Options = TypeVar("Options", bound=msgspec.Struct)
 Name = Annotated[str, msgspec.Meta(min_length=1)]  # types of options
 Count = Annotated[int, msgspec.Meta(ge=1)]
+Positive = Annotated[float, msgspec.Meta(gt=0)]
 FOLDER = Path(__file__).resolve().parent.parent / "engines"
 
 
@@ -134,13 +135,10 @@ def sampling_in(card: ModelCard, known: Collection[str]) -> Iterator[tuple[str, 
 def check_files(card: ModelCard, engine: Engine, fetched: Callable[[str], object] = lambda path: None) -> None:
     """Raises PunchlineError, naming the card, when a file of released answers is neither there nor to be fetched."""
     for path in engine.files:
-        if fetched(path):
-            continue
-        there = Path(path).is_file()
-        if "{" in path or "}" in path or not there:  # Snakemake takes braces for a wildcard
-            what = f"braces in the file name {path!r}" if there else f"no such file: {path!r}"
+        braces = {"{", "}"} & {*path}  # Snakemake takes them for a wildcard
+        if not fetched(path) and (braces or not Path(path).is_file()):
             hint = "Put the file there; relative paths start at the project's root; no ~, no braces"
-            raise PunchlineError(what, file=card.file, field="path", hint=hint)
+            raise PunchlineError(f"no such file: {path!r}", file=card.file, field="path", hint=hint)
 
 
 def parameters(card: ModelCard, request: Request) -> dict[str, Scalar]:

@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, cast
 
 import cv2
 import msgspec
@@ -26,7 +26,7 @@ from punchline.core import shortcuts
 from punchline.core.benchmark import NoAnswer, optional_module
 from punchline.core.engine import Engine, has_all_images, image_file, images_in, read_options, response
 from punchline.core.threads import threads
-from punchline.errors import nearest
+from punchline.errors import check_known
 from punchline.grouping import grouped
 from punchline.schema import ModelCard, Request, Response, Text, sha256
 from punchline.workflow import code
@@ -38,7 +38,7 @@ class Options(msgspec.Struct, frozen=True):
     baseline: Literal[
         "prior", "random", "label-order", "reading-order", "ocr", "longest-option", "last-panel", "echo", "overlap"
     ]
-    answers: dict[Any, Any] | None = None  # of prior, by task
+    answers: dict[str, str] | None = None  # of prior, by task
     threshold: Annotated[float, msgspec.Meta(ge=0, le=1)] | None = None  # of overlap
 
 
@@ -82,22 +82,13 @@ class Baseline(Engine):
         """Raises PunchlineError for constants that do not fit the baseline."""
         options, baseline = self.options, self.baseline
         if (baseline == "overlap") != (options.threshold is not None):
-            expected = "expected a share from 0 to 1" if baseline == "overlap" else f"{baseline} takes no threshold"
-            raise self.wrong(f"{expected}, got {options.threshold!r}", field="threshold")
-        if baseline != "prior":
-            if options.answers is not None:
-                raise self.wrong(f"{baseline} takes no answers; only prior does", field="answers")
-            return
-        if not options.answers:
-            what = f"expected an answer for at least one task, got {options.answers!r}"
-            raise self.wrong(what, field="answers", hint="Write one a line, as `Q5: Surprise`")
+            raise self.wrong("overlap needs a share from 0 to 1, and no other baseline takes one", field="threshold")
+        if (baseline == "prior") != bool(options.answers):
+            what = "prior needs an answer for at least one task, and no other baseline takes any"
+            raise self.wrong(what, field="answers", hint='Write one a line, as `Q1: "Yes"`')
         tasks = [task for benchmark in benchmarks.every(benchmarks.load).values() for task in benchmark.TASKS]
-        for task, text in options.answers.items():
-            if task not in tasks:
-                raise self.wrong(f"unknown task {task!r}", field="answers", hint=nearest(str(task), tasks))
-            if not isinstance(text, str):
-                hint = 'Put it in quotation marks: YAML reads Yes as true and "Yes" as a text'
-                raise self.wrong(f"an answer must be a text, got {text!r}", field=f"answers.{task}", hint=hint)
+        for task in options.answers or ():
+            check_known(task, tasks, f"unknown task {task!r}", file=self.card.file, field="answers")
 
     def identity(self) -> dict[str, Any]:
         """The baseline, its constants, and the libraries that it reads comics with; the seed only where one is used."""
@@ -170,8 +161,7 @@ def _by_task(engine: Baseline, request: Request, look: Callable[[], Any]) -> str
     if request.task not in benchmark.TASKS or not hasattr(module, "baseline"):
         return None
     looking = (look,) if hasattr(module, "look") else ()
-    text: str | None = module.baseline(engine.baseline, request, draw, *looking)
-    return text
+    return cast("str | None", module.baseline(engine.baseline, request, draw, *looking))
 
 
 def _by_words(engine: Baseline, request: Request, look: Callable[[], Any]) -> str | None:
@@ -180,12 +170,10 @@ def _by_words(engine: Baseline, request: Request, look: Callable[[], Any]) -> st
     wording, threshold = optional_module(request.benchmark, "wording"), engine.options.threshold
     if wording is None:
         return None
-    text: str | None = None
     if threshold is None:
-        text = wording.echo(prompt)
-    elif compared := wording.compared(prompt):
-        text = wording.verdict(overlap(*compared), threshold)
-    return text
+        return cast("str | None", wording.echo(prompt))
+    compared = wording.compared(prompt)
+    return cast("str | None", wording.verdict(overlap(*compared), threshold)) if compared else None
 
 
 def _constant(engine: Baseline, request: Request, look: Callable[[], Any]) -> str | None:

@@ -19,7 +19,7 @@ from punchline.benchmarks.released import JUDGE, Answer, Answers, Format
 from punchline.core import benchmark as benchmarks
 from punchline.core.benchmark import module_of
 from punchline.core.engine import Engine, Name, read_options, response
-from punchline.errors import PunchlineError, nearest
+from punchline.errors import check_known
 from punchline.schema import ModelCard, Request, Response, digest_of
 from punchline.workflow import code, digests
 
@@ -53,8 +53,8 @@ class Replay(Engine):
         self.format, self.path, self.select, self.judge = options.format, options.path, options.select, options.judge
         released = benchmarks.optional_module(self.format, "replay")
         if released is None:
-            hint = nearest(self.format, benchmarks.having("replay"))
-            raise self.wrong(f"unknown format {self.format!r}", field="format", hint=hint)
+            what = f"unknown format {self.format!r}"
+            check_known(self.format, benchmarks.having("replay"), what, file=card.file, field="format")
         self._format = cast(Format, released)
         self.files = [path for path in (self.path, options.annotations) if path is not None]
         if self._format.FILES:
@@ -63,23 +63,16 @@ class Replay(Engine):
     def _in_folder(self, names: Sequence[str]) -> list[str]:
         """Paths of those of the files that are in the folder, in their order; [] where there is no folder.
 
-        Raises PunchlineError for a path that is a file, for a .json file of another name, and for a folder without any.
+        Raises PunchlineError for a .json file of another name, and for a folder without any.
         """
         folder = Path(self.path)
-        try:
-            existing = sorted(path.name for path in folder.iterdir())
-        except NotADirectoryError as error:
-            hint = f"Name the folder that holds {names[0]} and the like"
-            raise self.wrong(f"{self.path!r} is no folder", field="path", hint=hint) from error
-        except (OSError, ValueError):  # not there, as `check_files` says; a NUL in the path
+        if not folder.exists():  # as `check_files` says
             return []
-        for name in existing:
-            if name.lower().endswith(".json") and not name.startswith(".") and name not in names:
-                hint = nearest(name.lower(), names)
-                raise PunchlineError(f"unknown file {name!r} beside the answers", file=self.path, hint=hint)
-        paths = [str(folder / name) for name in names if name in existing]
+        for path in sorted(folder.glob("[!.]*.[jJ][sS][oO][nN]")):
+            check_known(path.name, names, f"unknown file {path.name!r} beside the answers", file=self.path)
+        paths = [str(folder / name) for name in names if (folder / name).is_file()]
         if not paths:
-            what, hint = f"no such file in {self.path!r} as {names[0]}", f"Expected any of: {', '.join(names)}"
+            what, hint = f"{self.path!r} is no folder with answers", f"Expected any of: {', '.join(names)}"
             raise self.wrong(what, field="path", hint=hint)
         return paths
 

@@ -12,11 +12,10 @@ import functools
 import gc
 import importlib.util
 import math
-import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import msgspec
 
@@ -45,7 +44,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     """Options of a card."""
 
     metric: Literal["bertscore", "cosine"]
-    id: str
+    id: Annotated[str, msgspec.Meta(pattern=f"^(?!{PACKAGE}$).")]
     revision: str | None = None
     device: str | None = None
     layers: Count | None = None  # of bertscore only
@@ -77,12 +76,9 @@ class Similarity(Engine):
     def _check(self) -> None:
         """Raises PunchlineError for options that do not fit together."""
         options = self.options
-        if options.id in ("", PACKAGE):
-            hint = f"Name a hub model, a folder, or {PACKAGE}NAME for a Python package that carries one"
-            raise self.wrong("the option is missing", field="id", hint=hint)
         if (options.metric == "bertscore") != (options.layers is not None):
-            what = "cosine takes no layers" if options.layers is not None else "the option is missing"
-            raise self.wrong(what, field="layers", hint="bertscore: the layer whose output is compared")
+            hint = "The layer whose output is compared"
+            raise self.wrong("bertscore needs the option, and cosine takes none", field="layers", hint=hint)
         # Files of a package are pinned as a folder's are: by their digest.
         revisions.check("./" if options.id.startswith(PACKAGE) else options.id, options.revision, self.card.file)
 
@@ -106,11 +102,8 @@ class Similarity(Engine):
             return f"not installed: {', '.join(absent)}; they are the extra `metrics`: make metrics"
         if package is not None:
             return None if _local(self.id) else f"{package} carries no model's folder"
-        if revisions.is_folder(self.id):
-            return None if Path(self.id).is_dir() else f"no such folder: {self.id}"
-        offline = os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "TRUE", "YES", "ON")
-        if offline and _cached(self.id, self.revision) is None:
-            return f"{self.id} is not in the hub's local cache, and HF_HUB_OFFLINE forbids fetching it"
+        if revisions.is_folder(self.id) and not Path(self.id).is_dir():
+            return f"no such folder: {self.id}"
         return None
 
     def close(self) -> None:
@@ -169,8 +162,7 @@ class Similarity(Engine):
         if local := _local(self.id):
             revisions.pinned(local, self.options.revision)  # raises where the files are others
             return local
-        commit = self.revision or revisions.pinned(self.id)  # raises, and says why
-        return _cached(self.id, commit) or _fetched(self.id, commit)
+        return _fetched(self.id, self.revision or revisions.pinned(self.id))  # raises, and says why
 
 
 class BertScore:
@@ -296,26 +288,21 @@ def _local(model_id: str) -> str | None:
     return None
 
 
-def _cached(model_id: str, commit: str | None) -> str | None:
-    """The folder of a hub repository in the local cache, if it holds weights at its top; asks nobody."""
-    from huggingface_hub import snapshot_download
-
-    try:
-        folder = snapshot_download(model_id, revision=commit, local_files_only=True)
-    except Exception:  # not there; the reasons share no base
-        return None
-    weights = any(path.suffix in (".safetensors", ".bin") and path.is_file() for path in Path(folder).iterdir())
-    return folder if weights and Path(folder, "config.json").is_file() else None
-
-
 def _fetched(model_id: str, commit: str) -> str:
-    """A hub repository's files, fetched into the local cache. Raises PunchlineError."""
+    """The folder of a hub repository in the local cache, fetched if it holds no weights. Raises PunchlineError."""
     from huggingface_hub import HfApi, snapshot_download
 
+    def weights(folder: str, *patterns: str) -> bool:
+        return any(path.is_file() for pattern in patterns for path in Path(folder).glob(pattern))
+
+    with contextlib.suppress(Exception):  # not there; the reasons share no base
+        folder = snapshot_download(model_id, revision=commit, local_files_only=True)
+        if weights(folder, "*.safetensors", "*.bin") and weights(folder, "config.json"):
+            return str(folder)
     try:
         HfApi().model_info(model_id, revision=commit, timeout=10)  # says at once whether the hub is there
         folder = snapshot_download(model_id, revision=commit, allow_patterns=[*FILES], ignore_patterns=[*NOT_FILES])
-        if not any(Path(folder).glob("*.safetensors")):
+        if not weights(folder, "*.safetensors"):
             snapshot_download(model_id, revision=commit, allow_patterns=[*OLD_WEIGHTS])
     except Exception as error:  # no network, no such repository: its many errors share no base
         hint = "Check the id and the network, or put the model into a folder and name that as `id`"

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import functools
 import os
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
@@ -17,6 +16,7 @@ import msgspec
 
 import punchline
 from punchline.core import engine as engines
+from punchline.core.engine import Positive
 from punchline.engines.openai import chat, pace
 from punchline.schema import ModelCard, Record, Request, Response, State
 from punchline.workflow.code import version_of
@@ -25,15 +25,14 @@ if TYPE_CHECKING:
     import openai
 
 OPENAI_URL = "https://api.openai.com/v1"
-OPENAI_HOST = "api.openai.com"
 OPENAI_KEY = "OPENAI_API_KEY"
 ACCOUNT_HEADERS = ("OpenAI-Organization", "OpenAI-Project")  # OPENAI_ORG_ID, OPENAI_PROJECT_ID
 REPLY_BYTES = 16 * 2**20  # of one reply, unpacked: more than any model writes
 STREAM_BYTES = 4 * REPLY_BYTES  # every token comes with a few hundred bytes around it
-ADDRESS = r"(?i:https?)://(?:[^\s/?#@:\[\]]+|\[[0-9a-fA-F:.]+\])(?::(?P<port>[1-9][0-9]{0,4}))?(?:/[^\s?#]*)?"
 FIXED = ("model", "messages", "stream", "stream_options", "n")  # an answer is read by these; not for extra_body
 
-Positive = Annotated[float, msgspec.Meta(gt=0)]
+Address = Annotated[str, msgspec.Meta(pattern=r"^https?://[^\s/?#@]+(/[^\s?#@]*)?\Z")]  # a server and a path, no key
+Variable = Annotated[str, msgspec.Meta(pattern=r"^[A-Z][A-Z0-9_]*\Z")]  # of the environment
 
 
 class Timeouts(Record, frozen=True, kw_only=True):
@@ -56,8 +55,8 @@ class Options(Record, frozen=True, kw_only=True):
 
     id: engines.Name
     revision: str | None = None
-    base_url: str | None = None
-    api_key_env: str | None = None
+    base_url: Address | None = None
+    api_key_env: Variable | None = None
     account_headers: bool = False
     served_as: str | list[str] | None = None
     reasoning_effort: str | None = None
@@ -96,15 +95,12 @@ class OpenAI(engines.Engine):
         self.version = f"{punchline.__version__} (openai {version_of('openai')})"
 
     def _check(self) -> None:
-        """Raises PunchlineError, without the value of an option: it may be a key in the wrong place."""
+        """Raises PunchlineError for a malformed address, which it does not repeat, and for options that conflict."""
         options = self.options
-        if options.api_key_env is not None and not re.fullmatch("[A-Z][A-Z0-9_]*", options.api_key_env):
-            hint = "Write the variable's name, as OPENAI_API_KEY; put the key itself into the environment only"
-            raise self.wrong("this is not the name of an environment variable", field="api_key_env", hint=hint)
-        address = re.fullmatch(ADDRESS, options.base_url or OPENAI_URL)
-        if address is None or int(address["port"] or 1) > 65535:
-            hint = "A key belongs into the environment variable that `api_key_env` names"
-            raise self.wrong("expected http://… or https://…, a server and a path only", field="base_url", hint=hint)
+        try:
+            _ = urlsplit(options.base_url or OPENAI_URL).port
+        except ValueError:
+            raise self.wrong("not the address of a server", field="base_url") from None
         if forbidden := [name for name in FIXED if name in options.extra_body]:
             raise self.wrong(f"extra_body may not hold {forbidden[0]!r}", field="extra_body")
         if options.stream and options.batch:
@@ -147,8 +143,8 @@ class OpenAI(engines.Engine):
         return body | shapes[options.thinking_style] | options.extra_body
 
     def unavailable(self) -> str | None:
-        """A message if the API key's environment variable is not set, else None."""
-        if self.key_env and not self.key:
+        """A message if the API key's environment variable is not set, or holds no key, else None."""
+        if self.key_env and not (self.key and self.key.isascii() and self.key.isprintable()):
             return f"the environment variable {self.key_env} holds no API key"
         return None
 
@@ -172,8 +168,6 @@ class OpenAI(engines.Engine):
             return
         if why := self.unavailable():
             raise self.wrong(why, hint="punchline models lists what can run here")
-        if self.key and not (self.key.isascii() and self.key.isprintable()):
-            raise self.wrong(f"the key in {self.key_env} holds characters that no key has")
         if self.options.batch:
             from punchline.engines.openai import batch
 
@@ -181,8 +175,8 @@ class OpenAI(engines.Engine):
             return
         from punchline.engines.openai.calls import Calls
 
-        calls, bound = Calls(self), 2 * self.options.concurrency + 16
-        yield from pace.iterate(functools.partial(calls.answer, ask, images, model_key), bound, calls.finish)
+        work = functools.partial(Calls(self).answer, ask, images, model_key)
+        yield from pace.iterate(work, bound=2 * self.options.concurrency + 16)
 
     def parameters(self, request: Request) -> dict[str, Any]:
         """Parameters of a request's body besides model and messages. Those that are null in the card are not sent."""
@@ -222,7 +216,7 @@ class OpenAI(engines.Engine):
         """Headers that replace the package's own: none of the environment's for a server that is not OpenAI's."""
         import openai
 
-        if self.options.account_headers or urlsplit(self.base_url).hostname == OPENAI_HOST:
+        if self.options.account_headers or urlsplit(self.base_url).hostname == urlsplit(OPENAI_URL).hostname:
             return {}
         lines = os.environ.get("OPENAI_CUSTOM_HEADERS", "").split("\n")
         names = [line.partition(":")[0].strip() for line in lines if ":" in line]
@@ -252,10 +246,10 @@ class OpenAI(engines.Engine):
     ) -> Response:
         """A response made of a reply. Raises PunchlineError when another model answered than was asked for."""
         self.check_model(reply.model)
-        served = {"model": reply.model, "system_fingerprint": reply.fingerprint}
+        fields = msgspec.structs.asdict(reply)
+        served = {name: fields.pop(name) for name in ("model", "system_fingerprint")}
         effective = {**chat.flat(sent), **{k: v for k, v in served.items() if v is not None}}
-        fields = {name: getattr(reply, name) for name in ("text", "reasoning", "reason", "finish_reason", "usage")}
-        return self.response(request, model_key, reply.state, **fields, effective=effective, **about)
+        return self.response(request, model_key, effective=effective, **{**fields, **about})
 
     def check_model(self, served: str | None) -> None:
         """Raises PunchlineError when the server names another model than was asked for. A server without a key may
@@ -271,24 +265,23 @@ class OpenAI(engines.Engine):
 
     def stop(self, refusal: chat.Refusal, parameter: str | None) -> NoReturn:
         """Raises the PunchlineError for a refusal that every request would meet."""
-        words, model, key_env = chat.one_line(str(refusal), self.key), self.options.id, self.key_env or OPENAI_KEY
+        model, key_env = self.options.id, self.key_env or OPENAI_KEY
+        field, hint = "api_key_env", f"Check the key in the environment variable {key_env}; `api_key_env` names it"
         if parameter == "model":
-            raise self.wrong(f"the server does not know the model {model}: {words}", field="id", hint="Correct `id`")
-        if parameter is not None:
-            hint = f"Change it; `sampling: {{{parameter}: null}}` in the card sends none"
+            what, field, hint = f"the server does not know the model {model}", "id", "Correct `id`"
+        elif parameter is not None:
+            what, field = f"the server refuses the parameter {parameter} for {model}", parameter
+            hint = f"Change it, or send none: `sampling: {{{parameter}: null}}`"
             if parameter == "max_tokens":
-                hint = "If it wants max_completion_tokens, write `max_tokens_field: max_completion_tokens`"
-            what = f"the server refuses the parameter {parameter} for {model}: {words}"
-            raise self.wrong(what, field=parameter, hint=hint)
-        if refusal.status in (401, 403):
-            hint = f"Check the key in the environment variable {key_env}"
-            hint += "" if self.key_env else f", and name it: `api_key_env: {key_env}`"
-            raise self.wrong(f"the server does not let {model} be asked: {words}", field="api_key_env", hint=hint)
-        if refusal.status in (402, 429):
-            hint = "Add credit, or take another key; what was answered is kept"
-            raise self.wrong(f"the account of {key_env} can pay for no more: {words}", field="api_key_env", hint=hint)
-        hint = f"Check `base_url` and `id`, and that the key in {key_env} may use the model"
-        raise self.wrong(f"the server has no {model} at {self.base_url}: {words}", field="base_url", hint=hint)
+                hint += "; `max_tokens_field: max_completion_tokens` sends it by that name"
+        elif refusal.status in (401, 403):
+            what = f"the server does not let {model} be asked"
+        elif refusal.status in (402, 429):
+            what, hint = f"the account of {key_env} can pay for no more", "Add credit, or take another key"
+        else:
+            what, field = f"the server has no {model} at {self.base_url}", "base_url"
+            hint = f"Check `base_url` and `id`, and that the key in {key_env} may use the model"
+        raise self.wrong(f"{what}: {chat.one_line(str(refusal), self.key)}", field=field, hint=hint)
 
 
 engine = OpenAI

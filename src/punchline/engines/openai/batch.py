@@ -8,16 +8,15 @@ from __future__ import annotations
 
 import io
 import json
-import re
 import secrets
 from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from time import monotonic, sleep
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-import httpx2
 import msgspec
-from openai import AsyncOpenAI, NotFoundError
+import openai
+from openai import AsyncOpenAI
 
 from punchline.engines import openai as openai_engine
 from punchline.engines.openai import chat
@@ -34,14 +33,10 @@ if TYPE_CHECKING:
 FOLDER = Path(BATCHES)  # relative to the project root, which is the working directory
 MOST_REQUESTS = 50_000  # OpenAI's limits for one batch: requests, and bytes of its file (200 MB, less some room)
 MOST_BYTES = 180_000_000
-ENDPOINT = "/v1/chat/completions"
-MOST_PAGES = 100  # of a hundred batches each, that are looked through for one of ours
+ENDPOINT: Final = "/v1/chat/completions"
 FILE_BYTES = 2**30  # of a file of answers
 FILE_S = 3600.0  # to bring one
-NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,199}")  # of a batch or a file: it becomes part of an address
 ENDED = ("completed", "failed", "expired", "cancelled")
-
-TWICE = {"error": {"message": "the batch has two different answers to it"}}  # in place of a line
 
 T = TypeVar("T")
 
@@ -77,16 +72,20 @@ def answer(
         yield from run.hand_out(batch, taken)
 
 
-async def _get(client: AsyncOpenAI, path: str) -> dict[str, Any]:
-    return chat.parse_object((await client.get(path, cast_to=httpx2.Response)).content)
+class Reply(msgspec.Struct):
+    """A reply to one request of a batch."""
+
+    status_code: int
+    body: Any
+    request_id: str | None = None
 
 
-def _name(body: Mapping[str, Any]) -> str:
-    """The id of a batch or a file. Raises Unusable for none."""
-    name = body.get("id")
-    if not isinstance(name, str) or not NAME.fullmatch(name):
-        raise chat.Unusable("the reply has no id")
-    return name
+class Line(msgspec.Struct):
+    """A line of a file of answers."""
+
+    custom_id: str
+    response: Reply | None = None
+    error: Any = None
 
 
 class _Run:
@@ -123,119 +122,112 @@ class _Run:
         ids = tuple(request.request_id for request in taken)
         batch = Batch(mark=secrets.token_hex(16), model_key=self.model_key, requests=ids)
         self._write(batch)
-        return self._known(batch, b"".join(lines)), taken
-
-    def _known(self, batch: Batch, content: bytes | None) -> Batch:
-        """The batch with its id: as the provider lists it, else created from `content`."""
-
-        async def find(client: AsyncOpenAI) -> str | None:
-            after = ""
-            for _ in range(MOST_PAGES):
-                page = await _get(client, f"/batches?limit=100{after}")
-                listed = chat.objects(page)
-                for listed_batch in listed:
-                    if chat.as_object(listed_batch.get("metadata")).get("punchline") == batch.mark:
-                        return _name(listed_batch)
-                if page.get("has_more") is not True or not listed:
-                    break
-                after = f"&after={_name(listed[-1])}"
-            return None
 
         async def upload(client: AsyncOpenAI) -> str:
-            raw = await client.files.with_raw_response.create(file=("punchline.jsonl", content or b""), purpose="batch")
-            return _name(chat.parse_object(raw.content))
+            return str((await client.files.create(file=("punchline.jsonl", b"".join(lines)), purpose="batch")).id)
 
         async def create(client: AsyncOpenAI) -> str:
-            if name := await find(client):  # a try whose reply was lost may have made it
+            if name := await self._find(client, batch):  # a try whose reply was lost may have made it
                 return name
-            about = {"input_file_id": file, "endpoint": ENDPOINT, "completion_window": "24h"}
-            body = {**about, "metadata": {"punchline": batch.mark}}
-            return _name(chat.parse_object((await client.post("/batches", body=body, cast_to=httpx2.Response)).content))
+            mark = {"punchline": batch.mark}
+            created = client.batches.create(
+                input_file_id=file_id, endpoint=ENDPOINT, completion_window="24h", metadata=mark
+            )
+            return str((await created).id)
 
-        file = None if content is None else self._call(upload)
-        name = self._call(find) if content is None else self._call(create)
-        if name is not None:
-            batch = msgspec.structs.replace(batch, id=name)
-            self._write(batch)
-            log_line(f"{self.engine.card.name}: batch {name} of {len(batch.requests):,} requests is under way")
+        file_id = self._call(upload)
+        return self._named(batch, self._call(create)), taken
+
+    async def _find(self, client: AsyncOpenAI, batch: Batch) -> str | None:
+        """The id of a batch, as the provider lists it; None if it was never created."""
+        async for listed in client.batches.list(limit=100):
+            if (listed.metadata or {}).get("punchline") == batch.mark:
+                return str(listed.id)
+        return None
+
+    def _named(self, batch: Batch, name: str) -> Batch:
+        """The batch with its id, which the state file gets."""
+        batch = msgspec.structs.replace(batch, id=name)
+        self._write(batch)
+        log_line(f"{self.engine.card.name}: batch {name} of {len(batch.requests):,} requests is under way")
         return batch
 
     def hand_out(self, batch: Batch, requests: Sequence[Request]) -> Iterator[Response]:
         """Wait for a batch; its answers to `requests`. Every one of them gets a response."""
         if batch.id is None:
-            batch = self._known(batch, None)
-        if batch.id is None:  # it was never created
-            self._write(batch, keep=False)
-            batch, taken = self.start(requests)
-            assert len(taken) == len(requests)  # they fitted into one batch before
+            if name := self._call(lambda client: self._find(client, batch)):
+                batch = self._named(batch, name)
+            else:
+                self._write(batch, keep=False)
+                batch, _ = self.start(requests)  # they fitted into one batch before
         ended = self._wait(batch)
-        status = ended["status"]
-        if status == "failed" or (status == "cancelled" and not ended.get("output_file_id")):
+        if ended.status == "failed" or (ended.status == "cancelled" and not ended.output_file_id):
             self._write(batch, keep=False)
-            errors = [error.get("message") for error in chat.objects(chat.as_object(ended.get("errors")))]
-            messages = "; ".join(str(error)[: chat.WORDS_MOST] for error in errors[:20] if error)
-            words = chat.one_line(messages or status, self.engine.key)
-            what = f"the provider ended batch {batch.id} ({status}): {words}"
+            errors = ended.model_dump_json(include={"errors"}, exclude_none=True, warnings=False)
+            words = chat.one_line(errors, self.engine.key)
+            what = f"the provider ended batch {batch.id} ({ended.status}): {words}"
             hint = "Mend what it says, or write `batch: false`; then run again"
             raise self.engine.wrong(what, field="batch", hint=hint)
         wanted = {request.request_id for request in requests}
-        lines = self._lines(ended.get("error_file_id"), wanted) | self._lines(ended.get("output_file_id"), wanted)
+        lines = self._lines(ended.error_file_id, wanted) | self._lines(ended.output_file_id, wanted)
         responses = [self._response(request, lines.get(request.request_id)) for request in requests]
         left = tuple(sorted(set(batch.requests) - wanted))
         batch = msgspec.structs.replace(batch, requests=left)
         failed = [response.reason for response in responses if response.state == "failed"]
-        if len(failed) == len(responses) and status == "completed":
+        if len(failed) == len(responses) and ended.status == "completed":
             self._write(batch, keep=bool(left))
             raise self.engine.wrong(f"every request of batch {batch.id} failed; the first error: {failed[0]}")
         yield from responses  # the state file says so only once they are journalled
         self._write(batch, keep=bool(left))
 
-    def _response(self, request: Request, line: Any) -> Response:
+    def _response(self, request: Request, line: Line | None) -> Response:
         sent = {**self.engine.parameters(request), "batch": True}
-        line = chat.as_object(line)
-        got, kind = line.get("response"), "failed"
-        words = str(chat.as_object(line.get("error")).get("message", "no answer in the batch"))
-        if isinstance(got, dict):
-            content, status, name = json.dumps(got.get("body")).encode(), got.get("status_code"), got.get("request_id")
+        kind, words = "failed", "no answer in the batch"
+        if line is not None and line.response is not None:
+            reply, content = line.response, msgspec.json.encode(line.response.body)
             try:
-                if status == 200:
-                    reply = chat.read_reply(content)
-                    call_id = name if isinstance(name, str) else reply.id
-                    return self.engine.answered(request, self.model_key, reply, sent, provider_id=call_id)
-                refusal = chat.read_refusal(status if isinstance(status, int) else 0, content)
+                if reply.status_code == 200:
+                    answer = chat.read_reply(content)
+                    call_id = reply.request_id or answer.provider_id
+                    return self.engine.answered(request, self.model_key, answer, sent, provider_id=call_id)
+                refusal = chat.read_refusal(reply.status_code, content)
                 kind, words = chat.judge(refusal, sent)[0], str(refusal)
             except chat.Unusable as error:
                 words = str(error)
-        return self.engine.unanswered(request, self.model_key, kind, words[: chat.WORDS_MOST], sent)
+        elif line is not None and line.error is not None:
+            words = chat.read_refusal(0, json.dumps(line.error).encode()).message
+        return self.engine.unanswered(request, self.model_key, kind, words, sent)
 
-    def _lines(self, file: Any, wanted: Collection[str]) -> dict[str, Any]:
-        """{custom_id: line} of one of a batch's files; TWICE where there are two that differ."""
-        if not isinstance(file, str) or not NAME.fullmatch(file):
+    def _lines(self, file: Any, wanted: Collection[str]) -> dict[str, Line]:
+        """{custom_id: line} of one of a batch's files; of two lines that differ an error takes the place."""
+        if not file:
             return {}
 
         async def fetch(client: AsyncOpenAI) -> bytes:
-            return bytes((await client.get(f"/files/{file}/content", cast_to=httpx2.Response)).content)
+            return (await client.files.content(file)).content
 
-        lines: dict[str, Any] = {}
-        for line in io.BytesIO(self._call(fetch, most=FILE_BYTES, seconds=FILE_S)):
+        lines: dict[str, Line] = {}
+        for text in io.BytesIO(self._call(fetch, most=FILE_BYTES, seconds=FILE_S)):
             try:
-                value = json.loads(line) if len(line) <= openai_engine.REPLY_BYTES else None
-            except (ValueError, RecursionError):  # its request gets "no answer in the batch"
-                continue
-            name = chat.as_object(value).get("custom_id")
-            if isinstance(name, str) and name in wanted:
-                lines[name] = value if lines.get(name, value) == value else TWICE
+                line = msgspec.json.decode(text[: openai_engine.REPLY_BYTES], type=Line)
+            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+                continue  # its request gets "no answer in the batch"
+            if line.custom_id in wanted and lines.setdefault(line.custom_id, line) != line:
+                lines[line.custom_id] = Line(line.custom_id, error="the batch has two different answers to it")
         return lines
 
-    def _wait(self, batch: Batch) -> dict[str, Any]:
+    def _wait(self, batch: Batch) -> openai.types.Batch:
         """The batch as the provider has it, once it has ended. Raises PunchlineError for one that does not."""
-        status, until = None, monotonic() + self.engine.options.batch_wait
+        until = monotonic() + self.engine.options.batch_wait
 
-        async def look(client: AsyncOpenAI) -> dict[str, Any] | None:
+        async def look(client: AsyncOpenAI) -> openai.types.Batch | None:
             try:
-                return await _get(client, f"/batches/{batch.id}")
-            except NotFoundError:
+                found = await client.batches.retrieve(str(batch.id))
+            except openai.NotFoundError:
                 return None
+            if not isinstance(found, openai.types.Batch):
+                raise TypeError("no batch")
+            return found
 
         while True:
             current = self._call(look)
@@ -244,24 +236,25 @@ class _Run:
                 what = f"the provider does not know batch {batch.id} any more"
                 hint = "Run again: its requests are then asked, and paid, anew"
                 raise self.engine.wrong(what, field="batch", hint=hint)
-            word = chat.one_line(str(current.get("status")), self.engine.key)
-            if current.get("status") != status:
-                status = current.get("status")
-                log_line(f"{self.engine.card.name}: batch {batch.id} is {word}")
-            if status in ENDED:
+            if current.status in ENDED:
                 return current
             if monotonic() > until:
+                word = chat.one_line(str(current.status), self.engine.key)
                 hint = "Run again to go on waiting: it is kept, and not paid twice"
                 what = f"batch {batch.id} has not ended after {self.engine.options.batch_wait:,.0f} s ({word})"
                 raise self.engine.wrong(what, field="batch_wait", hint=hint)
             sleep(self.engine.options.batch_poll)
 
     def _call(self, call: Callable[[AsyncOpenAI], Awaitable[T]], most: int | None = None, seconds: float = 0.0) -> T:
-        """Result of one call of the API; `seconds`: that it may take where the card says nothing."""
-        total = self.engine.options.timeouts.total
-        if total == openai_engine.Timeouts().total:
-            total = max(total, seconds)
-        outcome = call_once(self.engine, call, total, most)
+        """Result of one call of the API; `seconds`: that it may take at least."""
+
+        async def read(client: AsyncOpenAI) -> T:
+            try:
+                return await call(client)
+            except (AttributeError, TypeError, ValueError, RecursionError) as error:  # the package checks no reply
+                raise chat.Unusable(f"the reply is not as the batch API has it: {error}") from error
+
+        outcome = call_once(self.engine, read, max(self.engine.options.timeouts.total, seconds), most)
         if isinstance(outcome, Fault):
             what = f"the batch API gave no answer: {outcome.words}"
             raise self.engine.wrong(what, field="batch", hint="Run again: a batch under way is not paid twice")

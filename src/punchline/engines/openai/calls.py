@@ -19,7 +19,6 @@ from punchline.core.waits import backoff, retry_after
 from punchline.engines.openai import chat, pace
 from punchline.engines.openai.client import Unwanted
 from punchline.schema import Request, Response
-from punchline.text import log_line
 
 if TYPE_CHECKING:
     from punchline.engines.openai import OpenAI
@@ -92,9 +91,6 @@ class Calls:
         self.answers = 0  # calls that a server answered, whatever it said
         self.failures = 0  # requests given up in a row
         self.first: str | None = None  # error of that row
-        self.asking: list[asyncio.Task[None]] = []
-        self.busy: set[asyncio.Task[None] | None] = set()  # those with a call under way, or an answer to hand over
-        self.finishing = False
         self.began = monotonic()
 
     async def call(
@@ -106,7 +102,6 @@ class Calls:
         async def try_once() -> T | Fault:
             reserved = await self.pace.acquire(tokens)
             began = monotonic()
-            self.busy.add(asyncio.current_task())
             try:
                 outcome = await attempt(self.engine, post(reserved), total, sent)
             finally:
@@ -142,15 +137,11 @@ class Calls:
         self.pace.pause(fault.wait)  # of all calls
         unreachable = fault.kind == "unreachable"
         never_reached = unreachable and not self.answers and monotonic() - self.began > FIRST_CONTACT_S
-        if tries >= self.most_tries[fault.kind] or never_reached:
-            if unreachable and before == self.answers:
-                what = f"the server cannot be reached: {self.engine.base_url}: {fault.words}"
-                self._end(what, "Check `base_url`, and that the server runs")
-            return False
-        self.busy.discard(asyncio.current_task())
-        if self.finishing:
-            raise asyncio.CancelledError
-        return True
+        is_last = tries >= self.most_tries[fault.kind] or never_reached
+        if is_last and unreachable and before == self.answers:
+            what = f"the server cannot be reached: {self.engine.base_url}: {fault.words}"
+            self._end(what, "Check `base_url`, and that the server runs")
+        return not is_last
 
     async def answer(
         self, requests: Sequence[Request], images: Mapping[str, Path], model_key: str, put: pace.Put[Response]
@@ -162,29 +153,15 @@ class Calls:
         todo = iter(requests)
 
         async def worker() -> None:
-            try:
-                while not self.finishing and (request := next(todo, None)) is not None:
-                    await put(await self._ask(request, images, model_key))
-                    self.busy.discard(asyncio.current_task())
-            except asyncio.CancelledError:
-                if not self.finishing:
-                    raise
+            for request in todo:
+                await put(await self._ask(request, images, model_key))
 
         try:
             async with self.client, asyncio.TaskGroup() as group:
                 for _ in range(min(self.options.concurrency, len(requests))):
-                    self.asking.append(group.create_task(worker()))
+                    group.create_task(worker())
         except ExceptionGroup as errors:
             raise errors.exceptions[0] from None
-
-    def finish(self) -> None:
-        """Begin no call more; those under way are paid for, and come to their end."""
-        self.finishing = True
-        if self.busy:
-            log_line(f"stopping: {len(self.busy)} calls under way are waited for; Ctrl-C again drops them")
-        for task in self.asking:
-            if task not in self.busy:
-                task.cancel()
 
     async def _ask(self, request: Request, images: Mapping[str, Path], model_key: str) -> Response:
         """The response to a request, which may be a failure. Raises PunchlineError for `breaker` failures in a row."""
@@ -202,7 +179,7 @@ class Calls:
             used = reply.usage
             self.pace.answered(tokens, reserved, used.prompt and used.prompt + (used.completion or 0))
             about = {"latency_s": round(monotonic() - began, 4)}
-            call_id = raw.headers.get("x-request-id") or reply.id
+            call_id = raw.headers.get("x-request-id") or reply.provider_id
             return engine.answered(request, model_key, reply, sent, provider_id=call_id, **about)
 
         outcome = await self.call(post, self.options.timeouts.total, sent, tokens)

@@ -16,13 +16,6 @@ from punchline.errors import PunchlineError
 from punchline.schema import FILTERED, LENGTH, Image, Request, Scalar, State, Text, Usage, finish_of
 from punchline.text import without_secret
 
-MEDIA_TYPES = {
-    b"\x89PNG\r\n\x1a\n": "image/png",
-    b"\xff\xd8\xff": "image/jpeg",
-    b"GIF87a": "image/gif",
-    b"GIF89a": "image/gif",
-    b"BM": "image/bmp",
-}
 SHORTEST_KEY = 8  # characters
 TOKENS_MOST = 10**9  # of one call; a larger count is no count
 WORDS_MOST = 4000  # characters of a server's words that are looked at
@@ -30,6 +23,10 @@ REASON_LENGTH = 300  # characters of a server's words that are passed on
 
 STREAMED = ("content", "refusal", "reasoning_content", "reasoning")  # texts that come piece by piece
 
+_MEDIA_TYPE = re.compile(
+    rb"(?P<png>\x89PNG\r\n\x1a\n)|(?P<jpeg>\xff\xd8\xff)|(?P<gif>GIF8[79]a)|(?P<webp>RIFF.{4}WEBP)|(?P<bmp>BM)",
+    re.DOTALL,
+)
 _TOO_LONG = re.compile(
     r"context[ _](length|window)|too long|too many (input |prompt )?tokens"
     r"|(request|image|payload|body) .{0,20}too large|exceed\w* .{0,40}(context|input token|prompt)",
@@ -53,8 +50,8 @@ class Reply(msgspec.Struct, frozen=True, kw_only=True):
     finish_reason: str | None = None
     usage: Usage = Usage()
     model: str | None = None  # that the server says it used
-    fingerprint: str | None = None
-    id: str | None = None
+    system_fingerprint: str | None = None
+    provider_id: str | None = None
 
 
 class Unusable(Exception):
@@ -90,15 +87,13 @@ def messages(request: Request, images: Mapping[str, Path]) -> list[dict[str, Any
 
 def media_type(content: bytes) -> str | None:
     """Media type of an image, told from its first bytes; None for one that no API takes."""
-    if content[:4] == b"RIFF" and content[8:12] == b"WEBP":
-        return "image/webp"
-    return next((kind for start, kind in MEDIA_TYPES.items() if content.startswith(start)), None)
+    match = _MEDIA_TYPE.match(content)
+    return f"image/{match.lastgroup}" if match else None
 
 
 def _data_uri(image: Image, request: Request, images: Mapping[str, Path]) -> str:
     file = image_file(image.sha256, request, images)
-    content = file.read_bytes()
-    kind = media_type(content)
+    kind = media_type(content := file.read_bytes())
     if kind is None:
         what, hint = "no API takes this kind of image", "Use PNG, JPEG, GIF, WebP or BMP"
         raise PunchlineError(what, file=file, record=request.item_id, hint=hint)
@@ -107,8 +102,7 @@ def _data_uri(image: Image, request: Request, images: Mapping[str, Path]) -> str
 
 def flat(parameters: Mapping[str, Any]) -> dict[str, Scalar]:
     """Parameters as a record holds them: what is no scalar becomes its JSON."""
-    scalar = (str, int, float, bool, type(None))
-    return {k: v if isinstance(v, scalar) else json.dumps(v, sort_keys=True) for k, v in parameters.items()}
+    return {k: json.dumps(v, sort_keys=True) if isinstance(v, (dict, list)) else v for k, v in parameters.items()}
 
 
 def read_reply(content: bytes, *, streamed: bool = False) -> Reply:
@@ -122,15 +116,15 @@ def read_reply(content: bytes, *, streamed: bool = False) -> Reply:
     if not isinstance(body.get("choices"), list) or not body["choices"]:
         refused = read_refusal(200, content).message if body.get("error") else ""
         raise Unusable(f"no answer in the body{': ' + refused if refused else ''}")
-    choice = as_object(body["choices"][0])
+    choice = _object(body["choices"][0])
     message = choice.get("message")
     if not isinstance(message, dict):
         raise Unusable("no message in the body")
     word = _text(choice.get("finish_reason"))
     finish = None if word is None else finish_of(word)
-    named = {"model": "model", "fingerprint": "system_fingerprint", "id": "id"}
-    about: dict[str, Any] = {field: _text(body.get(name)) for field, name in named.items()}
-    about |= {"finish_reason": finish, "usage": _usage(as_object(body.get("usage")))}
+    about: dict[str, Any] = {"finish_reason": finish, "usage": _usage(_object(body.get("usage")))}
+    about |= {"provider_id": _text(body.get("id"))}
+    about |= {name: _text(body.get(name)) for name in ("model", "system_fingerprint")}
     text, refusal = _joined(message.get("content")), _text(message.get("refusal"))
     if finish == FILTERED or (refusal and not text):
         return Reply(state="refused", reason=FILTERED if finish == FILTERED else refusal, **about)
@@ -159,10 +153,10 @@ def _joined_stream(stream: bytes) -> dict[str, Any]:
             raise Unusable(f"the stream brought an error: {read_refusal(200, data).message}")
         body |= {name: value for name, value in chunk.items() if value is not None and name != "choices"}
         choices = chunk.get("choices")
-        piece = as_object(choices[0]) if isinstance(choices, list) and choices else {}  # the chunk with usage has none
+        piece = _object(choices[0]) if isinstance(choices, list) and choices else {}  # the chunk with usage has none
         choice |= {name: value for name, value in piece.items() if value is not None}
         for name in STREAMED:
-            if (text := _joined(as_object(piece.get("delta")).get(name))) is not None:
+            if (text := _joined(_object(piece.get("delta")).get(name))) is not None:
                 message.setdefault(name, []).append(text)
     if not done and choice.get("finish_reason") is None:
         raise Unusable("the stream broke off")
@@ -192,19 +186,12 @@ def _text(value: Any) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def as_object(value: Any) -> dict[str, Any]:
-    """The value if it is a JSON object, else an empty one."""
+def _object(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def objects(body: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The objects of a reply's list `data`."""
-    data = body.get("data")
-    return [found for found in data if isinstance(found, dict)] if isinstance(data, list) else []
-
-
 def _usage(usage: dict[str, Any]) -> Usage:
-    prompt, completion = (as_object(usage.get(f"{name}_tokens_details")) for name in ("prompt", "completion"))
+    prompt, completion = (_object(usage.get(f"{name}_tokens_details")) for name in ("prompt", "completion"))
     counts = {
         "prompt": usage.get("prompt_tokens"),
         "completion": usage.get("completion_tokens"),

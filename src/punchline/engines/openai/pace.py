@@ -7,11 +7,8 @@ import queue
 import threading
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from contextlib import suppress
-from functools import partial
 from time import monotonic
 from typing import Any, TypeVar
-
-from punchline.core.interrupt import first_interrupt
 
 T = TypeVar("T")
 Put = Callable[[T], Awaitable[None]]
@@ -79,14 +76,10 @@ class Pace:
         self._paused_until = max(self._paused_until, monotonic() + seconds)
 
 
-def iterate(
-    work: Callable[[Put[T]], Coroutine[Any, Any, None]], bound: int, finish: Callable[[], None] | None = None
-) -> Iterator[T]:
+def iterate(work: Callable[[Put[T]], Coroutine[Any, Any, None]], bound: int) -> Iterator[T]:
     """What `work` puts, as it comes, from an event loop in a thread of its own; at most about `bound` lie waiting.
 
-    However the iteration ends (the end, an error, Ctrl-C, close), the work is cancelled and has ended by then. With
-    `finish`, called in the loop, the first Ctrl-C asks the work to come to its end; what it still puts is yielded
-    before KeyboardInterrupt is raised. The second one ends it at once.
+    However the iteration ends (the end, an error, Ctrl-C, close), the work is cancelled and has ended by then.
     """
     outbox: queue.SimpleQueue[Any] = queue.SimpleQueue()
     end = object()
@@ -105,23 +98,15 @@ def iterate(
         with runner:
             runner.run(asyncio.wait([task]))
 
-    def in_loop(act: Callable[[], Any]) -> bool:
-        with suppress(RuntimeError):  # the loop has ended by itself
-            loop.call_soon_threadsafe(act)
-            return True
-        return False
-
     thread = threading.Thread(target=run, name="punchline-calls", daemon=True)
     thread.start()
     try:
-        with first_interrupt(None if finish is None else partial(in_loop, finish)) as interrupted:
-            while (item := outbox.get()) is not end:
-                yield item
+        while (item := outbox.get()) is not end:
+            yield item
         task.result()
-        if interrupted.is_set():
-            raise KeyboardInterrupt
     finally:
-        in_loop(task.cancel)
+        with suppress(RuntimeError):  # the loop has ended by itself
+            loop.call_soon_threadsafe(task.cancel)
         thread.join()
         if not task.cancelled():
             task.exception()  # else asyncio reports it as never retrieved

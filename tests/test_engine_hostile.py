@@ -1,0 +1,136 @@
+"""The engines openai and vllm against servers that lie: bounded memory and time, counted states, no secret written."""
+
+import gzip
+import json
+import resource
+import time
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.servers.runs import KEY, card, journal, many, run
+from tests.servers.scripted import Answer, Call, completion, scripted
+
+from punchline.core import engine as engines
+from punchline.engines.openai import chat
+from punchline.engines.vllm import server as vllm_server
+from punchline.errors import PunchlineError
+from punchline.schema import ModelCard
+
+TIGHT = {"attempts": 2, "backoff": {"first": 0.01, "most": 0.02}, "breaker": 0}
+
+
+def long_answer(size: int) -> bytes:
+    return json.dumps(completion("x" * size)).encode()
+
+
+def endless() -> Iterator[bytes]:
+    yield b'{"choices": [{"index": 0, "message": {"content": "'
+    for _ in range(4000):  # 256 MB
+        yield b"x" * 65536
+
+
+def of_a_terabyte(call: Call) -> None:
+    call.send_response(200)
+    call.send_header("Content-Length", str(10**12))
+    call.end_headers()
+    for block in endless():
+        call.wfile.write(block)
+
+
+PACKED: dict[str, Callable[[bytes], bytes]] = {
+    "gzip": gzip.compress,
+    "deflate": zlib.compress,
+    "gzip, gzip": lambda content: gzip.compress(gzip.compress(content, 9), 9),
+}
+WORDS = {"error": {"message": "exceed" * 1_000_000, "code": None}}
+# What a server does: (its answer, part of the recorded reason).
+BEHAVIOR: dict[str, tuple[Answer | None, str]] = {
+    "chunks without end": (lambda call: call.chunks(endless()), "larger than 16 MiB"),
+    "a terabyte": (of_a_terabyte, "larger than 16 MiB"),
+    **{name: (None, "packed as" if "," in name else "larger than 16 MiB") for name in PACKED},
+    "brotli": (lambda call: call.send(b"x" * 100, Content_Encoding="br"), "packed as"),
+    "endless words": (lambda call: call.json(WORDS, 400), "HTTP 400: exceed"),
+    "redirect": (lambda call: call.send(b"", 307, Location=f"http://h/v1?key={KEY}"), "redirects to http://h/v1"),
+}
+
+
+@pytest.mark.parametrize("kind", BEHAVIOR)
+def test_a_reply_that_cannot_be_read_is_failed(kind: str, tmp_path: Path) -> None:
+    """After one call, with a short reason, in little memory and time."""
+    answer, reason = BEHAVIOR[kind]
+    content = PACKED[kind](long_answer(200_000_000)) if kind in PACKED else b""
+    before, began = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.monotonic()
+    with scripted(answer or (lambda call: call.send(content, Content_Encoding=kind))) as server:
+        assert run(tmp_path, card(server.url, **TIGHT), many(1, "hostile")) == {"failed": 1}
+        assert len(server.calls) == 1 and time.monotonic() - began < 10
+    (failed,) = journal(tmp_path)
+    assert failed.text is None and failed.reason is not None and reason in failed.reason and KEY not in failed.reason
+    assert len(failed.reason) <= chat.REASON_LENGTH and (tmp_path / "m.jsonl").stat().st_size < 2000
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 150_000  # kB
+
+
+@pytest.mark.parametrize("encoding", ["identity", "gzip", "deflate"])
+def test_a_long_honest_answer_comes_whole(encoding: str, tmp_path: Path) -> None:
+    content = PACKED.get(encoding, bytes)(long_answer(3_000_000))
+    with scripted(lambda call: call.send(content, Content_Encoding=encoding)) as server:
+        assert run(tmp_path, card(server.url), many(1, "long")) == {"ok": 1}
+    assert journal(tmp_path)[0].text == "x" * 3_000_000
+
+
+def test_a_proxys_password_is_written_nowhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with scripted(lambda call: call.send(b"", 502)) as proxy:
+        for address in (proxy.url, "http://127.0.0.1:9", "socks5://127.0.0.1:1"):
+            monkeypatch.setenv("http_proxy", address.replace("://", f"://user:{KEY}@"))
+            try:
+                run(tmp_path, card("http://models.example", **TIGHT), many(1, address[-4:]))
+            except PunchlineError as error:
+                assert KEY not in str(error)
+                assert "socks" not in address or "kind socks5 is not supported" in str(error)
+        assert proxy.calls  # it was asked by way of it
+    output = capfd.readouterr()
+    assert KEY not in output.out + output.err + "".join(f.read_text(errors="replace") for f in tmp_path.iterdir())
+
+
+# vLLM, whose `base_url` may name anybody's server
+
+SAID: dict[str, Any] = {"/version": {"version": "0.32.0"}, "/v1/models": {"data": [{"id": "m"}, {"id": "n"}]}}
+ABOUT: dict[str, Answer] = {
+    "proper": lambda call: call.json(SAID[call.path]),
+    "without an end": lambda call: call.chunks(endless()),
+    "dripping": lambda call: call.chunks(b" " for _ in iter(lambda: time.sleep(0.05), 1)),
+    "nested": lambda call: call.send(b"[" * 2**20),
+    "no object": lambda call: call.json([1]),
+    "no list": lambda call: call.json({"data": 7, "version": 7}),
+    "an error": lambda call: call.json({}, 500),
+}
+
+
+@pytest.mark.parametrize("kind", ABOUT)
+def test_only_a_proper_reply_about_a_vllm_is_one(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(vllm_server, "LONGEST", 1.0)
+    with scripted(ABOUT[kind]) as server:
+        options = {"id": "m", "base_url": f"{server.url}/v1"}
+        client = vllm_server.Client(ModelCard(name="m", engine="openai", options=options))
+        client.version = "unknown"
+        client.find_version()
+        expected = ("0.32.0", ["m", "n"]) if kind == "proper" else ("unknown", [])
+        assert (client.version, client.served()) == expected
+
+
+def test_a_vllm_is_asked_past_any_proxy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def answer(call: Call) -> None:
+        call.json({"data": [{"id": "a/b"}]} if call.command == "GET" else completion("yes", model="a/b"))
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+    with scripted(answer) as server:
+        options = {"id": "a/b", "revision": "0" * 40, "base_url": f"{server.url}/v1"}
+        engine = engines.load(ModelCard(name="m", engine="vllm", options=options), 0)
+        (got,) = engine.answer(many(1, "short"), {}, "key")
+        engine.close()
+    assert (got.state, got.engine) == ("ok", "vllm")
