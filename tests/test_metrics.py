@@ -29,13 +29,6 @@ def test_weighted_scores_equal_scikit_learn(pairs: list[tuple[list[str], list[st
     assert ours == pytest.approx(list(theirs), abs=1e-12)
 
 
-def test_no_item_and_no_class() -> None:
-    none = np.zeros((0, 0), dtype=bool)
-    assert labels.counts(none, none).shape == (0, 0)
-    assert np.isnan(labels.f1(labels.counts(none, none).sum(axis=0)))
-    assert labels.f1(np.zeros((5, 0))).shape == (5,)
-
-
 @pytest.mark.parametrize(
     ("reference", "candidate", "wer", "cer"),
     [

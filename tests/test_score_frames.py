@@ -16,7 +16,7 @@ from punchline.errors import PunchlineError
 from punchline.schema import STATES, Response, Score
 from punchline.scores import FRAME, items_frame, metrics_of, read_scores, scores_frame, write_scores
 from punchline.stats.estimate import PERCENT
-from punchline.stats.functions import empty, items_of, mean, paired, sd, total
+from punchline.stats.functions import empty, items_of, mean, mean_of_clusters, paired, sd, total
 from punchline.stats.labels import Labels
 
 SCORES = [
@@ -112,7 +112,7 @@ def test_statistics_by_hand() -> None:
     assert mean(part, "acc", PERCENT, scale=100, where=(part.task == "Q1").to_numpy()).point() == pytest.approx(175 / 3)
     tasks = mean(part, "acc", over="task")  # Q3 has no value
     assert (tasks.n, tasks.point()) == (4, pytest.approx((1.75 / 3 + 0.375) / 2))
-    assert [mean(part, "acc", per="cluster", fold=how).point() for how in ("mean", "min")] == [0.5, 0.125]
+    assert [mean_of_clusters(part, "acc", how).point() for how in ("mean", "min")] == [0.5, 0.125]
     assert sd(part, "acc").point() == pytest.approx(np.std([1, 0.5, 0, 0.25, 0.75]))
     assert sd(part, "acc", over="task").point() == pytest.approx(np.std([1.75 / 3, 0.375], ddof=1))
     assert (total(part, "acc").n, total(part, "acc").point()) == (5, 2.5)
@@ -142,12 +142,8 @@ def test_labels_count_scored_rows_and_nothing_else() -> None:
     scores = [score(name, "Q1", parsed=read, gold=("Pun",), scored=counts) for name, (read, counts) in marks.items()]
     part, _ = scores_frame(scores, items_frame(*reversed(known(scores))), "released")
     result = Labels(part)
-    assert {name: cell.point() for name, cell in result.confusion("pun").items()} == {
-        "tp": 2,
-        "fp": 0,
-        "tn": 0,
-        "fn": 1,
-    }
+    cells = {name: cell.point() for name, cell in result.confusion("pun").items()}
+    assert cells == {"tp": 2, "fp": 0, "tn": 0, "fn": 1}
     assert (result.exact().point(), result.exact().n, result.recall("pun").point()) == (1 / 3, 3, 2 / 3)
     assert [result.with_size(*size).point() for size in ((0, 0), (1, 1), (2, 5))] == [1, 1, 1]
     assert (Labels(part[3:]).f1().n, len(Labels(part[3:]).f1().given)) == (0, 1)

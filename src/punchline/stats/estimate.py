@@ -292,8 +292,6 @@ def _alone(value: Value, columns: Array) -> Array:
 
 def _check(estimate: Estimate, values: Array) -> None:
     low, high = estimate.bounds[1:]
-    if math.isinf(high - low):
-        return
     least, most = np.nanmin(values, initial=math.inf), np.nanmax(values, initial=-math.inf)
     room = 1e-3 * (high - low)  # cosines in single precision pass 1
     if least < low - room or most > high + room:
