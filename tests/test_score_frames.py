@@ -54,16 +54,15 @@ def test_a_frame_says_what_the_scores_say(tmp_path: Path) -> None:
     assert (third.acc, third.truncated, third.condition, third.sample, third.row) == (0.25, True, "other", 2, 2)
 
 
-@pytest.mark.parametrize(
-    ("column", "value"), [("acc", 0.5), ("wer", 0.5), ("parsed", "[]"), ("state", "refused"), ("responses", ["r1"])]
-)
-def test_a_changed_row_is_refused(tmp_path: Path, column: str, value: object) -> None:
+def test_a_changed_row_is_refused(tmp_path: Path) -> None:
     table = pq.read_table(written(tmp_path, SCORES))
-    place, cells = table.column_names.index(column), table[column].to_pylist()
-    changed = pa.array([*cells[:2], value, cells[3]], table.schema.field(column).type)
-    pq.write_table(table.set_column(place, column, changed), tmp_path / "other.parquet")
-    with pytest.raises(PunchlineError, match=r"other\.parquet, record row 2: the score differs from its digest"):
-        list(read_scores(tmp_path / "other.parquet"))
+    changes = {"acc": 0.5, "wer": 0.5, "parsed": "[]", "state": "refused", "responses": ["r1"]}
+    for column, value in changes.items():
+        place, cells = table.column_names.index(column), table[column].to_pylist()
+        changed = pa.array([*cells[:2], value, cells[3]], table.schema.field(column).type)
+        pq.write_table(table.set_column(place, column, changed), tmp_path / "other.parquet")
+        with pytest.raises(PunchlineError, match=r"other\.parquet, record row 2: the score differs from its digest"):
+            list(read_scores(tmp_path / "other.parquet"))
 
 
 def test_another_file_is_no_file_of_scores(tmp_path: Path) -> None:

@@ -91,17 +91,13 @@ def test_a_column_of_a_metric_that_no_score_has_says_so() -> None:
         collect("b", ("correct",), {}, misspelt)
 
 
-def test_published_rows_say_whether_they_compare() -> None:
-    scores = [score("a", "Q1"), score("a", "Q1", rule="paper")]
-    for options, comparable in (({}, "yes"), ({"complete": False}, "no"), ({"scoring": "paper"}, "no")):
-        assert [row["comparable"] for row in read(made(scores, **options))] == [comparable] * 2
-
-
 def test_both_rules_are_written_and_one_is_shown() -> None:
     scores = [score("a", "Q1", value=1), score("a", "Q1", value=0, rule="paper")]
     for options, rule, first in (({}, "released", "1.0"), ({"scoring": "paper"}, "paper", "0.0")):
         table = made(scores, **options)
-        assert [(row["scoring"], row["acc"]) for row in read(table)] == [(rule, first), ("released", "0.500")]
+        rows = read(table)
+        assert [(row["scoring"], row["acc"]) for row in rows] == [(rule, first), ("released", "0.500")]
+        assert [row["comparable"] for row in rows] == ["no" if rule == "paper" else "yes"] * 2
         (other,) = table.others
         assert {other["scoring"], rule} == {"released", "paper"} and other["acc"] == 1 - float(first)
         assert other["comparable"] == ("yes" if rule == "paper" else "no")
@@ -155,7 +151,8 @@ def test_a_filter_names_only_other_conditions() -> None:
 def test_a_row_of_less_than_the_papers_items_does_not_compare() -> None:
     part = lambda scores, items: [row.set(complete=False) for row in of_tasks(scores, items)]  # noqa: E731
     table = replace(TABLE, rows=part)
-    assert read(made([score("a", "Q1")], table))[0]["comparable"] == "no"
+    of_part = [made([score("a", "Q1")], table), made([score("a", "Q1")], complete=False)]
+    assert [row["comparable"] for one in of_part for row in read(one)] == ["no"] * 4
     nothing = read(made([score("a", "Q3")]))[0]
     assert (nothing["n"], nothing["acc"], nothing["comparable"]) == ("0", "", "no")
     assert nothing["note"] == "nothing to score: not asked"

@@ -59,11 +59,6 @@ class Run:
         with contextlib.chdir(self.root):
             check_known(run, {DEFAULT_RUN, *runs()}, f"no run {run!r}")
 
-    def __repr__(self) -> str:
-        project = self._project()
-        models = f"{len(self.models)} model{'s' * (len(self.models) != 1)}"
-        return f"run {self.name} of {self.root}: {', '.join(project.selection.benchmarks)}; {models}"
-
     @_in_project
     def _project(self) -> Project:
         return Project(selection_of(self.name))  # anew: the run may have been made again since

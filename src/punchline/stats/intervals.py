@@ -214,7 +214,7 @@ def difference(a: Estimate, b: Estimate) -> Estimate:
     reach = max(high, b.bounds.high) - low
     kind = Kind(method) if method in ("hall", "none") else Kind("bonett-price", -reach, reach)
     names = np.union1d(a.cluster_names, b.cluster_names)
-    summed = np.zeros((len(names), width + b.sums.shape[1]), np.result_type(a.by_cluster, b.by_cluster))
+    summed = np.zeros((len(names), width + b.sums.shape[1]))
     summed[np.searchsorted(names, a.cluster_names), :width] = a.by_cluster
     summed[np.searchsorted(names, b.cluster_names), width:] = b.by_cluster
     estimate = Estimate(summed, Difference(a.value, b.value, width), names, kind=kind)

@@ -196,12 +196,9 @@ def _printed(tables: Mapping[str, Table], spec: Table, benchmark: str) -> list[P
 def rendered(project: Project, benchmark: str, table: str, tabulated: Tabulated) -> dict[str, str]:
     """{path: text} of a table's own files."""
     spec = project.benchmark(benchmark).TABLES[table]
+    texts = {".csv": as_csv(tabulated), ".md": as_markdown(tabulated, spec), ".tex": as_latex(tabulated, spec)}
     path = Path(project.paths.table(spec.file))
-    return {
-        path.as_posix(): as_csv(tabulated),
-        path.with_suffix(".md").as_posix(): as_markdown(tabulated, spec),
-        path.with_suffix(".tex").as_posix(): as_latex(tabulated, spec),
-    }
+    return {path.with_suffix(suffix).as_posix(): text for suffix, text in texts.items()}
 
 
 def write_tables(project: Project, benchmark: str) -> None:
@@ -216,24 +213,24 @@ def write_tables(project: Project, benchmark: str) -> None:
 
 
 def _write(project: Project, benchmark: str, table: str, result: TableResult, noted: Mapping[str, Any]) -> None:
-    part, artifact = Project(project.part(benchmark, table)), project.table(benchmark, table)
-    spec = part.benchmark(benchmark).TABLES[table]
-    for name, text in rendered(part, benchmark, table, result.table).items():
-        write_bytes(name, text.encode())
+    artifact, part = project.table(benchmark, table), Project(project.part(benchmark, table))
+    tabulated, models, compared, _ = result
+    for name, text in rendered(project, benchmark, table, tabulated).items():
+        write_text(name, text)
     files = files_behind(part.table(benchmark, table))
     lineage = Lineage(
         format=FORMAT,
         benchmark=benchmark,
         table=table,
         selection=part.selection,
-        models=result.models,
-        compared=tuple(result.compared),
-        cells=result.table.cells,
+        models=models,
+        compared=tuple(compared),
+        cells=tabulated.cells,
         files=files,
         code=code_of(artifact),
         libraries=libraries_of(artifact),
-        root=root_of(benchmark, table, part.selection, result.models, result.table.cells, files, result.compared),
-        noted={**noted, "notes": notes_of(result.table, spec)},
+        root=root_of(benchmark, table, part.selection, models, tabulated.cells, files, compared),
+        noted={**noted, "notes": notes_of(tabulated, project.benchmark(benchmark).TABLES[table])},
         sha256="",
     )
     write_bytes(lineage_path(artifact.outputs[0]), document(lineage))
