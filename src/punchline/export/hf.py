@@ -106,7 +106,7 @@ def write(project: Project, folder: Path, pictures: str) -> list[str]:
     configs, left_out = [], 0
     for benchmark in project.selection.benchmarks:
         items = export_items(project, benchmark, pictures)
-        left_out += sum(one.withheld for one in items.values())
+        left_out += sum(bool(one.item.images) and not one.held for one in items.values())
         answers = (_answer(m, one) for m in project.selection.models for one in samples(project, benchmark, m, items))
         kinds = {"items": (ITEMS, map(item_row, items.values())), "answers": (ANSWERS, answers)}
         for kind, (columns, rows) in kinds.items():

@@ -28,11 +28,6 @@ class ExportItem:
     right: Right  # of its pictures
     held: bool  # whether the export holds them
 
-    @property
-    def withheld(self) -> bool:
-        """True if the item has pictures and the export does not hold them."""
-        return not self.held and bool(self.item.images)
-
 
 @dataclass(frozen=True)
 class Verdict:

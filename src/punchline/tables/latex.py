@@ -21,7 +21,7 @@ def as_latex(tabulated: Tabulated, table: Table) -> str:
     """The table as a tabular of booktabs, its title and notes as comments before it."""
     columns, lines = for_people(tabulated, table)
     same = {name for name in ("scoring", "subset", *table.keys) if len({line.get(name) for line in lines}) == 1}
-    columns = [name for name in columns if name not in {"kind", "engine"} | same]
+    columns = [name for name in columns if name not in {"kind", "engine", *same}]
     body = tabulate_text(
         [[line[name] for name in columns] for line in lines],
         [_head(name, table) for name in columns],

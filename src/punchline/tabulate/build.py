@@ -113,8 +113,7 @@ class Tables:
         passes = [*compared, *(pass_ for model in models for pass_ in model.passes)]
         checked = self.checked if table.of_models else set[str]()
         tabulated.notes.extend(unasked(project, benchmark, table, passes, checked))
-        if table.of_models and project.illustrated(benchmark):
-            tabulated.notes.extend(without_pictures(project.paths.items(benchmark)))
+        tabulated.notes.extend(without_pictures(project, benchmark) if table.of_models else ())
         if table.of_models and rule == table.published_rule:
             tabulated.notes.extend(behind_shortcuts(project.paths.csv("shortcuts", benchmark), table))
         tabulated.notes.extend(separating(table, rows))

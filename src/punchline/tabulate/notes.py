@@ -67,9 +67,10 @@ def chosen(project: Project, benchmark: str) -> tuple[tuple[str, str] | None, li
     return named, [f"Items: {of} ({', '.join(parts)})."]
 
 
-def without_pictures(path: str) -> list[str]:
+@functools.lru_cache(maxsize=1)
+def without_pictures(project: Project, benchmark: str) -> list[str]:
     """A note on the items that models could not be shown, with the most frequent reasons."""
-    items = read_records(path, Item)
+    items = read_records(project.paths.items(benchmark), Item) if project.illustrated(benchmark) else []
     reasons = Counter(item.missing for item in items if item.missing is not None)
     if not reasons:
         return []
