@@ -1,12 +1,13 @@
 """Tables made of scores that a test has at hand."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from dataclasses import replace
+from typing import Any
 
 import pandas as pd
 
 from punchline.core import benchmark as benchmarks
-from punchline.schema import RULES, Gold, Item, ModelCard, Rule, Score
+from punchline.schema import RULES, Gold, Item, Rule, Score
 from punchline.scores import Digests, items_frame, scores_frame
 from punchline.tables import tabulate as tables
 from punchline.tables.declare import Across, Model, PublishedRow, Row, Table
@@ -15,15 +16,10 @@ from punchline.tables.run import rows_of as rows_of_table
 from punchline.tables.tabulate import Tabulated
 
 
-class Scored(NamedTuple):
+class Scored(Model):
     """A model, and its scores under one rule or both."""
 
-    name: str
-    kind: str
-    engine: str
-    scores: Sequence[Score]
-    card: ModelCard | None = None
-    judge: ModelCard | None = None
+    scores: Sequence[Score]  # type: ignore[assignment]
 
 
 def frame_of_items(items: Mapping[str, Item], golds: Mapping[str, Gold]) -> pd.DataFrame:
@@ -43,8 +39,7 @@ def frame_of_scores(scores: Sequence[Score], of_items: pd.DataFrame, rule: Rule)
 def models_of(models: Sequence[Scored], of_items: pd.DataFrame, rule: Rule) -> tuple[list[Model], Answers]:
     """Models for a table, whose rows are numbered on from one to the next, and what is known of these rows."""
     frames = [frame_of_scores(one.scores, of_items, rule) for one in models]
-    result = [Model(*one[:3], frame, one.card, one.judge) for one, (frame, _) in zip(models, frames, strict=True)]
-    return result, Answers(frames)
+    return [replace(one, scores=frame) for one, (frame, _) in zip(models, frames, strict=True)], Answers(frames)
 
 
 def tabulate(

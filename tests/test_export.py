@@ -12,6 +12,7 @@ from punchline.config.runs import selection_of
 from punchline.errors import PunchlineError
 from punchline.export import export, hf
 from punchline.export.samples import ExportItem
+from punchline.files import new_folder
 from punchline.report import public
 from punchline.report.pictures import OWN, Right
 from punchline.schema import Gold, ImageRef, Item, sha256
@@ -30,22 +31,12 @@ def test_another_format_and_a_full_folder_are_refused(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
 
 
-def test_two_exports_at_once_into_one_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The second to end says that the folder is taken, and leaves what is there."""
-    project, folder = Project(selection_of("default")), tmp_path / "new"
-
-    def write(_: Project, part: Path, pictures: str) -> list[str]:
+def test_a_folder_that_fills_up_meanwhile_stays_as_it_is(tmp_path: Path) -> None:
+    with pytest.raises(PunchlineError, match="not an empty folder"), new_folder(tmp_path / "new", "") as part:
         part.mkdir()
-        (part / "own").write_text(pictures)
-        if pictures == "own":
-            export(project, "hf", folder, "open")
-        return []
-
-    monkeypatch.setattr(hf, "write", write)
-    with pytest.raises(PunchlineError, match="not an empty folder"):
-        export(project, "hf", folder, "own")
-    assert [path.name for path in tmp_path.rglob("*")] == ["new", "own"]
-    assert (folder / "own").read_text() == "open"
+        (tmp_path / "new").mkdir()
+        (tmp_path / "new/theirs").touch()
+    assert [path.name for path in tmp_path.rglob("*")] == ["new", "theirs"]
 
 
 @pytest.mark.parametrize(("right", "held"), [(OWN, True), (Right("all", url="https://example.org/1"), False)])
@@ -66,51 +57,40 @@ STRIPS = "of the project; the strips are under licences of their own"
 NONE = ("none stated", "none stated; README: for research purposes only", "proprietary", "", "not MIT")
 
 
-@pytest.mark.parametrize("licence", [*LICENCES, STRIPS, *NONE])
-def test_a_licence_opens_or_not(licence: str) -> None:
-    assert bool(public.OPEN.match(licence)) == (licence not in NONE)
+def test_a_licence_opens_or_not() -> None:
+    for licence in [*LICENCES, STRIPS, *NONE]:
+        assert bool(public.OPEN.match(licence)) == (licence not in NONE)
 
 
-@pytest.mark.parametrize(
-    ("licences", "drawn", "asked", "reason"),
-    [
+def test_annotations_are_private_by_their_licences(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    manifest = tmp_path / "data/manifests/b/annotations.csv"
+    manifest.parent.mkdir(parents=True)
+    for licences, drawn, asked, reason in (
         (["MIT", "CC0"], False, "true", ""),
         (["MIT", "none stated", ""], False, "true", "none stated"),
         (["none stated"], False, "false", ""),
         (["none stated"], True, "true", ""),
-    ],
-)
-def test_annotations_are_private_by_their_licences(
-    licences: list[str], drawn: bool, asked: str, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv(PUBLIC, asked)
-    manifest = tmp_path / "data/manifests/b/annotations.csv"
-    manifest.parent.mkdir(parents=True)
-    rows = "".join(f"{n}.csv,https://a.example/x,{licence}\n" for n, licence in enumerate(licences))
-    manifest.write_text(f"path,url,licence\n{rows}")
-    project: Any = SimpleNamespace(selection=SimpleNamespace(corpus=SimpleNamespace(drawn=drawn)))
-    why = public.why_private(project, "b")
-    assert bool(why) == bool(reason) and reason in why
+    ):
+        monkeypatch.setenv(PUBLIC, asked)
+        rows = "".join(f"{n}.csv,https://a.example/x,{licence}\n" for n, licence in enumerate(licences))
+        manifest.write_text(f"path,url,licence\n{rows}")
+        project: Any = SimpleNamespace(selection=SimpleNamespace(corpus=SimpleNamespace(drawn=drawn)))
+        why = public.why_private(project, "b")
+        assert bool(why) == bool(reason) and reason in why
 
 
-@pytest.mark.parametrize(
-    ("public_", "pictures", "expected"),
-    [
-        (None, None, False),
+def test_a_public_report_is_asked_for_by_config(monkeypatch: pytest.MonkeyPatch) -> None:
+    for asked, pictures, expected in (
+        (None, "", False),
         ("false", "all", False),
         ("TRUE", "open", True),
         (True, "own", True),
-        ("yes", "open", "expected true or false, got 'yes'"),
-        ("true", "all", "may not be shared"),
-    ],
-)
-def test_a_public_report_is_asked_for_by_config(
-    public_: object, pictures: str | None, expected: bool | str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv(PICTURES, pictures or "")
-    if isinstance(expected, bool):
-        assert is_public(public_) is expected
-        return
-    with pytest.raises(PunchlineError, match=expected):
-        is_public(public_)
+    ):
+        monkeypatch.setenv(PICTURES, pictures)
+        assert is_public(asked) is expected
+    with pytest.raises(PunchlineError, match="expected true or false, got 'yes'"):
+        is_public("yes")
+    monkeypatch.setenv(PICTURES, "all")
+    with pytest.raises(PunchlineError, match="may not be shared"):
+        is_public("true")

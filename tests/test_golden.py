@@ -1,4 +1,4 @@
-"""Request ids, model keys, journals and readings are as pinned in tests/golden (written by tests/golden/write.py)."""
+"""Request ids, model keys, journals and readings are as pinned in tests/golden."""
 
 import pytest
 from tests.golden import offline

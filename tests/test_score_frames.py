@@ -1,5 +1,6 @@
-"""Score files, the frames that are read of them, and the statistics of a frame's rows."""
+"""Score files, the frames that are read of them, statistics of their rows, and tables of missing answers only."""
 
+import random
 from pathlib import Path
 
 import numpy as np
@@ -8,16 +9,20 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from msgspec.structs import replace
-from tests.records import response
+from tests.records import read_golds, read_items, response
+from tests.tabulated import frame_of_items, frame_of_scores
 from tests.test_tables import known, score
 
+from punchline.core import benchmark as benchmarks
 from punchline.core.storage import write_table
 from punchline.errors import PunchlineError
-from punchline.schema import STATES, Response, Score
+from punchline.schema import RULES, STATES, Response, Rule, Score
 from punchline.scores import FRAME, items_frame, metrics_of, read_scores, scores_frame, write_scores
 from punchline.stats.estimate import PERCENT
-from punchline.stats.functions import empty, items_of, mean, paired, sd, total
+from punchline.stats.functions import empty, items_of, mean, mean_of_clusters, paired, sd, total
 from punchline.stats.labels import Labels
+from punchline.tables.declare import Across, Model, Table
+from punchline.tables.run import Answers, rows_of
 
 SCORES = [
     score("b", "Q1", parsed=("Pun", "dark"), gold=("Dark",), responses=("r1", "r2"), judge="j", cluster="z"),
@@ -54,16 +59,15 @@ def test_a_frame_says_what_the_scores_say(tmp_path: Path) -> None:
     assert (third.acc, third.truncated, third.condition, third.sample, third.row) == (0.25, True, "other", 2, 2)
 
 
-@pytest.mark.parametrize(
-    ("column", "value"), [("acc", 0.5), ("wer", 0.5), ("parsed", "[]"), ("state", "refused"), ("responses", ["r1"])]
-)
-def test_a_changed_row_is_refused(tmp_path: Path, column: str, value: object) -> None:
+def test_a_changed_row_is_refused(tmp_path: Path) -> None:
     table = pq.read_table(written(tmp_path, SCORES))
-    place, cells = table.column_names.index(column), table[column].to_pylist()
-    changed = pa.array([*cells[:2], value, cells[3]], table.schema.field(column).type)
-    pq.write_table(table.set_column(place, column, changed), tmp_path / "other.parquet")
-    with pytest.raises(PunchlineError, match=r"other\.parquet, record row 2: the score differs from its digest"):
-        list(read_scores(tmp_path / "other.parquet"))
+    changes = {"acc": 0.5, "wer": 0.5, "parsed": "[]", "state": "refused", "responses": ["r1"]}
+    for column, value in changes.items():
+        place, cells = table.column_names.index(column), table[column].to_pylist()
+        changed = pa.array([*cells[:2], value, cells[3]], table.schema.field(column).type)
+        pq.write_table(table.set_column(place, column, changed), tmp_path / "other.parquet")
+        with pytest.raises(PunchlineError, match=r"other\.parquet, record row 2: the score differs from its digest"):
+            list(read_scores(tmp_path / "other.parquet"))
 
 
 def test_another_file_is_no_file_of_scores(tmp_path: Path) -> None:
@@ -112,7 +116,7 @@ def test_statistics_by_hand() -> None:
     assert mean(part, "acc", PERCENT, scale=100, where=(part.task == "Q1").to_numpy()).point() == pytest.approx(175 / 3)
     tasks = mean(part, "acc", over="task")  # Q3 has no value
     assert (tasks.n, tasks.point()) == (4, pytest.approx((1.75 / 3 + 0.375) / 2))
-    assert [mean(part, "acc", per="cluster", fold=how).point() for how in ("mean", "min")] == [0.5, 0.125]
+    assert [mean_of_clusters(part, "acc", how).point() for how in ("mean", "min")] == [0.5, 0.125]
     assert sd(part, "acc").point() == pytest.approx(np.std([1, 0.5, 0, 0.25, 0.75]))
     assert sd(part, "acc", over="task").point() == pytest.approx(np.std([1.75 / 3, 0.375], ddof=1))
     assert (total(part, "acc").n, total(part, "acc").point()) == (5, 2.5)
@@ -142,12 +146,52 @@ def test_labels_count_scored_rows_and_nothing_else() -> None:
     scores = [score(name, "Q1", parsed=read, gold=("Pun",), scored=counts) for name, (read, counts) in marks.items()]
     part, _ = scores_frame(scores, items_frame(*reversed(known(scores))), "released")
     result = Labels(part)
-    assert {name: cell.point() for name, cell in result.confusion("pun").items()} == {
-        "tp": 2,
-        "fp": 0,
-        "tn": 0,
-        "fn": 1,
-    }
+    cells = {name: cell.point() for name, cell in result.confusion("pun").items()}
+    assert cells == {"tp": 2, "fp": 0, "tn": 0, "fn": 1}
     assert (result.exact().point(), result.exact().n, result.recall("pun").point()) == (1 / 3, 3, 2 / 3)
     assert [result.with_size(*size).point() for size in ((0, 0), (1, 1), (2, 5))] == [1, 1, 1]
     assert (Labels(part[3:]).f1().n, len(Labels(part[3:]).f1().given)) == (0, 1)
+
+
+BY_STATE = {
+    "hummus/figure5",  # where nothing was answered, the picture's row is over the pairs of the first task
+    "yesbut/table2",  # a model that answered descriptions only has their row in place of the picture's
+}
+COUNTED = "prompts"  # a key that says how many of YesBut's prompts have answers
+SAID = ("A", "B", "C", "Yes.", "No", "1, 2, 3", "2: a\n1: b", "Surprise, Pun", "Both", "A dog waits.", "0.5", "hm")
+
+
+def emptied(frame: pd.DataFrame) -> pd.DataFrame:
+    """The same rows, none of which was answered."""
+    nothing = {"state": pd.Categorical(["missing"] * len(frame), STATES), "scored": False, "truncated": False}
+    nothing |= {"parsed": pd.Categorical([None] * len(frame)), **dict.fromkeys(metrics_of(frame), np.nan)}
+    return frame.assign(**nothing)
+
+
+def speaks_of(table: Table, frame: pd.DataFrame, items: pd.DataFrame, files: dict[str, bytes]) -> list[list[object]]:
+    """Of each row its keys, its columns, and numbers of the answers that its states are counted over."""
+    answers = Answers([(frame, np.empty(len(frame), "V32"))])
+    rows = rows_of(table, Across([Model("m", "measured", "openai", frame)], items, files))
+    return [[row.keys | {COUNTED: 0}, row.columns, answers.given(row).tolist()] for row in rows]
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("name", benchmarks.names())
+def test_no_row_hangs_on_what_was_answered(name: str, rule: Rule, root: Path) -> None:
+    loaded, rng = benchmarks.load(name), random.Random(0)
+    tables = {one: table for one, table in loaded.TABLES.items() if table.of_models}
+    wanted = {*loaded.ITEM_FILES, *loaded.GOLD_FILES, *(file for table in tables.values() for file in table.files)}
+    folder = root / "data/demo" / name
+    folder = folder if folder.is_dir() else root / "data/manifests" / name  # satire has no demo files
+    files = {one: (folder / one).read_bytes() for one in sorted(wanted)}
+    items, golds = read_items(loaded, files), read_golds(loaded, files)
+    scores = []
+    for condition in sorted({condition for table in tables.values() for condition in table.conditions}):
+        for item in items.values():
+            requests = {task: response(f"{condition} {task}", rng.choice(SAID)) for task in loaded.TASKS}
+            scores += loaded.score_item(requests, item, golds[item.item_id], "m", rule, None, condition)
+    of_items = frame_of_items(items, golds)
+    frame, _ = frame_of_scores(scores, of_items, rule)
+    for one, table in tables.items():
+        result, nothing = (speaks_of(table, part, of_items, files) for part in (frame, emptied(frame)))
+        assert (result or not table.rows) and (result == nothing) == (f"{name}/{one}" not in BY_STATE), one

@@ -14,10 +14,8 @@ from punchline.core.benchmark import DEFAULT
 from punchline.schema import Gold, Item
 from punchline.validity.shortcuts import SHORTCUTS, Measured, questions_of
 
-Read = tuple[Any, dict[str, Item], dict[str, Gold]]
 
-
-def read(name: str, folder: Path, root: Path) -> Read:
+def read(name: str, folder: Path, root: Path) -> tuple[Any, dict[str, Item], dict[str, Gold]]:
     """A benchmark, its items and its gold: of a folder, and the project's own files."""
     loaded = benchmarks.load(name)
     places = (folder / name, root / "data" / "manifests" / name)
@@ -28,28 +26,19 @@ def read(name: str, folder: Path, root: Path) -> Read:
     return loaded, read_items(loaded, files), read_golds(loaded, files)
 
 
-def values(of: Read, shortcut: str) -> dict[tuple[str, str], float | None]:
-    cells = Measured(*of).cells(*SHORTCUTS[shortcut])
-    return {(task, column): estimate.point() for (*_, column), (task, estimate) in cells.items()}
-
-
-@pytest.mark.parametrize(
-    ("benchmark", "shortcut", "expected"),
-    [
+def test_values_on_released_annotations(mirror: Path, root: Path) -> None:
+    for benchmark, shortcut, expected in (
         # 218 and 121 of 348; half of the ties would be 217 and 120.
         ("yesbut", "longest-option", {("moral_mcq", "philosophy_acc"): 62.644, ("title_mcq", "title_acc"): 34.770}),
         ("yesbut", "options-only", {("moral_mcq", "philosophy_acc"): 85.920, ("title_mcq", "title_acc"): 52.299}),
         ("hummus", "always-majority", {("classification", "classification_pos"): 2 * 558 / (2 * 558 + 382)}),
         ("hummus", "text-only", {("classification", "classification_avg"): 0.495}),
         ("pixelhumor", "last-panel", {("Q3", "f1"): 0.9448, ("Q3", "accuracy"): 0.9504}),
-    ],
-)
-def test_values_on_released_annotations(
-    mirror: Path, root: Path, benchmark: str, shortcut: str, expected: dict[tuple[str, str], float]
-) -> None:
-    result = values(read(benchmark, mirror, root), shortcut)
-    tolerance = 0.01 if shortcut.endswith("only") else 1e-3  # a solver's rounding may turn an answer
-    assert {key: result[key] for key in expected} == pytest.approx(expected, rel=tolerance)
+    ):
+        cells = Measured(*read(benchmark, mirror, root)).cells(*SHORTCUTS[shortcut])
+        values = {(task, column): estimate.point() for (*_, column), (task, estimate) in cells.items()}
+        tolerance = 0.01 if shortcut.endswith("only") else 1e-3  # a solver's rounding may turn an answer
+        assert {key: values[key] for key in expected} == pytest.approx(expected, rel=tolerance)
 
 
 def test_rows(root: Path) -> None:
@@ -91,7 +80,6 @@ def test_always_majority_answers_what_most_gold_labels_say(mirror: Path, root: P
     questions = questions_of(*of, "released")
     known = {task: part["right"].mode()[0] for task, part in questions.groupby("task")}
     requests = [request for request in of[0].requests(next(iter(of[1].values()))) if request.condition == DEFAULT]
-    output = {
-        request.task: answer.text for request, answer in zip(requests, majority.answer(requests, {}, "k"), strict=True)
-    }
+    answers = majority.answer(requests, {}, "k")
+    output = {request.task: answer.text for request, answer in zip(requests, answers, strict=True)}
     assert {task: output[task] for task in known if output.get(task)} == ({} if name == "stripcipher" else known)

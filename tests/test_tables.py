@@ -1,7 +1,11 @@
-"""Tables: states, intervals, published rows, and what people read."""
+"""Tables: states, intervals, published rows, what people read; texts that steer spreadsheets, pages and terminals."""
 
 import csv
 import io
+import itertools
+import json
+import re
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -9,6 +13,7 @@ from msgspec.structs import replace
 from tests import records
 from tests.tabulated import Scored, tabulate
 
+from punchline.audit.show import as_text
 from punchline.errors import PunchlineError
 from punchline.overview.discrepancies import discrepancies
 from punchline.schema import Gold, Item, Score, State
@@ -33,6 +38,7 @@ def of_tasks(scores: pd.DataFrame, items: pd.DataFrame) -> list[Row]:
 
 
 COLUMNS = ("acc", "other")
+WORST_LAST: tuple[State, ...] = ("ok", "unparsable", "refused", "missing", "failed")
 TABLE = Table("t1", "A table", rows=of_tasks, keys=("subset",), columns=COLUMNS, published_rule="released")
 PUBLISHED = [
     {"paper": "p", "table": "t1", "row": "GPT & Co", "key": "subset=all", "n": "9", "note": ""}
@@ -88,17 +94,13 @@ def test_a_column_of_a_metric_that_no_score_has_says_so() -> None:
         collect("b", ("correct",), {}, misspelt)
 
 
-def test_published_rows_say_whether_they_compare() -> None:
-    scores = [score("a", "Q1"), score("a", "Q1", rule="paper")]
-    for options, comparable in (({}, "yes"), ({"complete": False}, "no"), ({"scoring": "paper"}, "no")):
-        assert [row["comparable"] for row in read(made(scores, **options))] == [comparable] * 2
-
-
 def test_both_rules_are_written_and_one_is_shown() -> None:
     scores = [score("a", "Q1", value=1), score("a", "Q1", value=0, rule="paper")]
     for options, rule, first in (({}, "released", "1.0"), ({"scoring": "paper"}, "paper", "0.0")):
         table = made(scores, **options)
-        assert [(row["scoring"], row["acc"]) for row in read(table)] == [(rule, first), ("released", "0.500")]
+        rows = read(table)
+        assert [(row["scoring"], row["acc"]) for row in rows] == [(rule, first), ("released", "0.500")]
+        assert [row["comparable"] for row in rows] == ["no" if rule == "paper" else "yes"] * 2
         (other,) = table.others
         assert {other["scoring"], rule} == {"released", "paper"} and other["acc"] == 1 - float(first)
         assert other["comparable"] == ("yes" if rule == "paper" else "no")
@@ -152,29 +154,20 @@ def test_a_filter_names_only_other_conditions() -> None:
 def test_a_row_of_less_than_the_papers_items_does_not_compare() -> None:
     part = lambda scores, items: [row.set(complete=False) for row in of_tasks(scores, items)]  # noqa: E731
     table = replace(TABLE, rows=part)
-    assert read(made([score("a", "Q1")], table))[0]["comparable"] == "no"
+    of_part = [made([score("a", "Q1")], table), made([score("a", "Q1")], complete=False)]
+    assert [row["comparable"] for one in of_part for row in read(one)] == ["no"] * 4
     nothing = read(made([score("a", "Q3")]))[0]
     assert (nothing["n"], nothing["acc"], nothing["comparable"]) == ("0", "", "no")
     assert nothing["note"] == "nothing to score: not asked"
 
 
-STATE_OF_ITEM = [  # states of an item's answers to two tasks, the item's state
-    ("ok", "ok", None),
-    ("ok", "unparsable", "unparsable"),
-    ("unparsable", "refused", "refused"),
-    ("refused", "missing", "missing"),
-    ("missing", "failed", "failed"),
-    ("failed", "failed", "failed"),
-]
-
-
-@pytest.mark.parametrize(("first", "second", "whole"), STATE_OF_ITEM)
-def test_an_item_is_in_one_state(first: State, second: State, whole: str | None) -> None:
-    others = [score("b", task) for task in ("Q1", "Q2")]
-    for states in ((first, second), (second, first)):
-        scores = [score("a", task, state) for task, state in zip(("Q1", "Q2"), states, strict=True)] + others
-        assert counts(scores) == ({whole: 1} if whole else {})
-        (row, _) = read(made(scores))
+@pytest.mark.parametrize("states", [*itertools.combinations_with_replacement(WORST_LAST, 2)])
+def test_an_item_is_in_the_worst_state_of_its_answers(states: tuple[State, State]) -> None:
+    others, whole = [score("b", task) for task in ("Q1", "Q2")], max(states, key=WORST_LAST.index)
+    for order in (states, states[::-1]):
+        scores = [score("a", task, state) for task, state in zip(("Q1", "Q2"), order, strict=True)] + others
+        assert counts(scores) == ({} if whole == "ok" else {whole: 1})
+        row = read(made(scores))[0]
         absent = int(row["n_missing"]) + int(row["n_failed"])
         assert int(row["n"]) + absent == 2 and absent == (whole in ("missing", "failed"))
 
@@ -187,16 +180,13 @@ def test_what_was_cut_off_is_counted_beside_its_state() -> None:
     assert (row["n"], row["n_unparsable"], row["n_truncated"]) == ("200", "1", "2")
     assert not any("cut off" in note for note in table.notes)  # one per cent
     table = made(scores[:199])
-    for text in (as_markdown(table, TABLE), as_latex(table, TABLE)):
-        assert "answers on 2 of 199 items were cut off" in text
+    assert "answers on 2 of 199 items were cut off" in as_markdown(table, TABLE)
 
 
-def test_the_same_input_gives_the_same_bytes_and_cells() -> None:
+def test_a_changed_score_changes_the_digest_of_its_cell() -> None:
     scores = [score(f"i{n}", "Q1", value=(n * 0.37) % 1) for n in range(30)]
-    one, two = made(scores), made(list(scores))
-    assert as_csv(one) == as_csv(two) and one.cells == two.cells
+    one, changed = made(scores), made([*scores[:-1], score("i29", "Q1", value=1)])
     assert one.cells[0].interval == "korn-graubard|0..1|level:0.95|v:1"
-    changed = made([*scores[:-1], score("i29", "Q1", value=1)])
     assert changed.cells[0].grades != one.cells[0].grades
 
 
@@ -214,35 +204,110 @@ def test_the_papers_row_follows_its_model_in_the_row_with_its_keys() -> None:
     assert output == [("b", "no"), ("t", "yes"), ("P", "yes"), ("b", "no"), ("P", "no"), ("P", "half")]
 
 
-def test_latex_has_heads_in_words_the_best_bold_and_the_papers_rows_apart() -> None:
-    ways = {"lower_is_better": ("wer",), "unordered": ("acc_sd",)}
-    names = ("panel_acc", "wer", "acc_sd", "f1")
-    table = Table("t", "Title", across=lambda _: [], keys=("subset",), columns=names, **ways)
-    columns = ("model", "kind", "engine", "scoring", "subset", "n", "panel_acc", "wer", "acc_sd", "f1", "comparable")
-
-    def row(model: str, kind: str, subset: str, *values: float | str | None) -> dict[str, str | int | float | None]:
-        comparable = "yes" if kind == "published" or subset == "all" else "no"
-        cells = (model, kind, "e", "paper", subset, 5, *values, comparable)
-        return dict(zip(columns, cells, strict=True))
-
+def test_people_see_no_empty_column_and_no_silent_row() -> None:
+    table = Table("t", "Title", across=lambda _: [], keys=("subset",), columns=("panel_acc", "wer", "f1"))
+    columns = ("model", "kind", "engine", "scoring", "subset", "n", *table.columns, "comparable")
     rows = [
-        row("a_1", "measured", "all", 0.5, 0.25, 0.9, None),
-        row("A", "published", "all", "0.70", "0.30", "0.1", None),
-        row("b", "measured", "all", 0.5004, 0.5, 0.1, None),
-        row("c", "measured", "part", 0.9, 0.1, 0.1, None),
-        row("silent", "baseline", "all", None, None, None, None),
+        dict(zip(columns, (model, kind, "e", "paper", subset, 5, *values, None, "yes"), strict=True))
+        for model, kind, subset, *values in (
+            ("a_1", "measured", "all", 0.5, 0.25),
+            ("A", "published", "part", "0.70", "0.30"),
+            ("silent", "baseline", "all", None, None),
+        )
     ]
-    assert as_latex(Tabulated(columns, rows, [], [], []), table) == (
-        "% Title\n\\begin{tabular}{llrrrr}\n\\toprule\n"
-        "Model & Subset & $n$ & Panel accuracy $\\uparrow$ & WER $\\downarrow$ & Accuracy SD \\\\\n\\midrule\n"
-        "a\\_1 & all & 5 & 0.500 & \\textbf{0.250} & 0.900 \\\\\n"
-        "b & all & 5 & 0.500 & 0.500 & 0.100 \\\\\n"
-        "c & part & 5 & 0.900 & 0.100 & 0.100 \\\\\n\\midrule\n"
-        "A & all & 5 & \\textbf{0.70} & 0.30 & 0.1 \\\\\n\\bottomrule\n\\end{tabular}\n"
-    )
-    markdown = as_markdown(Tabulated(columns, rows, [], [], []), table)
-    assert "| silent" not in markdown and "| f1" not in markdown
+    made = Tabulated(columns, rows, [], [], [])
+    lines = [re.sub(" +", " ", line.strip()) for line in as_latex(made, table).splitlines()]
+    head, *body = (line for line in lines if "&" in line)
+    assert lines[:3] == ["% Title", "\\begin{tabular}{llrrr}", "\\toprule"]
+    assert head == "Model & Subset & N & Panel accuracy & WER \\\\"
+    assert body == ["a\\_1 & all & 5 & 0.500 & 0.250 \\\\", "A & part & 5 & 0.70 & 0.30 \\\\"]
+    markdown = as_markdown(made, table)
+    assert "| silent" not in markdown and "| f1" not in markdown and "silent" in as_csv(made)
     assert markdown.endswith("- Not shown: silent (does not attempt this task).\n")
-    assert "silent" in as_csv(Tabulated(columns, rows, [], [], []))
-    ours = [dict(row, comparable="no") for row in rows[::2]]
-    assert r"\textbf{0.250}" in as_latex(Tabulated(columns, ours, [], [], []), table)
+
+
+STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+FORMULAS = ["=cmd|'/c calc'!A0", "+1+cmd", "-1+cmd", "@SUM(A1)", "\t=1", "\r=1", " =1+1"]
+LINES = ["a|b", "a\nb", "a\r\n% c\n\\input{x}", "a\u2028b", "a\x85b", "a\x0bb\x0cc", "\\|", "---", "# title"]
+CONTROLS = ["\x1b[31mred", "\x9b31m", "\u202egnp", "\u2066x", "\x00"]
+MARKUP = ["`<script>alert(1)</script>", "<ScRiPt>", "<x onclick=1>", "<img src=x onerror=1>", "<!-- "]
+NASTY = [*FORMULAS, *LINES, *CONTROLS, *MARKUP]
+
+
+def table_of(text: str) -> Tabulated:
+    row = {"model": text, "kind": "measured", "engine": text, "n": 3, "acc": 0.5, "acc_lo": 0.25, "acc_hi": 0.75}
+    columns = ("model", "kind", "engine", "n", "acc", "acc_lo", "acc_hi", "comparable", "note")
+    return Tabulated(columns, [{**row, "comparable": "no", "note": text}], [], [], [text, f"caveat: {text}"])
+
+
+@pytest.mark.parametrize("text", NASTY)
+def test_no_cell_of_a_csv_is_a_formula(text: str) -> None:
+    content = as_csv(table_of(text))
+    assert not STEERING.search(content.replace("\r\n", "\n").replace("\\r", ""))
+    (row,) = csv.DictReader(io.StringIO(content, newline=""))
+    assert not re.match(r"\s*[=+\-@\t\r]", row["model"]) or row["model"].startswith("'")
+    assert (row["acc"], row["n"]) == ("0.5", "3")
+
+
+@pytest.mark.parametrize("number", ["-0.5", "+3", "-1e-9", -0.25, -3, "0.500", 1e300, None, "", "-.5"])
+def test_numbers_stay_numbers(number: Any) -> None:
+    table = Tabulated(("acc",), [{"acc": number}], [], [], [])
+    assert as_csv(table) == f"acc\n{'' if number is None else number}\n".replace("acc\n\n", 'acc\n""\n')
+
+
+@pytest.mark.parametrize("text", NASTY)
+def test_a_row_of_markdown_stays_a_row(text: str) -> None:
+    content = as_markdown(table_of(text), TABLE)
+    assert not STEERING.search(content) and not re.search("<(?:script|x|img|!)", content, re.IGNORECASE)
+    title, _, *rest = content.split("\n")
+    head, line, row, empty, *notes = rest
+    assert title == f"# {TABLE.title}" and empty == "" and notes[-1] == "" and len(notes) == 3
+    bars = {len(re.findall(r"(?<!\\)(?:\\\\)*\|", each)) for each in (head, line, row)}
+    assert bars == {len(re.findall(r"\|", head))}
+    assert all(note.startswith("- ") for note in notes[:2])
+
+
+@pytest.mark.parametrize("text", NASTY)
+def test_a_note_stays_in_its_latex_comment_and_a_cell_is_text(text: str) -> None:
+    content = as_latex(table_of(text), TABLE)
+    assert not STEERING.search(content)
+    comments, table = content.split("\\begin{tabular}")
+    assert comments.count("\n") == 3 and all(line.startswith("% ") for line in comments.splitlines())
+    assert table.count("\n") == 7 and not re.search(r"\\input|\\x1b", table)
+    head, row = (line for line in table.splitlines() if line.endswith(r"\\"))
+    assert len(re.findall(r"(?<!\\)&", row)) == head.count("&")
+
+
+def test_an_ordinary_table() -> None:
+    table = made([score(f"i{n}", "Q1", value=float(n % 2)) for n in range(10)])
+    table.notes.append("Naïve “quotes”, 5 % & more: p < .05, a <= b; they're — fine 🦤, x_1 {a} *b*")
+    assert as_csv(table) == (
+        "model,kind,engine,scoring,subset,n,n_missing,n_failed,n_refused,n_unparsable,n_truncated,acc,acc_lo,acc_hi,other,"
+        "other_lo,other_hi,comparable,note\n"
+        f"m,measured,replay,released,all,10,0,0,0,0,0,0.5,{table.rows[0]['acc_lo']},{table.rows[0]['acc_hi']},,,,yes,\n"
+        "GPT & Co,published,,released,all,9,,,,,,0.500,,,,,,yes,\n"
+        "m,measured,replay,paper,all,0,0,0,0,0,0,,,,,,,no,nothing to score: not asked\n"
+    )
+    low, high = (f"{table.rows[0][name]:.3f}" for name in ("acc_lo", "acc_hi"))
+    assert as_markdown(table, TABLE) == (
+        "# A table\n\n"
+        "| model    | kind      | engine   | scoring   | subset   | n   | acc                  |\n"
+        "|----------|-----------|----------|-----------|----------|-----|----------------------|\n"
+        f"| m        | measured  | replay   | released  | all      | 10  | 0.500 [{low}, {high}] |\n"
+        "| GPT & Co | published |          | released  | all      | 9   | 0.500                |\n"
+        "\n- 95 % intervals, by cluster: korn-graubard (docs/intervals.md)."
+        "\n- Naïve “quotes”, 5 % & more: p < .05, a <= b; they're — fine 🦤, x_1 {a} *b*\n"
+    )
+
+
+@pytest.mark.parametrize("text", NASTY)
+def test_a_record_is_shown_without_what_steers_and_loses_nothing(text: str) -> None:
+    result = {"item": {"text": text, text: [text]}, "n": 1}
+    page = as_text(result)
+    assert not STEERING.search(page) and json.loads(page) == result
+
+
+def test_an_ordinary_record_is_shown_as_it_was_and_half_a_surrogate_pair_too() -> None:
+    result = {"item": {"text": 'naïve 日本語 🦤 “q” a\tb\nc \\ "x"', "n": [1, 2.5, None, True]}}
+    assert as_text(result) == json.dumps(result, indent=1, ensure_ascii=False)
+    assert as_text({"a": "\ud800"}) == '{\n "a": "\\ud800"\n}'

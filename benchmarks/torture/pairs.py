@@ -13,7 +13,7 @@ PUNCHLINE = ("python", "-m", "punchline.cli")
 LOOKS = """audit {table}|print {table}|ranks {table}|tables|runs|models
 benchmarks|judges|diff default default|compare first second|compare first second --json|show borderless_1
 retry --images {config}|plan {config}|retry|restore --no-pull
-export hf -o hf|export crate -o crate|export inspect -o inspect
+export hf -o hf|export inspect -o inspect
 audit results/cost.csv|init new"""
 # What one says to whom another is in the way of. All else that ends badly alone may end badly beside another.
 AT_WORK = re.compile(

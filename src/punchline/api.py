@@ -18,7 +18,7 @@ from punchline.artifacts.project import Project
 from punchline.audit.compare import compare_models, differences_frame
 from punchline.audit.state import check_table
 from punchline.config.runs import find_root, making, runs, selection_of, table_named
-from punchline.errors import PunchlineError, nearest
+from punchline.errors import PunchlineError, check_known
 from punchline.files import Keyed
 from punchline.paths import DEFAULT_RUN
 from punchline.read import reasoning
@@ -55,23 +55,9 @@ class Run:
     """One run of a project. Raises PunchlineError for a folder that is none, and for a run that there is not."""
 
     def __init__(self, root: str | Path = ".", run: str = DEFAULT_RUN) -> None:
-        if not isinstance(run, str):
-            raise PunchlineError(f"a run has a name, got {run!r}", hint=f"Leave it out for run {DEFAULT_RUN}")
-        try:
-            self.root = find_root(Path(root).resolve())
-        except PunchlineError as error:
-            what = f"no project in {Path(root).resolve()} or above it"
-            raise PunchlineError(what, hint='punchline.open("path/of/the/project")') from error
-        self.name = run
+        self.root, self.name = find_root(Path(root).resolve()), run
         with contextlib.chdir(self.root):
-            known = list(runs())
-            if run != DEFAULT_RUN and run not in known:
-                raise PunchlineError(f"no run {run!r}", hint=nearest(run, known))
-
-    def __repr__(self) -> str:
-        project = self._project()
-        models = f"{len(self.models)} model{'s' * (len(self.models) != 1)}"
-        return f"run {self.name} of {self.root}: {', '.join(project.selection.benchmarks)}; {models}"
+            check_known(run, {DEFAULT_RUN, *runs()}, f"no run {run!r}")
 
     @_in_project
     def _project(self) -> Project:
@@ -100,10 +86,7 @@ class Run:
         benchmark, table = table_named(name, self.name)
         project = self._of(benchmark)
         path = project.table(benchmark, table).outputs[0]
-        if not Path(path).is_file():
-            hint = f"run.tables: {', '.join(self.tables) or 'none yet'}. In a shell: {making(self.name, path)}"
-            raise PunchlineError(f"run {self.name} has no table {table} of {benchmark}", hint=hint)
-        self._check_built(project.tables(benchmark))
+        self._check_built(project.tables(benchmark), path)
         root = check_table(path).root
         frame = pd.read_csv(path, keep_default_na=False, na_values=[""], dtype={"model": str})
         frame.attrs |= {"benchmark": benchmark, "table": table, "root": root}
@@ -113,7 +96,8 @@ class Run:
     def items(self, benchmark: str) -> pd.DataFrame:
         """A benchmark's items: id, source, pictures, annotations, gold."""
         project = self._of(benchmark)
-        self._check_built(project.items(benchmark), project.gold(benchmark))
+        self._check_built(project.items(benchmark))
+        self._check_built(project.gold(benchmark))
         golds = Keyed(project.paths.gold(benchmark), Gold)
         return pd.DataFrame(
             {
@@ -133,7 +117,8 @@ class Run:
         """A model's answers to a benchmark, with their prompts, parsed labels, and scores under both rules."""
         project = self._of(benchmark, model)
         where = project.paths
-        self._check_built(project.answers(benchmark, "", model), project.score(benchmark, model))
+        self._check_built(project.answers(benchmark, "", model))
+        self._check_built(project.score(benchmark, model))
         items, golds = Keyed(where.items(benchmark), Item), Keyed(where.gold(benchmark), Gold)
         frame = pd.DataFrame(
             {
@@ -155,8 +140,7 @@ class Run:
     @_in_project
     def grades(self, model: str, benchmark: str, rule: Rule | None = None) -> pd.DataFrame:
         """A model's scores, a row per answer and rule, with a column for each metric. `rule`: only those under it."""
-        if rule is not None and rule not in RULES:
-            raise PunchlineError(f"no rule {rule!r}", hint=nearest(rule, RULES))
+        check_known(rule or RULES[0], RULES, f"no rule {rule!r}")
         project = self._of(benchmark, model)
         self._check_built(project.score(benchmark, model))
         return _scores(project.paths.scores(benchmark, model), rule)
@@ -187,20 +171,16 @@ class Run:
 
     def _check(self, name: str, selected: list[str], what: str) -> None:
         """Raises PunchlineError for what the run has not selected."""
-        if name not in selected:
-            hint = f"{nearest(name, selected)} (run.{what}s)"
-            raise PunchlineError(f"run {self.name} has no {what} {name!r}", hint=hint)
+        check_known(name, selected, f"run {self.name} has no {what} {name!r}")
 
-    def _check_built(self, *artifacts: Artifact) -> None:
-        """Warns of artifacts that are not current. Raises PunchlineError if one is missing."""
-        status = Status()
-        for artifact in artifacts:
-            file = artifact.outputs[0]
-            if not Path(file).is_file():
-                hint = f"In a shell: {making(self.name, file)}"
-                raise PunchlineError(f"not made yet in run {self.name}", file=file, hint=hint)
-            if (why := status.of_all(artifact)) is not None:
-                warnings.warn(f"{file} is not current: {why}", Stale, stacklevel=4)
+    def _check_built(self, artifact: Artifact, file: str = "") -> None:
+        """Warns of an artifact that is not current. Raises PunchlineError if its `file`, or the first, is missing."""
+        file = file or artifact.outputs[0]
+        if not Path(file).is_file():
+            hint = f"In a shell: {making(self.name, file)}"
+            raise PunchlineError(f"not made yet in run {self.name}", file=file, hint=hint)
+        if (why := Status().of_all(artifact)) is not None:
+            warnings.warn(f"{file} is not current: {why}", Stale, stacklevel=4)
 
 
 def _scores(path: str, rule: Rule | None) -> pd.DataFrame:

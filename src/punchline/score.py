@@ -59,16 +59,14 @@ def score(
 
 def write_model(project: Project, benchmark: str, model: str) -> None:
     """Write the scores of one model's answers to one benchmark under both rules."""
-    passes = project.passes(benchmark, model)
-    judges = {pass_: who for pass_, who in passes.items() if pass_ not in (CHAINED, EXTRACTOR)}
-    verdicts: Verdicts | None = {} if judges else None
-    for pass_, judge in judges.items():
-        verdicts = (verdicts or {}) | read_verdicts(judge, exchanges_in_pass(project, benchmark, pass_, model))
-    items = Keyed(project.paths.items(benchmark), Item)
-    golds = Keyed(project.paths.gold(benchmark), Gold)
+    verdicts: Verdicts | None = None
+    extracted: Extracted | None = None
+    for pass_, who in project.passes(benchmark, model).items():
+        if pass_ == EXTRACTOR:
+            extracted = read_replies(who, exchanges_in_pass(project, benchmark, pass_, model))
+        elif pass_ != CHAINED:
+            verdicts = (verdicts or {}) | read_verdicts(who, exchanges_in_pass(project, benchmark, pass_, model))
+    items, golds = Keyed(project.paths.items(benchmark), Item), Keyed(project.paths.gold(benchmark), Gold)
     loaded, answers = project.benchmark(benchmark), exchanges(project, benchmark, model)
-    extracted = None
-    if EXTRACTOR in passes:
-        extracted = read_replies(passes[EXTRACTOR], exchanges_in_pass(project, benchmark, EXTRACTOR, model))
     scores = score(loaded, model, items, golds, answers, verdicts, extracted)
     write_scores(project.paths.scores(benchmark, model), scores, loaded.METRICS)

@@ -143,16 +143,12 @@ def _frame(table: pa.Table, items: pd.DataFrame, metrics: Sequence[str]) -> tupl
     if (place < 0).any():
         table, place = table.filter(pa.array(place >= 0)), place[place >= 0]
     columns: dict[str, Any] = {"item_id": pd.Categorical.from_codes(place, categories=items.index)}
-    columns["cluster"] = pd.Categorical.from_codes(
-        items["cluster"].cat.codes.to_numpy()[place], categories=items["cluster"].cat.categories
-    )
+    columns["cluster"] = items["cluster"].array.take(place)
     for name in _WORDS[1:]:
         columns[name] = _categories(table[name], STATES if name == "state" else ())
     columns["sample"] = table["sample"].to_numpy()
-    for name in ("scored", "truncated"):
-        columns[name] = table[name].to_numpy(zero_copy_only=False).astype(bool)
-    for name in metrics:
-        columns[name] = table[name].to_numpy(zero_copy_only=False).astype(np.float64)
+    for name, kind in {"scored": bool, "truncated": bool, **dict.fromkeys(metrics, float)}.items():
+        columns[name] = table[name].to_numpy(zero_copy_only=False).astype(kind)
     signatures = [EXTRACTED in text for text in columns["signature"].categories]
     columns["extracted"] = np.isin(columns["signature"].codes, np.flatnonzero(signatures))
     columns["row"] = np.arange(len(table), dtype=np.int32)

@@ -3,7 +3,6 @@
 import json
 import re
 import shutil
-import sys
 from pathlib import Path
 
 import pytest
@@ -190,15 +189,6 @@ def test_a_copied_run_is_a_run_of_its_own(one: Project) -> None:
     assert one.state_of_table8("two") == "current"
     assert one.audit("results/runs/two/table8.csv")["verdict"] == "equal"
     assert one.wanted(TABLE, config="run=two") == one.wanted(TABLE, config="run=one") == set()
-
-
-def test_a_named_runs_crate_is_audited_by_the_command_that_it_says(one: Project, tmp_path: Path) -> None:
-    pytest.importorskip("rocrate", reason="ROCRATE ABSENT: make setup installs what requirements.lock pins")
-    crate = tmp_path / "é crate"
-    output = one.punchline("export", "crate", "--run", "one", "--output", str(crate))
-    _, command = output.splitlines()[0].split(" go into it: punchline ")
-    done = one.ran(sys.executable, "-m", "punchline.cli", *command.split(), cwd=crate, check=True)
-    assert "equal" in done.stdout
 
 
 def test_words_of_a_selection(small: Project) -> None:

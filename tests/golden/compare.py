@@ -1,7 +1,11 @@
-"""Pinned files against what the code makes now: text equal, numbers with a point within 1e-9."""
+"""Pinned files against what the code makes now: text equal, numbers with a point within 1e-9.
+
+With PINS=write in the environment, tests that check pins write them anew. Such a change is a commit of its own.
+"""
 
 import difflib
 import math
+import os
 import re
 from collections.abc import Callable, Mapping
 from itertools import islice
@@ -59,5 +63,8 @@ def difference(part: str, pins: dict[str, list[str]]) -> str:
 
 def check(parts: Mapping[str, Callable[[S], dict[str, list[str]]]], made: S) -> None:
     """Fail with the first lines that moved in any of these parts."""
+    if os.environ.get("PINS") == "write":
+        for name, pins in parts.items():
+            write(name, pins(made))
     if moved := "\n".join(filter(None, (difference(name, pins(made)) for name, pins in parts.items()))):
         pytest.fail(moved, pytrace=False)

@@ -46,24 +46,20 @@ def comparisons(mirror: Path) -> Pins:
     for name in WITH_DEMO:
         benchmark = benchmarks.load(name)
         if benchmark.COMPARED:
+            tables = [table for of_pass in benchmark.COMPARED.values() for table in of_pass]
             with chdir(ROOT):
-                rows = [row for tables in benchmark.COMPARED.values() for one in tables for row in _printed(name, one)]
+                rows = [dict(row) for one in tables for row in printed(paths.published(name), one)]
             result = benchmark.data_requests(raw_files(name, mirror), rows)
             matches = sorted((request.item_id, request.task, request.request_id[:16]) for request in result)
             pins[f"{name}.csv"] = table([("about", "pass", "request"), *matches])
     return pins
 
 
-def _printed(name: str, one: str) -> list[dict[str, str]]:
-    return [dict(row) for row in printed(paths.published(name), one)]
-
-
 def pictures(mirror: Path) -> Pins:
     """Sha256 of every picture that is made of an image of the mirror."""
     pins: Pins = {}
     for name in ("pixelhumor", "stripcipher"):
-        files = raw_files(name, mirror)
-        rows = _pictures_of(name, files, mirror)
+        rows = _pictures_of(name, raw_files(name, mirror), mirror)
         pins[f"{name}.csv"] = table([("item_id", "picture", "width", "height", "sha256"), *rows])
     return pins
 

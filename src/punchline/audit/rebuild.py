@@ -22,7 +22,7 @@ from punchline.comics import number
 from punchline.errors import PunchlineError
 from punchline.files import sha256_file
 from punchline.jobs import call
-from punchline.tabulate.build import compute, rendered
+from punchline.tabulate.build import Tables, rendered
 from punchline.text import escape_controls
 from punchline.workflow.provenance import Artifact
 
@@ -114,7 +114,7 @@ def _table(project: Project, artifact: Artifact, origin: Path) -> Iterator[Findi
     """Differences between the rebuilt cells and the lineage's, and between the table's files and their text."""
     benchmark, table = artifact.wildcards
     lineage = read_lineage(origin / lineage_path(artifact.outputs[0]))
-    tabulated, models, compared, _ = compute(project, benchmark, [table])[table]
+    tabulated, models, compared, _ = Tables(project, benchmark).compute(table)
     for pair in ((models, lineage.models), (compared, lineage.compared), (tabulated.cells, lineage.cells)):
         yield from (Finding("table", artifact.outputs[0], what) for what in same(*map(msgspec.to_builtins, pair)))
     for file, text in rendered(project, benchmark, table, tabulated).items():

@@ -12,7 +12,6 @@ from punchline.files import new_folder
 FORMATS = {
     "hf": "a folder that datasets.load_dataset opens",
     "inspect": "logs that inspect view shows",
-    "crate": "an RO-Crate (Workflow Run) that can be audited by itself",
 }
 
 

@@ -106,7 +106,7 @@ def write(project: Project, folder: Path, pictures: str) -> list[str]:
     configs, left_out = [], 0
     for benchmark in project.selection.benchmarks:
         items = export_items(project, benchmark, pictures)
-        left_out += sum(one.withheld for one in items.values())
+        left_out += sum(bool(one.item.images) and not one.held for one in items.values())
         answers = (_answer(m, one) for m in project.selection.models for one in samples(project, benchmark, m, items))
         kinds = {"items": (ITEMS, map(item_row, items.values())), "answers": (ANSWERS, answers)}
         for kind, (columns, rows) in kinds.items():
@@ -123,19 +123,6 @@ def card(project: Project, configs: list[dict[str, Any]]) -> str:
     head = {"pretty_name": "Punchline", "license": "other", "tags": ["humor", "comics"], "configs": configs}
     first_lines = {name: str(load(name).__doc__).strip().splitlines()[0] for name in project.selection.benchmarks}
     cited = "\n".join(f"- {name}: {line}" for name, line in first_lines.items())
-    return f"""---
-{yaml.safe_dump(head, sort_keys=False, allow_unicode=True)}---
-
-# Answers to questions about comics
-
-Made by Punchline of: {selection_text(project.selection)}.
-
-{cited}
-
-Each benchmark has `items` and `answers`. Where a picture is missing its licence forbids to pass it on, or is not known:
-`url` is where it was published. `licence` and `credit` are those of the picture. What benchmarks published, questions
-and labels, is under their own licences. `fields`, `gold` and the `values` of grades are JSON; a grade is one rule's
-(`released`: the benchmark's code as it was published, `paper`: what its paper describes). `heard` is what judges and
-scorers were asked about an answer, and said. `state` is ok, missing,
-failed, refused or, in grades, unparsable. `image_sha256` is of the pictures as models saw them.
-"""
+    text = Path(__file__).with_name("card.txt").read_text(encoding="utf-8")
+    header = yaml.safe_dump(head, sort_keys=False, allow_unicode=True)
+    return text.format(head=header, selection=selection_text(project.selection), cited=cited)

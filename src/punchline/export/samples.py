@@ -28,11 +28,6 @@ class ExportItem:
     right: Right  # of its pictures
     held: bool  # whether the export holds them
 
-    @property
-    def withheld(self) -> bool:
-        """True if the item has pictures and the export does not hold them."""
-        return not self.held and bool(self.item.images)
-
 
 @dataclass(frozen=True)
 class Verdict:
@@ -57,7 +52,10 @@ class Sample:
 
 def export_items(project: Project, benchmark: str, pictures: str) -> dict[str, ExportItem]:
     """A benchmark's items by id, in their order."""
-    _check_built(project, project.paths.items(benchmark), "the run has no items yet")
+    scores = (project.paths.scores(benchmark, model) for model in project.selection.models)
+    for file in (project.paths.items(benchmark), *scores):
+        if not Path(file).is_file():
+            raise PunchlineError("not made yet", file=file, hint=f"Make it: {making(project.selection.run)}")
     golds = Keyed(project.paths.gold(benchmark), Gold)
     pairs = items_with_rights(project, benchmark)
     return {i.item_id: ExportItem(i, golds[i.item_id], right, holds(pictures, right)) for i, right in pairs}
@@ -65,7 +63,6 @@ def export_items(project: Project, benchmark: str, pictures: str) -> dict[str, E
 
 def samples(project: Project, benchmark: str, model: str, items: Mapping[str, ExportItem]) -> Iterator[Sample]:
     """A model's answers to a benchmark, in the order of the requests. `items`: by id, of `shown`."""
-    _check_built(project, project.paths.scores(benchmark, model), "the model has no scores")
     read: dict[str, list[Score]] = {}
     for score in read_scores(project.paths.scores(benchmark, model)):
         for digest in score.responses:
@@ -81,11 +78,6 @@ def samples(project: Project, benchmark: str, model: str, items: Mapping[str, Ex
         scores = read.get(response.digest, [])
         about = {digest: verdicts[digest] for score in scores for digest in score.responses if digest in verdicts}
         yield Sample(items[request.item_id], request, response, scores, about)
-
-
-def _check_built(project: Project, file: str, what: str) -> None:
-    if not Path(file).is_file():
-        raise PunchlineError(what, file=file, hint=f"Make it: {making(project.selection.run)}")
 
 
 def lineages(project: Project, benchmarks: Sequence[str]) -> list[Lineage]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from punchline.artifacts.lineage import lineage_path, read_lineage
 from punchline.artifacts.project import Project
 from punchline.files import csv_text
+from punchline.grouping import grouped
 from punchline.schema import RULES, Cell
 
 PLACE = ("benchmark", "table", "model", "row", "column")
@@ -16,19 +17,15 @@ Line = dict[str, str | int | float | None]
 
 def discrepancies(benchmark: str, cells: Iterable[Cell]) -> list[Line]:
     """Values of models in a table under rule `released` that are not those under rule `paper`."""
-    both: dict[tuple[str, ...], dict[str, Cell]] = {}
-    for cell in cells:
-        if "model" in cell.filter:
-            model, _, keys = cell.row.partition("|")
-            both.setdefault((benchmark, cell.table, model, keys, cell.column), {})[str(cell.filter["rule"])] = cell
+    of_models = (cell for cell in cells if "model" in cell.filter)
+    both = grouped(of_models, lambda cell: (benchmark, cell.table, *cell.row.partition("|")[::2], cell.column))
     rows, absent = [], Cell(table="", row="", column="", value=None)
     for place, by_rule in both.items():
-        released, paper = (by_rule.get(rule, absent) for rule in RULES)
+        released, paper = (next((one for one in by_rule if one.filter["rule"] == rule), absent) for rule in RULES)
         a, b = released.value, paper.value
         if a != b:
             difference = None if a is None or b is None else a - b
-            values = (*place, a, released.n, b, paper.n, difference)
-            rows.append(dict(zip(DISCREPANCIES, values, strict=True)))
+            rows.append(dict(zip(DISCREPANCIES, (*place, a, released.n, b, paper.n, difference), strict=True)))
     return rows
 
 

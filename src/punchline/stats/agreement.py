@@ -5,15 +5,13 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Collection, Hashable, Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from punchline.stats.estimate import Array, ratio
 
 Label = TypeVar("Label", bound=Hashable)
-Counts = npt.NDArray[np.unsignedinteger[Any]]
 
 
 def consolidate(
@@ -33,7 +31,7 @@ def consolidate(
     return tuple(label for label, count in counts.items() if count >= least)
 
 
-def nominal_statistics(pairs: Sequence[tuple[Hashable, Hashable]]) -> Counts:
+def nominal_statistics(pairs: Sequence[tuple[Hashable, Hashable]]) -> Array:
     """Statistics [n, 1 + k] of n units labelled by two annotators with k labels in all, for `nominal_alpha`.
 
     Column 0 is twice the agreement of the unit, the others count its labels: the diagonal and the margins of the
@@ -41,12 +39,12 @@ def nominal_statistics(pairs: Sequence[tuple[Hashable, Hashable]]) -> Counts:
     """
     labels = dict.fromkeys(itertools.chain.from_iterable(pairs))
     rows = [(2 * (first == second), *map((first, second).count, labels)) for first, second in pairs]
-    return np.array(rows, np.uint8).reshape(len(pairs), 1 + len(labels))
+    return np.array(rows, np.float64).reshape(len(pairs), 1 + len(labels))
 
 
 def binary_statistics(
     pairs: Sequence[tuple[Collection[Hashable], Collection[Hashable]]], labels: Sequence[Hashable]
-) -> Counts:
+) -> Array:
     """Statistics [n, 3] for `nominal_alpha` of n units to which two annotators gave any number of `labels`.
 
     Each label of each unit is a yes-or-no question of its own; all of them are pooled into one alpha.
@@ -54,16 +52,16 @@ def binary_statistics(
     given = np.array([[[label in one for label in labels] for one in pair] for pair in pairs], np.bool_)
     first, second = np.moveaxis(given.reshape(len(pairs), 2, len(labels)), 1, 0)
     agreeing, yes = 2 * (first == second).sum(axis=1), first.sum(axis=1) + second.sum(axis=1)
-    return np.stack([agreeing, yes, 2 * len(labels) - yes], axis=1).astype(np.uint16)
+    return np.stack([agreeing, yes, 2 * len(labels) - yes], axis=1).astype(np.float64)
 
 
-def nominal_alpha(sums: Array | Counts) -> Array:
+def nominal_alpha(sums: Array) -> Array:
     """Krippendorff's alpha for two annotators and nominal labels from summed statistics [..., 1 + k]: values [...].
 
     1 - (n - 1) (n - sum_c o_cc) / (n^2 - sum_c n_c^2) (Krippendorff 2004, chapter 11); NaN where only one label, or
     none, was ever given. The package `krippendorff` computes the same from the single votes; sums
     can be added and left out.
     """
-    agreeing, counts = np.asarray(sums[..., 0], np.float64), np.asarray(sums[..., 1:], np.float64)
+    agreeing, counts = sums[..., 0], sums[..., 1:]
     n = counts.sum(axis=-1)
     return 1 - ratio((n - 1) * (n - agreeing), n**2 - (counts**2).sum(axis=-1))

@@ -15,7 +15,6 @@ from punchline.errors import PunchlineError
 
 Array = npt.NDArray[np.float64]
 Sums = npt.NDArray[Any]  # of numbers, of counts (unsigned integers), or of truths
-COUNTED = "bu"  # kinds of sums that are truths and counts
 Value = Callable[[Array], Array]
 
 Rows = npt.NDArray[np.integer[Any]]
@@ -182,22 +181,16 @@ class Estimate:
     @functools.cached_property
     def exact(self) -> Array:
         """The sums over all items, exactly rounded, whatever order the rows have: [k]."""
-        if self.sums.dtype.kind in COUNTED:
-            return np.asarray(self.sums.sum(axis=0), dtype=np.float64)
-        whole = self.sums.sum(axis=0)
-        if not (self.sums == np.rint(self.sums)).all() or np.abs(self.sums).sum(axis=0).max(initial=0) >= 2**53:
-            whole = np.array([math.fsum(column) for column in self.sums.T.tolist()])
-        return np.asarray(whole, dtype=np.float64)
+        sums = np.asarray(self.sums, dtype=np.float64)
+        if (sums == np.rint(sums)).all() and np.abs(sums).sum(axis=0).max(initial=0) < 2**53:
+            return np.asarray(sums.sum(axis=0))
+        return np.array([math.fsum(column) for column in sums.T.tolist()])
 
-    @functools.cached_property
-    def by_cluster(self) -> npt.NDArray[Any]:
-        """The sums of each cluster, in order of their names: [clusters, k]; counts in as few bytes as hold them."""
+    @property
+    def by_cluster(self) -> Array:
+        """The sums of each cluster, in order of their names: [clusters, k]. Not kept: they are large."""
         names, index = np.unique(np.asarray(self.clusters), return_inverse=True)
-        kind: np.dtype[Any] = np.dtype(np.float64)
-        if self.sums.dtype.kind in COUNTED:
-            each = int(np.iinfo(self.sums.dtype).max) if self.sums.dtype.kind == "u" else 1
-            kind = np.min_scalar_type(each * int(np.bincount(index).max(initial=0)))
-        sums = np.empty((len(names), self.sums.shape[1]), dtype=kind)
+        sums = np.empty((len(names), self.sums.shape[1]))
         for column, values in enumerate(self.sums.T):
             sums[:, column] = np.bincount(index, weights=values, minlength=len(names))
         return sums
@@ -232,10 +225,10 @@ class Estimate:
 # ---------------------------------------------------------------------------------------------- what a cluster is worth
 
 
-def _parts(summed: npt.NDArray[Any]) -> Iterator[Array]:
+def _parts(summed: Array) -> Iterator[Array]:
     """Clusters, as many at a time as there is room for."""
     size = max(1, ROOM // summed.shape[1])
-    return (summed[start : start + size].astype(np.float64) for start in range(0, len(summed), size))
+    return (summed[start : start + size] for start in range(0, len(summed), size))
 
 
 class Influence(NamedTuple):
@@ -292,8 +285,6 @@ def _alone(value: Value, columns: Array) -> Array:
 
 def _check(estimate: Estimate, values: Array) -> None:
     low, high = estimate.bounds[1:]
-    if math.isinf(high - low):
-        return
     least, most = np.nanmin(values, initial=math.inf), np.nanmax(values, initial=-math.inf)
     room = 1e-3 * (high - low)  # cosines in single precision pass 1
     if least < low - room or most > high + room:

@@ -7,6 +7,7 @@ estimate remembers which rows it was given, and a table counts missing answers a
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -76,31 +77,25 @@ def mean(
     scale: float = 1.0,
     where: Flags | None = None,
     over: str | None = None,
-    per: str | None = None,
-    fold: str = "mean",
 ) -> Estimate:
     """Mean of a metric over rows (n: rows); `scale`: 100 for per cent; `where`: the rows that may count.
 
-    `over`: unweighted mean of the means of each value of that column (n: items with any). `per`: mean over each value
-    of that column, as `cluster`, of its own mean, or with fold="min" of its least value (n: values).
+    `over`: unweighted mean of the means of each value of that column (n: items with any).
     """
     values = scale * metric(part, column)
     used = ~np.isnan(values) & (True if where is None else where)
     sums = np.stack([values, np.ones(len(part))], axis=1)
     if over is not None:
         return blocks(part, sums, used, over, _mean_of_means, kind)
-    if per is not None:
-        return _folded(part[used].assign(value=values[used]), part, per, fold, kind)
     return statistic(part, sums, mean_of_sums, kind, where=used)
 
 
-def _folded(units_frame: pd.DataFrame, part: pd.DataFrame, per: str, fold: str, kind: Kind) -> Estimate:
-    groups = units_frame.groupby(per, observed=True)
-    folded = groups.agg(cluster=("cluster", "first"), value=("value", fold))
-    sums = np.stack([folded["value"].to_numpy(), np.ones(len(folded))], axis=1)
-    clusters = units_frame["cluster"].cat.categories.get_indexer(pd.Index(folded["cluster"], dtype=object))
-    rows = units_frame["row"].to_numpy(), part["row"].to_numpy()
-    return Estimate(sums, mean_of_sums, clusters, kind=kind, used=rows[0], given=rows[1])
+def mean_of_clusters(part: pd.DataFrame, column: str, fold: str = "mean") -> Estimate:
+    """Mean over clusters of a metric's mean in each, or with fold="min" of its least value (n: clusters)."""
+    used = part[part[column].notna()]
+    folded = used.groupby(used["cluster"].cat.codes)[column].agg(fold)
+    rows = used["row"].to_numpy(), part["row"].to_numpy()
+    return replace(average(folded, folded.index, SHARE, used=rows[0]), given=rows[1])
 
 
 def sd(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.special import betaincinv, chdtr, chndtr, ndtri, stdtrit  # scipy.stats takes a second to import
+from scipy.special import betaincinv, chdtr, chndtrinc, ndtri, stdtrit  # scipy.stats takes a second to import
 
 from punchline.stats.estimate import (
     ALPHA,
@@ -144,20 +144,13 @@ def _steiger(estimate: Estimate, spread: Spread, value: float) -> Interval:
     unit = trace / freedom
     size = value**2 * below / unit
 
-    from scipy import optimize  # heavy, and needed here only
-
     def limit(size: float, probability: float) -> float:
         """The deviation for which a sum of squares is at most that with this probability; 0 if none."""
-
-        def excess(other: float) -> float:
-            return float(chndtr(size, freedom, other)) - probability
-
         if chdtr(freedom, size) <= probability:
             return 0.0
         if size > 1e4:  # there the root is normal
             return (math.sqrt(size) - float(ndtri(probability))) * math.sqrt(unit / below)
-        most = size + 10 * math.sqrt(size) + 50
-        return math.sqrt(float(optimize.brentq(excess, 1e-12, most)) * unit / below)
+        return math.sqrt(float(chndtrinc(size, freedom, probability)) * unit / below)
 
     high = limit(max(size, freedom), ALPHA / 2)  # less than chance gives says no more than what it gives
     return min(limit(size, 1 - ALPHA / 2), value), max(high, value)
@@ -221,7 +214,7 @@ def difference(a: Estimate, b: Estimate) -> Estimate:
     reach = max(high, b.bounds.high) - low
     kind = Kind(method) if method in ("hall", "none") else Kind("bonett-price", -reach, reach)
     names = np.union1d(a.cluster_names, b.cluster_names)
-    summed = np.zeros((len(names), width + b.sums.shape[1]), np.result_type(a.by_cluster, b.by_cluster))
+    summed = np.zeros((len(names), width + b.sums.shape[1]))
     summed[np.searchsorted(names, a.cluster_names), :width] = a.by_cluster
     summed[np.searchsorted(names, b.cluster_names), width:] = b.by_cluster
     estimate = Estimate(summed, Difference(a.value, b.value, width), names, kind=kind)

@@ -28,32 +28,28 @@ def counts(predicted: npt.NDArray[np.bool_], gold: npt.NDArray[np.bool_]) -> npt
     return np.stack([predicted & gold, predicted, gold], axis=-1).reshape(len(gold), 3 * gold.shape[1])
 
 
-def _weighted(numerator: Array, denominator: Array, gold: Array) -> Array:
-    share = np.divide(numerator, denominator, out=np.zeros_like(numerator), where=denominator > 0)
-    return ratio((share * gold).sum(axis=-1), gold.sum(axis=-1))
-
-
-def _split(sums: Array) -> tuple[Array, Array, Array]:
-    by_class = np.asarray(sums, dtype=np.float64).reshape(*np.shape(sums)[:-1], np.shape(sums)[-1] // 3, 3)
-    return by_class[..., 0], by_class[..., 1], by_class[..., 2]
+def _weighted(sums: Array, share: Callable[[Array, Array, Array], tuple[Array, Array]]) -> Array:
+    """Mean over classes, weighted by gold labels, of a share: of true positives, predictions and gold labels."""
+    counted = np.asarray(sums, dtype=np.float64)
+    hits, predicted, gold = (counted[..., place::3] for place in range(3))
+    numerator, denominator = share(hits, predicted, gold)
+    values = np.divide(numerator, denominator, out=np.zeros_like(numerator), where=denominator > 0)
+    return ratio((values * gold).sum(axis=-1), gold.sum(axis=-1))
 
 
 def precision(sums: Array) -> Array:
     """Weighted precision: the mean over classes of TP / predictions, weighted by gold labels."""
-    hits, predicted, gold = _split(sums)
-    return _weighted(hits, predicted, gold)
+    return _weighted(sums, lambda hits, predicted, gold: (hits, predicted))
 
 
 def recall(sums: Array) -> Array:
     """Weighted recall: the mean over classes of TP / gold labels, weighted by gold labels."""
-    hits, _, gold = _split(sums)
-    return _weighted(hits, gold, gold)
+    return _weighted(sums, lambda hits, predicted, gold: (hits, gold))
 
 
 def f1(sums: Array) -> Array:
     """Weighted F1: the mean over classes of 2 TP / (predictions + gold labels), weighted by gold labels."""
-    hits, predicted, gold = _split(sums)
-    return _weighted(2 * hits, predicted + gold, gold)
+    return _weighted(sums, lambda hits, predicted, gold: (2 * hits, predicted + gold))
 
 
 @functools.cache  # few are different

@@ -9,8 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any
 
 import numpy as np
 from scipy import stats as distributions
@@ -21,7 +19,6 @@ from punchline.stats.intervals import difference, interval
 RESAMPLES = 9_999  # of the permutation test, which is exact where there are no more swaps
 POWER = 0.8
 ROOM = 4_000_000  # swaps that are drawn at once
-CACHED = 500_000  # swaps that are numbers at once: as many as a processor's cache holds
 
 
 @dataclass(frozen=True)
@@ -47,7 +44,7 @@ def paired_difference(a: Estimate, b: Estimate, seed: int, resamples: int = RESA
     if moved is None:
         return Paired(value_a, value_b, value_a - value_b, None, None, None, None, None, len(of.by_cluster))
     low, high = interval(of)
-    summed, width = of.by_cluster[moved.rests].astype(np.float64), a.sums.shape[1]
+    summed, width = of.by_cluster[moved.rests], a.sums.shape[1]
     of_a, of_b, swapped = summed[:, :width], summed[:, width:], []
     with np.errstate(all="ignore"):  # a swap may leave a value undefined
         for swaps in _swaps(moved.clusters, seed, resamples):
@@ -63,19 +60,10 @@ def _swaps(count: int, seed: int, resamples: int) -> Iterator[Array]:
     if _all_swaps(count, resamples):
         yield (np.arange(2**count)[:, None] >> np.arange(count) & 1).astype(np.float64)
         return
-    at_a_time = max(1, CACHED // count)
-    for drawn in _drawn(count, seed, resamples):
-        for start in range(0, len(drawn), at_a_time):
-            yield np.unpackbits(drawn[start : start + at_a_time], axis=1, count=count).astype(np.float64)
-
-
-@lru_cache(maxsize=1)  # the columns of a table, and the models of a report, use the same clusters
-def _drawn(count: int, seed: int, resamples: int) -> list[np.ndarray[Any, np.dtype[np.uint8]]]:
-    """Random swaps, a bit each."""
-    random = np.random.Generator(np.random.PCG64([seed, 1]))
-    at_a_time = max(1, ROOM // count)
-    sizes = [min(at_a_time, resamples - start) for start in range(0, resamples, at_a_time)]
-    return [np.packbits(random.integers(2, size=(size, count), dtype=np.uint8), axis=1) for size in sizes]
+    random, at_a_time = np.random.Generator(np.random.PCG64([seed, 1])), max(1, ROOM // count)
+    for start in range(0, resamples, at_a_time):
+        size = min(at_a_time, resamples - start), count
+        yield random.integers(2, size=size, dtype=np.uint8).astype(np.float64)
 
 
 def _all_swaps(count: int, resamples: int) -> bool:

@@ -23,18 +23,13 @@ def counts(values: Sequence[float], scale: Sequence[float]) -> Array:
     return np.asarray(np.asarray(values)[:, None] == np.asarray(scale), dtype=np.float64)
 
 
-def mean_of(scale: Sequence[float]) -> Value:
-    """The mean, from how often each value of the scale was given."""
-    return lambda sums: ratio(sums @ np.array(scale), sums.sum(axis=-1))
-
-
 def deviation_of(scale: Sequence[float]) -> Value:
     """The sample's standard deviation (n - 1), from how often each value of the scale was given."""
     ordered = np.array(scale)
-    average = mean_of(scale)
 
     def value(sums: Array) -> Array:
-        n, centre = sums.sum(axis=-1), average(sums)
+        n = sums.sum(axis=-1)
+        centre = ratio(sums @ ordered, n)
         squares = (sums * (ordered - centre[..., None]) ** 2).sum(axis=-1)
         return np.sqrt(ratio(squares, np.where(n > 1, n - 1, np.nan)))
 

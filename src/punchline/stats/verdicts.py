@@ -114,7 +114,7 @@ def power_tuned(sums: Array, clusters: Sequence[Any]) -> float:
     return min(1.0, max(0.0, -float(label @ shift) / size)) if size else 0.0
 
 
-def corrected(sums: Array, clusters: Sequence[Any]) -> dict[str, tuple[float | None, float | None, float | None]]:
+def corrected(sums: Array, clusters: Sequence[Any]) -> dict[str, tuple[float | None, ...]]:
     """{method: (corrected accuracy, low, high)} of sums [rows, SUMS].
 
     Limits are t limits by clusters, with the degrees of freedom of the labeled ones; none for under FEWEST of those.
@@ -125,17 +125,13 @@ def corrected(sums: Array, clusters: Sequence[Any]) -> dict[str, tuple[float | N
     wider = np.concatenate([sums, [[1, 1, 0, 0, 0, 0, 0, 0, 0], [1, 0, 1, 0, 0, 0, 0, 0, 0]]])
     names = [*map(str, clusters), "\0PASS", "\0FAIL"]
     weight = power_tuned(wider, names)
-    by_method = {}
+    by_method: dict[str, tuple[float | None, ...]] = {}
     for method, value in {"ppi++": prediction_powered(weight), "rogan-gladen": rogan_gladen}.items():
         point = Estimate(sums, value, clusters, kind=REAL).point()
         moved = influence(Estimate(wider, value, names, kind=REAL)) if count >= FEWEST else None
         low = high = None
         if point is not None and moved is not None:
             reach = float(stdtrit(count - 1, 1 - ALPHA / 2)) * math.sqrt(moved.variance)
-            low, high = _share(point - reach), _share(point + reach)
-        by_method[method] = (None if point is None else _share(point), low, high)
+            low, high = point - reach, point + reach
+        by_method[method] = tuple(None if one is None else min(1.0, max(0.0, one)) for one in (point, low, high))
     return by_method
-
-
-def _share(value: float) -> float:
-    return min(1.0, max(0.0, value))

@@ -9,13 +9,14 @@ import numpy as np
 
 from punchline.grouping import grouped
 from punchline.schema import sha256
-from punchline.stats.estimate import COEFFICIENT, POSITIVE, SHARE, Array, Estimate, Kind, Median, Value, mean
-from punchline.stats.ratings import alpha_of, coincidences, counts, deviation_of, mean_of
+from punchline.stats.estimate import COEFFICIENT, POSITIVE, SHARE, Estimate, Kind, Median, Value
+from punchline.stats.functions import average
+from punchline.stats.ratings import Level, alpha_of, coincidences, counts, deviation_of
 from punchline.tables.declare import Row
 from punchline.tables.ratings import RATINGS, Rating, read_ratings
 
 OVERALL = "Overall"
-Columns = dict[str, Estimate | None]
+Columns = dict[str, Estimate]
 
 
 def ratings_of(
@@ -35,24 +36,19 @@ def _units(ratings: Iterable[Rating]) -> dict[tuple[str, str], list[Rating]]:
     return grouped(ratings, lambda rating: (rating.item_id, rating.source))
 
 
-def _estimate(sums: Array, value: Value, kind: Kind, items: Sequence[str], of: Iterable[Rating]) -> Estimate:
-    return Estimate(sums, value, tuple(items), tuple(digest(rating) for rating in of), kind)
-
-
 def score_columns(ratings: Sequence[Rating], scale: tuple[float, float]) -> Columns:
     """mean, median and std over items of an item's score, the mean of its raters', from `scale`."""
     units = _units(ratings)
     scores = [float(np.mean([rating.score for rating in unit])) for unit in units.values()]
-    items, bounded = [item_id for item_id, _ in units], Kind("korn-graubard", *scale)
-    return _moments(scores, bounded, items, ratings)
+    return _moments(scores, Kind("korn-graubard", *scale), [item_id for item_id, _ in units], [*map(digest, ratings)])
 
 
-def _moments(values: Sequence[float], of_mean: Kind, items: Sequence[str], of: Iterable[Rating]) -> Columns:
+def _moments(values: Sequence[float], of_mean: Kind, items: Sequence[str], digests: Sequence[str]) -> Columns:
     """mean, median and std of values."""
     scale = sorted(set(values))
-    kinds: dict[str, tuple[Value, Kind]] = {"mean": (mean_of(scale), of_mean)}
-    kinds |= {"median": (Median(tuple(scale)), POSITIVE), "std": (deviation_of(scale), POSITIVE)}
-    return {name: _estimate(counts(values, scale), *kind, items, of) for name, kind in kinds.items()}
+    sums, mean = counts(values, scale), average(values, items, of_mean, digests=digests)
+    spread: dict[str, Value] = {"median": Median(tuple(scale)), "std": deviation_of(scale)}
+    return {"mean": mean} | {name: Estimate(sums, value, items, digests, POSITIVE) for name, value in spread.items()}
 
 
 def reliability_columns(ratings: Sequence[Rating]) -> Columns:
@@ -69,16 +65,13 @@ def reliability_columns(ratings: Sequence[Rating]) -> Columns:
         for (item_id, _), unit in units.items()
         for a, b in itertools.combinations(unit, 2)
     ]
-    items, gaps = [item_id for item_id, _ in pairs], [gap for _, gap in pairs]
-    values = sorted({rating.score for rating in of})
+    (items, gaps), digests = zip(*pairs, strict=True), [*map(digest, of)]
+    values, rated = sorted({rating.score for rating in of}), [item_id for item_id, _ in units]
     matrices = coincidences([[rating.score for rating in unit] for unit in units.values()], values)
-    rated = [item_id for item_id, _ in units]
-    return {
-        "k_alpha": _estimate(matrices, alpha_of(values, "interval"), COEFFICIENT, rated, of),
-        "k_alpha_ordinal": _estimate(matrices, alpha_of(values, "ordinal"), COEFFICIENT, rated, of),
-        "exact_match": _estimate(np.array([[float(gap == 0), 1.0] for gap in gaps]), mean, SHARE, items, of),
-        **_moments(gaps, POSITIVE, items, of),
-    }
+    levels: dict[str, Level] = {"k_alpha": "interval", "k_alpha_ordinal": "ordinal"}
+    columns = {k: Estimate(matrices, alpha_of(values, v), rated, digests, COEFFICIENT) for k, v in levels.items()}
+    columns["exact_match"] = average([gap == 0 for gap in gaps], items, SHARE, digests=digests)
+    return columns | _moments(gaps, POSITIVE, items, digests)
 
 
 def rows(

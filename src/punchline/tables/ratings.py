@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
-from punchline.errors import PunchlineError, nearest
+from punchline.errors import PunchlineError
 from punchline.files import csv_text, parse_csv
 from punchline.grouping import grouped
 
@@ -21,7 +21,7 @@ T = TypeVar("T")
 RATINGS = "ratings.csv"
 ABOUT = ("task", "aspect")  # columns that tell apart what was rated; others are notes
 NUMBER = re.compile(r"-?[0-9]{1,6}(\.[0-9]{1,6})?")
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_FORMULA = re.compile(r"\s*[=+\-@]|[\t\r]")
 
 
 class Rating(NamedTuple):
@@ -51,41 +51,34 @@ def read_ratings(
     an unknown item, a row with both or neither of score and choice, a score that is no number on the scale, and a
     second rating by the same rater of the same thing.
     """
-    scores: list[Rating] = []
-    choices: list[Choice] = []
+    scores, choices = list[Rating](), list[Choice]()
     seen: dict[tuple[str, ...], int] = {}
-    columns = ("item_id", "rater")
-    for line, cells in parse_csv(content, columns, file=file):
+    least, most = scale or (-1e9, 1e9)
+    for line, cells in parse_csv(content, ("item_id", "rater"), file=file):
         item_id, rater = cells["item_id"].strip(), cells["rater"].strip()
         score, choice = (cells.get(name, "").strip() for name in ("score", "choice"))
         source = cells.get("source", "").strip()
 
-        def wrong(what: str, field: str, hint: str, line: int = line, record: str = item_id) -> PunchlineError:
-            return PunchlineError(what, file=file, line=line, record=record, field=field, hint=hint)
-
-        if items is not None and item_id not in items:
-            raise wrong("no such item", "item_id", nearest(item_id, items) if len(items) < 50 else "Check the id")
-        if not rater:
-            raise wrong("the cell is empty", "rater", "Give every rater a name or a number")
-        if bool(score) == bool(choice):
-            raise wrong(f"score {score!r} and choice {choice!r}", "score", "Fill in one of score and choice")
         about = {name: cells[name].strip() for name in ABOUT if name in cells}
         key = (item_id, rater, *((source, *about.values()) if score else ("",)))
-        if key in seen:
-            raise wrong(f"rated already in line {seen[key]}", "rater", "Keep one of the two")
+        number = float(score) if NUMBER.fullmatch(score) else None
+        outside = number is not None and not least <= number <= most
+        for wrong, field, what, hint in (
+            (items is not None and item_id not in items, "item_id", "no such item", "Check the id"),
+            (not rater, "rater", "the cell is empty", "Give every rater a name or a number"),
+            (bool(score) == bool(choice), "score", f"{score!r}, choice {choice!r}", "Fill in one of score and choice"),
+            (key in seen, "rater", f"rated already in line {seen.get(key)}", "Keep one of the two"),
+            (score and number is None, "score", f"{score!r} is no number", "Write a number"),
+            (outside, "score", f"{score} is not on the scale", f"Scores go from {least:g} to {most:g}"),
+            (score and not source, "source", "the cell is empty", "Name the model, or whoever wrote what was rated"),
+        ):
+            if wrong:
+                raise PunchlineError(what, file=file, line=line, record=item_id, field=field, hint=hint)
         seen[key] = line
-        if choice:
+        if number is None:
             choices.append(Choice(item_id, rater, choice))
-            continue
-        if not NUMBER.fullmatch(score):
-            raise wrong(f"{score!r} is no number", "score", "Write a number")
-        number = float(score)
-        least, most = scale or (-1e9, 1e9)
-        if not least <= number <= most:
-            raise wrong(f"{score} is not on the scale", "score", f"Scores go from {least:g} to {most:g}")
-        if not source:
-            raise wrong("the cell is empty", "source", "Name the model, or whoever wrote what was rated")
-        scores.append(Rating(item_id, source, rater, number, about))
+        else:
+            scores.append(Rating(item_id, source, rater, number, about))
     return scores, choices
 
 
@@ -103,12 +96,12 @@ def leading(counted: Counter[T]) -> T | None:
 
 def for_spreadsheet(text: str) -> str:
     """A text that a spreadsheet would take for a formula gets an apostrophe before it."""
-    return f"'{text}" if text.startswith(_FORMULA) else text
+    return f"'{text}" if _FORMULA.match(text) else text
 
 
 def from_spreadsheet(text: str) -> str:
     """The text that `for_spreadsheet` was given."""
-    return text[1:] if text[:1] == "'" and text[1:].startswith(_FORMULA) else text
+    return text[1:] if text[:1] == "'" and _FORMULA.match(text[1:]) else text
 
 
 def as_csv(ratings: Sequence[Rating]) -> str:

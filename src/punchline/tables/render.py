@@ -5,17 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from tabulate import tabulate as tabulate_text
 
 from punchline.errors import PunchlineError
 from punchline.files import csv_text, parse_csv
 from punchline.tables.declare import PublishedRow, Table
+from punchline.tables.ratings import for_spreadsheet
 from punchline.tables.tabulate import Tabulated
 from punchline.text import escape_controls
 
-_FORMULA = re.compile(r"\s*[=+\-@]|[\t\r]")
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 _BREAK = re.compile("[ \t]*[\n\r\x0b\x0c\x85\u2028\u2029]\\s*")
 PUBLISHED = ("paper", "table", "row", "key", "column", "value", "n", "note")
@@ -25,12 +24,7 @@ FORMS = {  # column of a file of config/published/: (pattern, expected)
     "n": (r"\d*", "a whole number, or nothing"),
 }
 _BAR = re.compile(r"(\\*)\|")
-# A word in angle brackets, as <benchmark>, is no tag unless HTML has it.
-_HTML = (
-    "script|style|iframe|frame|frameset|noframes|noscript|noembed|plaintext|xmp|listing|textarea|title|template|select|"
-    "option|svg|math|object|embed|applet|head|body|html|base|form|table|video|audio|canvas|dialog|marquee|img|a|button"
-)
-_TAG = re.compile(rf"<(?!(?!(?:{_HTML})>)[a-z]+>)(?=[A-Za-z/!?])", re.IGNORECASE)
+_TAG = re.compile("<(?=[A-Za-z/!?])")
 
 
 def as_csv(tabulated: Tabulated) -> str:
@@ -46,7 +40,7 @@ def _cell(value: str | int | float | None) -> str | int | float | None:
     if not isinstance(value, str):
         return value
     text = escape_controls(value)
-    return f"'{text}" if _FORMULA.match(text) and not _NUMBER.fullmatch(text) else text
+    return text if _NUMBER.fullmatch(text) else for_spreadsheet(text)
 
 
 def on_one_line(text: str) -> str:
@@ -59,20 +53,13 @@ def _in_markdown(text: str) -> str:
     return _TAG.sub("&lt;", _BAR.sub(r"\1\1\\|", on_one_line(text)))
 
 
-class Line(NamedTuple):
-    """A row for people: as it is, and its cells as text."""
-
-    row: Mapping[str, str | int | float | None]
-    cells: dict[str, str]
-
-
 def digits(value: float, *, whole: bool) -> str:
     """A value with as many digits as a person reads. `whole`: it is a count."""
     return f"{value:,.0f}" if whole else f"{value:.3f}"
 
 
-def for_people(tabulated: Tabulated, table: Table) -> tuple[list[str], list[Line]]:
-    """Columns and lines for reading: three digits, intervals beside the value.
+def for_people(tabulated: Tabulated, table: Table) -> tuple[list[str], list[dict[str, str]]]:
+    """Columns and rows of texts for reading: three digits, intervals beside the value.
 
     Columns that hold nothing are left out, and so are the rows of `silent` ones.
     """
@@ -81,15 +68,13 @@ def for_people(tabulated: Tabulated, table: Table) -> tuple[list[str], list[Line
     columns = [c for c in columns if any(row.get(c) for row in rows or tabulated.rows)]
 
     def text(row: Mapping[str, str | int | float | None], column: str) -> str:
-        value = row.get(column)
-        if not isinstance(value, float):
-            return "" if value is None else on_one_line(str(value))
-        low, high, whole = row.get(f"{column}_lo"), row.get(f"{column}_hi"), column in table.counts
-        if isinstance(low, float) and isinstance(high, float):
-            return f"{digits(value, whole=whole)} [{digits(low, whole=whole)}, {digits(high, whole=whole)}]"
-        return digits(value, whole=whole)
+        ends = [row.get(name) for name in (column, f"{column}_lo", f"{column}_hi")]
+        if not isinstance(ends[0], float):
+            return "" if ends[0] is None else on_one_line(str(ends[0]))
+        value, *limits = (digits(end, whole=column in table.counts) for end in ends if isinstance(end, float))
+        return f"{value} [{', '.join(limits)}]" if limits else value
 
-    return columns, [Line(row, {column: text(row, column) for column in columns}) for row in rows]
+    return columns, [{column: text(row, column) for column in columns} for row in rows]
 
 
 def silent(row: Mapping[str, str | int | float | None], names: Sequence[str]) -> bool:
@@ -109,7 +94,7 @@ def notes_of(tabulated: Tabulated, table: Table) -> list[str]:
 def as_markdown(tabulated: Tabulated, table: Table) -> str:
     """The table for reading, with its notes."""
     columns, lines = for_people(tabulated, table)
-    cells = [[_in_markdown(line.cells[column]) for column in columns] for line in lines]
+    cells = [[_in_markdown(line[column]) for column in columns] for line in lines]
     body = tabulate_text(cells, columns, tablefmt="github", disable_numparse=True)
     notes = "".join(f"\n- {_in_markdown(note)}" for note in notes_of(tabulated, table))
     return f"# {table.title}\n\n{body}\n{notes}\n"

@@ -111,9 +111,9 @@ def measure(
         given = answers.given(row)
         items, states = answers.count_states(given)
         chosen = answers.filter(given)
-        about: dict[str, Any] = {"table": table.name, "states": states}
-        about["row"] = "|".join(filter(None, (row.model, row.key)))
-        about["filter"] = {**({"model": row.model, "rule": rule} if chosen else {}), **chosen, **row.keys}
+        name = "|".join(filter(None, (row.model, row.key)))
+        about: dict[str, Any] = {"table": table.name, "states": states, "row": name}
+        about["filter"] = ({"model": row.model, "rule": rule} if chosen else {}) | chosen | row.keys
         cells = {name: _cell(name, of, answers, about) for name, of in row.estimates.items() if of.n}
         about_model = (row.model, row.of.kind if row.of else kind, row.of.engine if row.of else "")
         tasks = str(chosen.get("tasks", ""))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from punchline.grouping import grouped
 from punchline.schema import RULES, Cell, Rule
 from punchline.tables.declare import PublishedRow, Table
 from punchline.tables.run import COUNTED, Measured
@@ -72,11 +73,9 @@ def tabulate(
 
 def _methods(cells: Sequence[Cell]) -> list[str]:
     """A note on how the intervals of which columns were made."""
-    columns: dict[str, dict[str, None]] = {}
-    for cell in cells:
-        if cell.interval:
-            columns.setdefault(cell.interval.partition("|")[0], {})[cell.column] = None
-    named = [f"{method} ({', '.join(of)})" if len(columns) > 1 else method for method, of in columns.items()]
+    pairs = dict.fromkeys((cell.interval.partition("|")[0], cell.column) for cell in cells if cell.interval)
+    columns = grouped(pairs, lambda pair: pair[0])
+    named = [f"{name} ({', '.join(c for _, c in of)})" if len(columns) > 1 else name for name, of in columns.items()]
     return [f"95 % intervals, by cluster: {'; '.join(named)} (docs/intervals.md)."] if named else []
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 from collections import Counter
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
 import pandas as pd
 
-from punchline.artifacts.lineage import Model, Respondent
+from punchline.artifacts.lineage import Respondent
 from punchline.artifacts.passes import CHAINED, JUDGE
 from punchline.artifacts.project import Project
 from punchline.config import adapters
@@ -24,11 +25,8 @@ def trained_on(card: ModelCard, project: Project, benchmark: str) -> list[str]:
     """A note on how many of the items at hand a card's adapter was trained on."""
     name = card.options.get("adapter")
     adapter = adapters.trained(name) if isinstance(name, str) else None
-    if (
-        adapter is None
-        or adapter.recipe.get("benchmark") != benchmark
-        or adapter.corpus != project.selection.corpus.name
-    ):
+    place = (benchmark, project.selection.corpus.name)
+    if adapter is None or (adapter.recipe.get("benchmark"), adapter.corpus) != place:
         return []
     items = read_selected(project.paths.selected(benchmark))
     known = set(adapter.trained) & set(items)
@@ -36,39 +34,43 @@ def trained_on(card: ModelCard, project: Project, benchmark: str) -> list[str]:
     return [f"{card.name} was trained on {len(known):,} of these {len(items):,} items; {hint}."] if known else []
 
 
-def unknown_items(project: Project, benchmark: str) -> dict[str, str]:
+@functools.lru_cache(maxsize=1)
+def _listed(project: Project, benchmark: str) -> list[str]:
+    """Ids of the items that a benchmark has."""
+    loaded = project.benchmark(benchmark)
+    return [item_id for item_id, *_ in loaded.listing(raw_files(project, benchmark, loaded.ITEM_FILES))]
+
+
+@functools.lru_cache(maxsize=1)
+def unknown_items(project: Project, benchmark: str) -> dict[str, list[str]]:
     """{model: a note on its released answers to items that the benchmark does not have}."""
-    loaded, notes = project.benchmark(benchmark), {}
-    replayed = {name: engine for name, engine in project.engines.items() if engine.files and engine.format == benchmark}
-    listed = loaded.listing(raw_files(project, benchmark, loaded.ITEM_FILES)) if replayed else ()
-    ids = {item_id for item_id, _, _ in listed}
-    for name, engine in replayed.items():
-        if items := engine.unknown(ids):
-            some = ", ".join(items[:5]) + (", …" if len(items) > 5 else "")
-            notes[name] = f"{name}: {len(items):,} answered items do not exist in {benchmark}: {some}."
+    notes = dict[str, list[str]]()
+    for name, engine in project.engines.items():
+        released = engine.files and engine.format == benchmark
+        items = engine.unknown(_listed(project, benchmark)) if released else []
+        some = ", ".join(items[:5]) + (", …" if len(items) > 5 else "")
+        notes[name] = [f"{name}: {len(items):,} answered items do not exist in {benchmark}: {some}."] if items else []
     return notes
 
 
 def chosen(project: Project, benchmark: str) -> tuple[tuple[str, str] | None, list[str]]:
     """(the user's subset: its name in the column `subset`, and what it is; a note on how many items of how many)."""
     selection = project.selection
-    sources = (selection.corpus.sources or {}).get(benchmark)  # that the corpus keeps; None: all
-    if selection.subset is None and selection.limit is None and sources is None:
-        return None, []
-    loaded = project.benchmark(benchmark)
-    listed = loaded.listing(raw_files(project, benchmark, loaded.ITEM_FILES))
-    of = f"{len(read_selected(project.paths.selected(benchmark))):,} of {len(listed):,}"
-    parts = [f"corpus {selection.corpus.name}"] if sources is not None else []
+    parts = [f"corpus {selection.corpus.name}"] if benchmark in (selection.corpus.sources or {}) else []
     parts += [f"limit {selection.limit}"] if selection.limit is not None else []
-    if selection.subset is None:
-        return None, [f"Items: {of} ({', '.join(parts)})."]
-    subset = f"subset {selection.subset} (sha256 {(selection.subset_sha256 or '')[:16]}…)"
-    return (Path(selection.subset).stem, f"{subset}: {of} items"), [f"Items: {of} ({', '.join([*parts, subset])})."]
+    subset = f"subset {selection.subset} (sha256 {(selection.subset_sha256 or '')[:16]}…)" if selection.subset else ""
+    parts += [subset] if subset else []
+    if not parts:
+        return None, []
+    of = f"{len(read_selected(project.paths.selected(benchmark))):,} of {len(_listed(project, benchmark)):,}"
+    named = (Path(selection.subset).stem, f"{subset}: {of} items") if selection.subset else None
+    return named, [f"Items: {of} ({', '.join(parts)})."]
 
 
-def without_pictures(path: str) -> list[str]:
+@functools.lru_cache(maxsize=1)
+def without_pictures(project: Project, benchmark: str) -> list[str]:
     """A note on the items that models could not be shown, with the most frequent reasons."""
-    items = read_records(path, Item)
+    items = read_records(project.paths.items(benchmark), Item) if project.illustrated(benchmark) else []
     reasons = Counter(item.missing for item in items if item.missing is not None)
     if not reasons:
         return []
@@ -77,25 +79,19 @@ def without_pictures(path: str) -> list[str]:
 
 
 def unasked(
-    project: Project,
-    benchmark: str,
-    table: Table,
-    models: Sequence[Model],
-    compared: Sequence[Respondent],
-    checked: Collection[str],
+    project: Project, benchmark: str, table: Table, passes: Sequence[Respondent], checked: Collection[str]
 ) -> list[str]:
     """Notes on judges, and on what this selection asks nobody, where a table of models could show it.
 
-    `compared`: who was asked about texts of the data; `checked`: judges with a verdict on a text that people labeled.
+    `checked`: judges with a verdict on a text that people labeled.
     """
-    loaded, selection = project.benchmark(benchmark), project.selection
-    passes = [*compared, *(pass_ for model in models for pass_ in model.passes)]
+    loaded = project.benchmark(benchmark)
     judges = {one.card.name: one.card for one in passes if one.card and one.pass_ != CHAINED}
     notes = [f"Judge {card.name}: {card.caveat}." for card in judges.values() if card.caveat]
     unchecked = sorted({one.card.name for one in passes if one.card and one.pass_ == JUDGE}.difference(checked))
     if unchecked:
         notes.append(f"Not checked against people: judge {', '.join(unchecked)} (docs/validity.md#judges).")
-    if not models and table.compared is None:
+    if not table.of_models and table.compared is None:
         return notes
     answered = {one.pass_ for one in passes}
     notes += [
@@ -106,29 +102,27 @@ def unasked(
     # A table of several models (`across`) says itself whose answers have no verdict.
     if JUDGE in loaded.JUDGES and table.rows is not None and JUDGE not in answered:
         notes.append("No judge was asked: choose one of config/judge/ with judge=NAME.")
-    left = [name for name in table.conditions if models and name not in selection.conditions]
+    left = [one for one in table.conditions if table.of_models and one not in project.selection.conditions]
     return notes + ([f"Not asked: {', '.join(left)}; conditions=all, or a list, asks them."] if left else [])
 
 
 def separating(table: Table, rows: Sequence[Row]) -> list[str]:
     """A note on how few items separate the two best models of a main table."""
-    column = main_column(table)
-    rows = [row for row in rows if row.of is not None and row.of.kind == "measured"]
-    if not table.main or column is None or not rows:
-        return []
-    sign, values = 1 if table.better(column) == "higher" else -1, {}
-    for row in rows:
-        if row.keys == rows[0].keys and (of := row.estimates.get(column)) and (value := of.point()) is not None:
-            values[row] = sign * value
-    best, each = sorted(values, key=lambda row: -values[row])[:2], []
-    for row in best:
-        estimate = row.estimates[column]
-        if row.of is None or estimate.n != len(estimate.used):  # an item is not one score
-            return []
-        items = row.of.scores.set_index("row")["item_id"].astype(object).loc[estimate.used.tolist()]
-        each.append(pd.Series(sign * estimate.value(estimate.sums.astype(float)), index=items.to_numpy()))
+    column = main_column(table) if table.main else None
+    measured = [(row, row.of) for row in rows if row.of is not None and row.of.kind == "measured"]
+    points: dict[str, tuple[float, pd.Series]] = {}
+    for row, model in measured:
+        of = row.estimates.get(column or "")
+        if of is None or row.keys != measured[0][0].keys or of.n != len(of.used):  # an item is not one score
+            continue
+        if (value := of.point()) is not None:
+            items = model.scores.set_index("row")["item_id"].astype(object).loc[of.used.tolist()]
+            points[row.model] = value, pd.Series(of.value(of.sums.astype(float)), index=items.to_numpy())
+    sign = -1 if column and table.better(column) == "lower" else 1
+    best = sorted(points, key=lambda name: -sign * points[name][0])[:2]
+    each = [sign * points[name][1] for name in best]
     if len(best) < 2 or not each[0].index.equals(each[1].index):
         return []
     ahead = [int((one > other).sum()) for one, other in (each, each[::-1])]
     of_items = f"{sum(ahead):,} of {len(each[0]):,} items separate the best two in {column}"
-    return [f"{of_items}: {best[0].model} is ahead on {ahead[0]:,}, {best[1].model} on {ahead[1]:,}."]
+    return [f"{of_items}: {best[0]} is ahead on {ahead[0]:,}, {best[1]} on {ahead[1]:,}."]

@@ -9,6 +9,7 @@ from pathlib import Path
 import pandas as pd
 
 from punchline.artifacts.lineage import kind_of
+from punchline.artifacts.passes import JUDGE
 from punchline.artifacts.project import Project
 from punchline.config.runs import making
 from punchline.errors import PunchlineError, check_known
@@ -45,7 +46,9 @@ def read_models(project: Project, benchmark: str, items: pd.DataFrame, rule: Rul
             hint = f"Make it first: {making(project.selection.run)}"
             raise PunchlineError(f"no scores of {card.name}", file=file, hint=hint)
         frames.append(scores_frame(file, items, rule))
-        models.append(Model(card.name, kind_of(card), card.engine, frames[-1][0], card))
+        judge = project.passes(benchmark, card.name).get(JUDGE)
+        judging = None if judge is None else project.card_for(JUDGE, judge, card.name)
+        models.append(Model(card.name, kind_of(card), card.engine, frames[-1][0], card, judging))
     return models, Answers(frames)
 
 

@@ -24,7 +24,7 @@ COLUMNS = (
     *WHY,
     *(f"example_{number}" for number in range(1, EXAMPLES + 1)),
 )
-SCORE = ("condition", "task", "rule", "state", "truncated")
+SCORE = ("condition", "task", "rule", "state", "truncated", "responses")
 RESPONSE = ("digest", "request_id", "finish_reason", "text")
 Key = tuple[str, str, str]  # condition, task, rule
 Row = dict[str, str | int]
@@ -53,32 +53,28 @@ def count_unparsed(model: str, scores: str | Path, snapshots: Mapping[str, str |
     `snapshots` by pass, "" for its own. An answer that a judge has seen is unread where the judge's verdict is: then
     that is the example. An example is the start of the request's id, as `punchline show` takes it, and the excerpt.
     """
-    judges = set(digests_in(snapshots[JUDGE])) if JUDGE in snapshots else set[str]()
-    scorers = {
-        digest for pass_ in (EXTRACTOR, *SCORERS) if pass_ in snapshots for digest in digests_in(snapshots[pass_])
-    }
+    passes = {digest: pass_ for pass_, path in snapshots.items() for digest in digests_in(path)}
     counts: defaultdict[Key, Counter[str]] = defaultdict(Counter)
     places: defaultdict[str, list[Key]] = defaultdict(list)  # by digest of a response: where it was not read
-    for (condition, task, rule, state, cut_off), n in Counter(rows_in(scores, SCORE)).items():
-        counts[condition, task, rule].update({state: n, "truncated": n * cut_off})
-    unparsed = any(found["unparsable"] for found in counts.values())
-    for condition, task, rule, state, responses in rows_in(scores, (*SCORE[:-1], "responses")) if unparsed else ():
-        read = [digest for digest in responses if digest not in scorers]
+    for condition, task, rule, state, truncated, responses in rows_in(scores, SCORE):
+        key = condition, task, rule
+        counts[key][state] += 1
+        counts[key]["truncated"] += truncated
+        read = [digest for digest in responses if passes.get(digest) not in (EXTRACTOR, *SCORERS)]
         if state == "unparsable" and read:
-            places[next((digest for digest in read if digest in judges), read[-1])].append((condition, task, rule))
+            places[next((digest for digest in read if passes.get(digest) == JUDGE), read[-1])].append(key)
     examples: defaultdict[tuple[Key, str], list[str]] = defaultdict(list)  # by reason
     for path in snapshots.values() if places else ():
         for digest, request_id, finish_reason, text in rows_in(path, RESPONSE):
-            if keys := places.get(digest):
+            for key in places.get(digest, ()):
                 reason = why_unparsed(text or "", finish_reason)
-                for key in keys:
-                    counts[key][reason] += 1
-                    if len(examples[key, reason]) < EXAMPLES:
-                        examples[key, reason].append(f"{request_id[:12]}: {excerpt(text or '')}")
+                counts[key][reason] += 1
+                if len(examples[key, reason]) < EXAMPLES:
+                    examples[key, reason].append(f"{request_id[:12]}: {excerpt(text or '')}")
     rows: list[Row] = []
     for key, states in sorted(counts.items()):
-        row: Row = dict(zip(("model", "condition", "task", "rule"), (model, *key), strict=True))
-        row |= {"answers": sum(states[state] for state in STATES), "read": states["ok"], "unread": states["unparsable"]}
+        row: Row = dict(zip(COLUMNS, (model, *key, sum(states[state] for state in STATES)), strict=False))
+        row |= {"read": states["ok"], "unread": states["unparsable"]}
         row |= {name: states[name] for name in ("refused", "truncated", "failed", "missing", *WHY)}
         first = [one for reason in WHY for one in examples[key, reason]][:EXAMPLES]
         rows.append(row | {f"example_{number}": one for number, one in enumerate(first, 1)})

@@ -14,11 +14,12 @@ from scipy.special import stdtrit  # scipy.stats takes half a second to import
 
 from punchline.artifacts.project import Project
 from punchline.core.benchmark import DEFAULT, module_of
-from punchline.files import Keyed
-from punchline.schema import RULES, Gold, Item, Rule
-from punchline.scores import items_frame, scores_frame
+from punchline.files import records_in
+from punchline.schema import RULES, Item, Rule
+from punchline.scores import scores_frame
 from punchline.stats.estimate import ALPHA, FEWEST, REAL, Array, Estimate, influence
 from punchline.stats.verdicts import cells_of
+from punchline.tabulate.ranks import items_of
 
 HUMMUS, HUMORBENCH = "hummus", "humorbench"
 CELLS = ("both", "only_hummus", "only_humorbench", "neither")
@@ -67,9 +68,8 @@ def rows(project: Project) -> list[dict[str, Any]]:
         return []
     items = {}
     for name in (HUMMUS, HUMORBENCH):
-        items_of = Keyed(project.paths.items(name), Item)
-        captions = {item_id: caption_of(item) for item_id, item in items_of.items()}
-        items[name] = items_frame(items_of, Keyed(project.paths.gold(name), Gold)).assign(caption=pd.Series(captions))
+        captions = {item.item_id: caption_of(item) for item in records_in(project.paths.items(name), Item)}
+        items[name] = items_of(project, name).assign(caption=pd.Series(captions))
     table_rows = []
     for model in project.selection.models:
         for rule in RULES:

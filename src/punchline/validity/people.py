@@ -16,13 +16,13 @@ from punchline.artifacts.lineage import kind_of
 from punchline.artifacts.project import Project
 from punchline.core import benchmark as benchmarks
 from punchline.core.benchmark import DEFAULT
-from punchline.files import Keyed
 from punchline.prepare import raw_files
-from punchline.schema import RULES, Gold, Item
-from punchline.scores import items_frame, scores_frame
+from punchline.schema import RULES
+from punchline.scores import scores_frame
 from punchline.stats.estimate import FEWEST
 from punchline.stats.functions import average
 from punchline.stats.intervals import difference
+from punchline.tabulate.ranks import items_of
 from punchline.validity.answers import with_limits
 
 VOTES = ("item_id", "task", "people", "agreement", "labels")
@@ -37,8 +37,7 @@ PEOPLE = "annotators"
 @functools.lru_cache(maxsize=1)  # of two files
 def _ballots(project: Project, benchmark: str) -> tuple[pd.DataFrame, dict[tuple[str, str], list[str]]]:
     """(the items, labels of each person by item and task); none where none were released."""
-    where, module = project.paths, benchmarks.optional_module(benchmark, "people")
-    items = items_frame(Keyed(where.items(benchmark), Item), Keyed(where.gold(benchmark), Gold))
+    module, items = benchmarks.optional_module(benchmark, "people"), items_of(project, benchmark)
     ballots = module.ballots(raw_files(project, benchmark, module.FILES)) if module else ()
     return items, {(item, task): given for item, task, given in ballots if item in items.index}
 

@@ -5,6 +5,7 @@ Standard errors of items and of sampling: Miller, "Adding Error Bars to Evals" (
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
@@ -31,8 +32,7 @@ REVIEW = "review"
 
 def rows(project: Project, benchmark: str) -> list[dict[str, Any]]:
     """Rows of repeats.csv: models whose questions, and judges whose verdicts, were asked several times."""
-    frames = [_of_judge(project, benchmark, model) for model in project.judged_repeatedly(benchmark)]
-    frames = [frame.assign(task=f"{JUDGE}: " + frame["task"]) for frame in frames]
+    frames = [frame.assign(task=f"{JUDGE}: " + frame["task"]) for frame in _judged(project, benchmark)]
     if project.selection.samples > 1:
         frames.append(_scored(project, benchmark, answers(project, benchmark, project.selection.models)))
     groups = (pair for frame in frames for pair in frame.groupby(GROUP, sort=False))
@@ -41,9 +41,9 @@ def rows(project: Project, benchmark: str) -> list[dict[str, Any]]:
 
 def verdicts(project: Project, benchmark: str) -> list[dict[str, Any]]:
     """Rows of verdicts.csv: a judge's verdicts on one answer, the least agreement first."""
-    frames = [_of_judge(project, benchmark, model) for model in project.judged_repeatedly(benchmark)]
+    frames, answer = _judged(project, benchmark), ["item_id", *GROUP, "sample"]
     rows = []
-    for keys, part in (pair for frame in frames for pair in frame.groupby(["item_id", *GROUP, "sample"], sort=False)):
+    for keys, part in (pair for frame in frames for pair in frame.groupby(answer, sort=False)):
         shares = part["answer"].value_counts(normalize=True)
         row = dict(zip(VERDICTS, (*keys, part["judge"].iloc[0], len(part), part["right"].mean()), strict=False))
         disagreement = 1 - float(shares.max())
@@ -76,6 +76,12 @@ def statistics(part: pd.DataFrame) -> dict[str, Any]:
         "se_sampling": math.sqrt(sampling),
         "value": float(items["mean"].mean()),
     }
+
+
+@functools.lru_cache(maxsize=1)  # of two files
+def _judged(project: Project, benchmark: str) -> list[pd.DataFrame]:
+    """Verdicts on the answers of each model whose judge gives several."""
+    return [_of_judge(project, benchmark, model) for model in project.judged_repeatedly(benchmark)]
 
 
 def _of_judge(project: Project, benchmark: str, model: str) -> pd.DataFrame:

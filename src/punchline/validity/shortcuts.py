@@ -122,39 +122,29 @@ def answer(questions: pd.DataFrame, column: str, function: Callable[[pd.DataFram
     return pd.concat(answers)[["item_id", "task", "answer"]]
 
 
-def _scored(
-    benchmark: Benchmark,
-    items: Mapping[str, Item],
-    golds: Mapping[str, Gold],
-    item_id: str,
-    task: str,
-    text: str,
-    rule: Rule,
-) -> list[Score]:
-    """The scores of one answer."""
-    about: dict[str, Any] = {"request_id": "", "model_key": "", "engine": "", "engine_version": "", "state": "ok"}
-    responses = {task: Response(text=text, **about)}  # alone: PixelHumor's Q1 = No changes Q3
-    return list(benchmark.score_item(responses, items[item_id], golds[item_id], "", rule, tasks=[task]))
-
-
-def _of_model(benchmark: Benchmark, items: pd.DataFrame, table: Table, scores: str) -> dict[tuple[str, str], Estimate]:
-    """A model's estimates in a table, by keys and column. `scores`: the path of its scores."""
-    frame, _ = scores_frame(scores, items, table.published_rule, benchmark.METRICS)
-    rows = _ordered(table, frame, items)
-    return {(keys, column): replace(estimate, used=NO_ROWS, given=NO_ROWS) for keys, column, estimate in rows}
-
-
 class Measured:
     """The values of shortcuts in the tables of one benchmark."""
 
     def __init__(self, benchmark: Benchmark, items: Mapping[str, Item], golds: Mapping[str, Gold]) -> None:
-        self.benchmark = benchmark
+        self.benchmark, self.items, self.golds = benchmark, items, golds
         self.frame = items_frame(items, golds, benchmark.ITEMS)
         self.published = read_published(paths.published(benchmark.NAME))
-        self.of_model = functools.cache(functools.partial(_of_model, benchmark, self.frame))
         self.questions = functools.cache(functools.partial(questions_of, benchmark, items, golds))
-        # Draws and shortcuts have many answers in common.
-        self.scored = functools.cache(functools.partial(_scored, benchmark, items, golds))
+        self.of_model = functools.cache(self._of_model)
+        self.scored = functools.cache(self._scored)  # draws and shortcuts have many answers in common
+
+    def _scored(self, item_id: str, task: str, text: str, rule: Rule) -> list[Score]:
+        """The scores of one answer."""
+        about: dict[str, Any] = {"request_id": "", "model_key": "", "engine": "", "engine_version": "", "state": "ok"}
+        answers = {task: Response(text=text, **about)}  # alone: PixelHumor's Q1 = No changes Q3
+        item, gold = self.items[item_id], self.golds[item_id]
+        return list(self.benchmark.score_item(answers, item, gold, "", rule, tasks=[task]))
+
+    def _of_model(self, table: Table, path: str) -> dict[tuple[str, str], Estimate]:
+        """A model's estimates in a table, by keys and column. `path`: its scores."""
+        frame, _ = scores_frame(path, self.frame, table.published_rule, self.benchmark.METRICS)
+        rows = _ordered(table, frame, self.frame)
+        return {(keys, column): replace(estimate, used=NO_ROWS, given=NO_ROWS) for keys, column, estimate in rows}
 
     def cells(self, required: str, function: Callable[[pd.DataFrame], pd.Series]) -> Cells:
         """Values of a shortcut: each task in the first row of the first table that shows it."""
@@ -183,13 +173,9 @@ class Measured:
         name, keys, column = place
         table, pairs = self.benchmark.TABLES[name], {"", *keys.split(";")}
         sign, value = -1 if table.better(column) == "lower" else 1, shortcut.point() or 0.0
-        values = [
-            float(row["value"])
-            for row in self.published
-            if (row["table"], row["column"]) == (name, column)
-            and not row["row"].startswith(("Human", "Random"))
-            and pairs.issuperset(row["key"].split(";"))
-        ]
+        rows = (row for row in self.published if (row["table"], row["column"]) == (name, column))
+        models_rows = (row for row in rows if not row["row"].startswith(("Human", "Random")))
+        values = [float(row["value"]) for row in models_rows if pairs.issuperset(row["key"].split(";"))]
         models = {model: self.of_model(table, path).get((keys, column)) for model, path in scores.items()}
         behind = [model for model, of in models.items() if of and of.n and sign * differs(of, shortcut, ALPHA) < 1]
         below = sum(sign * one < sign * value for one in values)

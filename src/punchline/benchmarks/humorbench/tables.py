@@ -19,7 +19,7 @@ from punchline.benchmarks.humorbench.estimates import (
 from punchline.benchmarks.humorbench.hard import RELEASED, all_ranked, categories, hard_subsets
 from punchline.scores import ItemColumn
 from punchline.stats.estimate import Estimate
-from punchline.stats.functions import mean, paired, total
+from punchline.stats.functions import mean, mean_of_clusters, paired, total
 from punchline.tables.declare import Across, Model, Row, collect
 
 ITEMS: Mapping[str, ItemColumn] = {
@@ -51,8 +51,8 @@ def leaderboard(across: Across) -> Iterator[Row]:
             judge=_judges(model),
             accuracy=mean(scores, "passed"),
             se=standard_error(scores),
-            accuracy_caption_all=mean(scores, "passed", per="cluster", fold="min"),
-            accuracy_caption_some=mean(scores, "passed", per="cluster"),
+            accuracy_caption_all=mean_of_clusters(scores, "passed", "min"),
+            accuracy_caption_some=mean_of_clusters(scores, "passed"),
             output_tokens=output_tokens(scores),
             cost=cost(model),
         )

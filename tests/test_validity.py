@@ -1,0 +1,181 @@
+"""Files on the validity of scores: items, links, people, repeats."""
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from tests.records import read_items
+from tests.test_dataset_tables import annotations
+
+from punchline.audit.compare import clusters_needed
+from punchline.benchmarks import hummus, humorbench, pixelhumor
+from punchline.benchmarks.pixelhumor.dataset import ANNOTATORS
+from punchline.benchmarks.pixelhumor.people import ballots
+from punchline.schema import ModelCard
+from punchline.validity.items import item_statistics
+from punchline.validity.links import caption_of, link, links
+from punchline.validity.people import agreement, by_agreement
+from punchline.validity.repeats import statistics
+
+
+@pytest.mark.parametrize(
+    ("answers", "share", "discrimination", "flag"),
+    [
+        ("1 1 1 1 1 1", 1, None, "all_right"),
+        ("0 0 0 0 0 0", 0, None, "none_right"),
+        ("1 1 0 0 0 1", 1 / 2, 0.7809, ""),  # right for the better models
+        ("0 0 0 1 1 0", 1 / 3, -0.8835, "negative"),
+        ("1 1 0 0 0 -", 2 / 5, 0.7206, ""),  # `-`: not scored
+    ],
+)
+def test_flags(answers: str, share: float, discrimination: float | None, flag: str) -> None:
+    rest = {"e": "1 1 1 1 0 1", "m": "1 1 1 0 0 1", "h": "1 0 0 0 0 1", "x": answers}
+    right = pd.DataFrame(
+        (f"m{model}", item, "Q1", "default", "paper", float(value))
+        for item, line in rest.items()
+        for model, value in enumerate(line.split())
+        if value != "-"
+    )
+    right.columns = pd.Index(["model", "item_id", "task", "condition", "rule", "right"])
+    (row,) = (row for row in item_statistics(right) if row["item_id"] == "x")
+    assert row["share_right"] == pytest.approx(share) and row["flag"] == flag
+    assert row["discrimination"] == (None if discrimination is None else pytest.approx(discrimination, abs=1e-3))
+    assert [*item_statistics(right[right.model < "m4"])] == []  # four models
+
+
+def test_clusters_needed() -> None:
+    for difference, low, high, detectable, needed in (
+        (0.03, -0.01, 0.07, 0.06, 400),
+        (-0.03, -0.07, 0.01, 0.06, 400),
+        (0.03, 0.01, 0.05, 0.03, None),  # settled
+        (-0.03, -0.05, -0.01, 0.03, None),
+        (0.0, -0.01, 0.01, 0.02, None),
+        (0.5, None, None, None, None),
+    ):
+        one = {"clusters": 100, "difference": difference, "low": low, "high": high, "detectable": detectable}
+        assert clusters_needed(one) == needed
+
+
+def pairs(clusters: int, both: int, only_hummus: int, only_humorbench: int, neither: int) -> pd.DataFrame:
+    cells = [(1, 1)] * both + [(1, 0)] * only_hummus + [(0, 1)] * only_humorbench + [(0, 0)] * neither
+    joined = pd.DataFrame(cells, columns=["named", "explained"])
+    return joined.assign(cluster=[f"c{n % clusters}" for n in joined.index], caption=[f"t{n}" for n in joined.index])
+
+
+@pytest.mark.parametrize(
+    ("clusters", "cells", "odds_ratio", "lo", "hi"),
+    [
+        (10, (4, 1, 1, 4), 9, 0.188, 430),
+        (40, (40, 10, 10, 40), 40.5**2 / 10.5**2, 5.52, 40.06),  # by Woolf: log +- 2.02 sqrt(2 / 40.5 + 2 / 10.5)
+        (4, (4, 1, 1, 4), 9, None, None),  # no interval under 5 contests
+        (10, (5, 5, 0, 0), None, None, None),  # every metaphor is named: not testable
+    ],
+)
+def test_odds_ratio(clusters: int, cells: tuple[int, ...], odds_ratio: float | None, lo: Any, hi: Any) -> None:
+    row = link(pairs(clusters, *cells))
+    assert (row["contests"], row["n"], row["both"], row["neither"]) == (clusters, sum(cells), cells[0], cells[3])
+    result = (row.get("odds_ratio"), row.get("lo"), row.get("hi"))
+    assert result == tuple(value and pytest.approx(value, rel=0.01) for value in (odds_ratio, lo, hi))
+
+
+def test_answers_are_joined_by_caption() -> None:
+    of = {"sample": 0, "condition": "default"}
+    elements = pd.DataFrame([{"caption": c, "passed": p, **of} for c, p in [("a", 1), ("a", 0), ("b", 1), ("z", 1)]])
+    tasks = {"classification": {"tp": 1, "tn": 0}, "naming": {"cosine": 0.59, "cosine_minilm": 0.6}}
+    answers = [
+        {"caption": c, "cluster": "1", "task": task, **of, **values} for c in "abc" for task, values in tasks.items()
+    ]
+    rows = {
+        row["task"]: (row["both"], row["only_hummus"], row["only_humorbench"])
+        for row in links(pd.DataFrame(answers), elements)
+    }
+    assert rows == {"classification": (2, 1, 0), "naming": (0, 0, 2), "naming_minilm": (2, 1, 0)}
+
+
+@pytest.mark.real
+def test_shared_captions(mirror: Path) -> None:
+    own = {}
+    for module in (hummus, humorbench):
+        names = {*module.ITEM_FILES, *module.GOLD_FILES}
+        own[module.NAME] = read_items(module, {name: (mirror / module.NAME / name).read_bytes() for name in names})
+    ours, theirs = ({caption_of(item): item for item in items.values()} for items in own.values())
+    shared = ours.keys() & theirs.keys()
+    assert len(shared) == 145 and len({ours[caption].cluster for caption in shared}) == 62
+    assert sum(caption_of(item) in shared for item in own["humorbench"].values()) == 239  # elements
+    assert sum(ours[caption].fields["asked"] == "all" for caption in shared) == 79  # metaphors to name
+
+
+def people_in(table: str, column: str, files: dict[str, bytes]) -> dict[str, float | None]:
+    rows = pixelhumor.TABLES[table].data(files)
+    return {str(row.keys.get("subtask")): row.estimates[column].point() for row in rows if row.model == "annotators"}
+
+
+@pytest.mark.parametrize(
+    ("given", "exact"),
+    [
+        (["Text", "Text"], 1),
+        (["Text", "Visual"], 0),
+        (["Text Visual", "Visual Text"], 1),
+        (["Text", "Text", "Visual"], 0),  # to each, the others give a tie or the other label
+        (["Text", "Text", "Text", "Visual"], 3 / 4),
+    ],
+)
+def test_an_annotator_against_the_others(given: list[str], exact: float) -> None:
+    answers = [[["Yes"], ["Absent"], ["1"], labels.split(), ["Pun"]] for labels in given]
+    files = {pixelhumor.ANNOTATIONS: annotations({"grid_1": dict(zip(ANNOTATORS, answers, strict=False))})}
+    assert people_in("table2", "accuracy", files)["modality"] == exact
+    assert people_in("table3", "f1", files) == {"None": 1}
+
+
+def test_agreement_of_an_item() -> None:
+    expected = {"a": None, "a a": 1, "a b": 0, "a a b": 1 / 3, "a a a b": 1 / 2}
+    assert {given: agreement(given.split()) for given in expected} == expected
+
+
+def test_a_model_where_people_agree() -> None:
+    yes, no = '["yes"]', '["no"]'
+    given = {(f"{kind}{n}", "Q1"): [yes, yes if kind == "a" else no] for kind in "ad" for n in range(6)}
+    part = pd.DataFrame([(item, task, yes if item < "d3" else no, yes, item) for item, task in given])
+    part.columns = pd.Index(["item_id", "task", "parsed", "gold", "cluster"])
+    (row,) = by_agreement(part, given)
+    values = {name: row[name] for name in ("n_agreed", "n_disputed", "agreed", "disputed", "difference", "votes")}
+    assert values == {"n_agreed": 6, "n_disputed": 6, "agreed": 1, "disputed": 0.5, "difference": 0.5, "votes": 0.75}
+    few = next(by_agreement(part[part.item_id < "d3"], given))
+    assert few["disputed"] == 1 and few["disputed_lo"] is None and "difference" not in few
+
+
+@pytest.mark.real
+def test_the_released_votes(mirror: Path) -> None:
+    files = {name: (mirror / "pixelhumor" / name).read_bytes() for name in pixelhumor.TABLES["table2"].files}
+    assert sum(len(given) for _, task, given in ballots(files) if task == "Q1") == 6494
+    expected = {"humor_presence": 0.910, "sound_effect": 0.925, "panel_contribution": 0.862, "modality": 0.606}
+    assert people_in("table2", "f1", files) == pytest.approx(expected, abs=5e-4)
+    assert people_in("table3", "f1", files) == pytest.approx({"None": 0.633}, abs=5e-4)  # the best model printed: .499
+
+
+@pytest.mark.parametrize(
+    ("answers", "expected"),
+    [  # a word an item, in a cluster of its own; A is right
+        ("AABA BBBB", {"n_items": 2, "samples": 4, "agreement": (0.5 + 1) / 2, "value": 0.375, "se_sampling": 0.125}),
+        ("AB AA BB AA BC", {"agreement": 3 / 5, "value": 0.5, "se_sampling": 0.1, "se_items": 0.2}),
+        ("AB AA BB AA", {"n_items": 4, "se_items": None}),  # four clusters
+        ("AB AB AB AB AB", {"agreement": 0, "se_items": 0, "se_sampling": 0.05**0.5}),
+        ("A AA BB", {"n_items": 2, "samples": 2, "se_sampling": 0}),  # one answer says nothing of repeats
+        ("A B", {}),
+    ],
+)
+def test_by_hand(answers: str, expected: dict[str, Any]) -> None:
+    cells = [
+        (f"i{n}", f"c{n}", answer, float(answer == "A")) for n, word in enumerate(answers.split()) for answer in word
+    ]
+    result = statistics(pd.DataFrame(cells, columns=["item_id", "cluster", "answer", "right"]).assign(sample=0))
+    assert {name: result[name] for name in expected} == pytest.approx(expected) and bool(result) == bool(expected)
+
+
+def test_samples_of_a_judge_are_in_its_card_only() -> None:
+    card = ModelCard(name="j", engine="openai", folder="config/judge", samples=10)
+    plain = ModelCard(name="j", engine="openai", folder="config/judge")
+    assert (card.repeats, plain.repeats, card.asked()["samples"], "samples" in plain.asked()) == (10, 1, 10, False)
+    with pytest.raises(ValueError, match="a judge's only"):
+        ModelCard(name="m", engine="openai", samples=10)
