@@ -272,30 +272,6 @@ def runs_command(as_json: JSON = None) -> None:
     raise typer.Exit(1 if broken else 0)
 
 
-@app.command("diff", rich_help_panel="Check")
-def diff_command(
-    a: Annotated[str, typer.Argument(metavar="RUN", help="Name of a run; `default` for the default run")],
-    b: Annotated[str, typer.Argument(metavar="RUN", help="Name of the other run")],
-    as_json: JSON = None,
-) -> None:
-    """Compare the tables of two runs: the cells that differ, and why.
-
-    Example: punchline diff default six
-    """
-    from punchline.audit.diff import diff
-
-    tables = diff(a, b)
-    if as_json is not None:
-        cells = ({"table": one.table, **cell} for one in tables for cell in one.cells)
-        print_rows(cells, as_json=as_json, data=[one._asdict() for one in tables])
-    for table in tables if as_json is None else ():
-        print(f"{table.table}: {len(table.cells):,} cells differ, {table.same:,} are equal")
-        print("".join(f"  because  {why}\n" for why in table.why), end="")
-        print_rows(table.cells[:20])
-        if len(table.cells) > 20:
-            print(f"  … and {len(table.cells) - 20:,} more: --csv has all")
-
-
 @app.command(rich_help_panel="Look")
 def show(
     record: Annotated[str, typer.Argument(metavar="ID", help="Item id, or the first characters of a request id")],
