@@ -10,7 +10,7 @@ from punchline.core.benchmark import load, studies
 from punchline.core.storage import write_table
 from punchline.files import write_bytes, write_records, write_text
 from punchline.paths import Paths
-from punchline.rating.draw import draw_up
+from punchline.rating.draw import declared, draw_up
 from punchline.rating.pages import application
 from punchline.rating.votes import Seats, Sheet, Votes
 from punchline.schema import Gold, ImageRef, Item, Request, Response, State
@@ -63,7 +63,7 @@ def write_run() -> None:
 
 
 def drawn(name: str, raters: int = 2, **more: Any) -> tuple[Sheet, Seats]:
-    return draw_up(Paths(), name, **{"models": MODELS, "raters": raters, "seed": 1, **more})
+    return draw_up(Paths(), declared(name), **{"models": MODELS, "raters": raters, "seed": 1, **more})
 
 
 def saved(study: tuple[Sheet, Seats], name: str = "") -> Votes:

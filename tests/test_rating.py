@@ -23,13 +23,10 @@ from punchline.files import csv_text, parse_csv, write_bytes, write_text
 from punchline.paths import Paths
 from punchline.rating import drafts, outcome
 from punchline.rating.assignment import assigned, drawing_order, shown_order, with_checks
-from punchline.rating.draw import agreeing, declared, draw_decision
-from punchline.rating.texts import written
+from punchline.rating.draw import agreeing, draw_decision
 from punchline.rating.votes import Sheet, Votes
 from punchline.schema import Item
 from punchline.tables.ratings import read_ratings
-
-TEXTS = "item_id,source,text\n"
 
 
 @pytest.fixture(autouse=True)
@@ -109,23 +106,17 @@ def test_a_study_is_the_same_for_its_seed_and_practises_on_other_comics(answers:
         ("relevanze", {}, "no study 'relevanze'. Did you mean 'pixelhumor/relevance'"),
         ("pixelhumor", {}, "no study 'pixelhumor'. Did you mean 'pixelhumor/relevance' or "),
         ("relevance", {"overlap": 4}, "4 raters per text of 3 raters. --overlap goes from 1 to --raters, 3"),
-        ("relevance", {"overlap": 0}, "--overlap goes from 1"),
         ("relevance", {"items": 1, "raters": 9, "overlap": 2}, "3 would have none. --raters 6 at most"),
         ("preference", {"models": MODELS[:1]}, "no item has two texts to choose from and a picture"),
         ("relevance", {"models": ["hal-9"]}, "the model has no answers. Did you mean 'hal-9000'"),
-        ("relevance", {"texts": "99,Human,x"}, "t.csv, line 2, record 99"),
-        ("relevance", {"texts": "1,Human,"}, "field text: the cell is empty"),
-        ("relevance", {"texts": "1,,x"}, "field source: the cell is empty"),
-        ("relevance", {"texts": "1,a,x\n1,a,y"}, "line 3, record 1, field source: a second"),
-        ("texts", {"texts": "1,Human,x"}, "unknown task ''"),
-        ("explanations", {"texts": "1,Human,x"}, "t.csv: no texts are rated in this study"),
-        ("stripcipher/people", {"texts": "1,Human,x"}, "t.csv: no texts are rated in this study"),
-        ("stripcipher", {}, "no item is prepared. Run snakemake --cores all prepare --config 'benchmarks=[strip"),
+        (
+            "stripcipher",
+            {},
+            "nothing is prepared yet. Run snakemake --cores all prepare_all --config 'benchmarks=[strip",
+        ),
     ],
 )
 def test_studies_that_cannot_be_drawn(answers: None, study: str, more: dict[str, Any], expected: str) -> None:
-    if "texts" in more:
-        more = {"texts": ("t.csv", f"{TEXTS}{more['texts']}\n".encode())}
     with pytest.raises(PunchlineError) as error:
         drawn(study, **{"raters": 3, **more})
     assert expected in str(error.value)
@@ -133,16 +124,18 @@ def test_studies_that_cannot_be_drawn(answers: None, study: str, more: dict[str,
 
 def test_missing_answers_come_with_a_command(answers: None) -> None:
     for state, hint in (
-        ("missing", "Select models that answer it: snakemake --cores all responses --config 'models=[NAME]'"),
+        ("missing", "Select models that answer it: snakemake --cores all respond_all --config 'models=[NAME]'"),
         ("failed", f"punchline retry asks the {len(items_of('pixelhumor'))} again that failed"),
     ):
         answer("silent", None, state)  # type: ignore[arg-type]
         with pytest.raises(PunchlineError) as error:
             drawn("relevance", models=["silent"])
         assert "no answer to Q6 of silent (8 were asked for)" in str(error.value) and hint in str(error.value)
-    for path, what in {"requests/pixelhumor.parquet": "nothing was", "items/pixelhumor/items.jsonl": "no item"}.items():
+    for path in ("requests/pixelhumor.parquet", "items/pixelhumor/items.jsonl"):
         Path("data", path).unlink()
-        with pytest.raises(PunchlineError, match=rf"{path}: {what}.*responses --config 'benchmarks=\[pixelhumor\]'"):
+        with pytest.raises(
+            PunchlineError, match=rf"{path}: nothing is prepared yet.*respond_all --config 'benchmarks=\[pixelhumor\]'"
+        ):
             drawn("relevance")
 
 
@@ -165,23 +158,6 @@ def test_every_declaration_names_existing_tables_and_tasks() -> None:
             assert set(study.feeds) <= set(load(benchmark).TABLES)
             assert set(study.tasks) <= set(load(benchmark).TASKS)
             assert set(study.tasks.values()) == set(study.questions)
-
-
-def test_released_explanations_are_read(answers: None, capsys: pytest.CaptureFixture[str]) -> None:
-    """PixelHumor's file: one comic is unknown, one has a second text."""
-    content = b'comic_id,explanation\r\n2,=A pun\r\ngarfied_1,Lost\r\n5,"Two\nlines"\r\n2,Of another comic\r\n'
-    sheet, _ = drawn("preference", texts=("released.csv", content))
-    own = {u.item_id: t.text for u in sheet.units if u.kind == "counts" for t in u.texts if t.source == "Human"}
-    assert own == {"2": "=A pun", "5": "Two\nlines"}
-    assert "released.csv: 2 of 4 explanations are of comics of this run" in capsys.readouterr().err
-
-
-@pytest.mark.real
-def test_pixelhumors_own_explanations(mirror: Path) -> None:
-    content = (mirror / "pixelhumor/human_explanation.csv").read_bytes()
-    ids = {row["comic_id"] for row in rows_of(mirror / "pixelhumor/objective_label.csv")}
-    items = {i: Item(benchmark="pixelhumor", item_id=i, source="s", cluster=i) for i in ids}
-    assert len(written(content, "human_explanation.csv", declared("preference")[2], items)) == 66
 
 
 def test_an_export_has_all_votes_and_keeps_other_rows(answers: None) -> None:
@@ -208,35 +184,6 @@ def test_an_export_has_all_votes_and_keeps_other_rows(answers: None) -> None:
     answer("hal-9000", "Now it is another answer")
     with pytest.raises(PunchlineError, match=r"other answers were rated than run default has now: 5, .* hal-9000"):
         outcome.export(votes, Path("out.csv"))
-
-
-def test_written_explanations_are_rated_by_others(answers: None) -> None:
-    """Table 7's source Human: written, exported, and rated on the same comics."""
-    votes = made("explanations", items=4)
-    counts = counting(votes.sheet)
-    assert not votes.sheet.models and not any(unit.kind == "check" for unit in votes.sheet.units)
-    assert sorted(i for rater in votes.raters() for i in votes.seats(rater) if i in counts) == counts
-    fill(votes, lambda index, _: f"=1+1 & <script>\nIt stands on its head {index}")
-    out = outcome.target(votes)
-    assert out == Path("config/pixelhumor/explanations.csv")
-    assert outcome.export(votes, out) == (4, 0) == outcome.export(votes, out)
-    rows = rows_of(out)
-    assert {row["source"] for row in rows} == {"Human"} and all(row["text"].startswith("'=1+1 &") for row in rows)
-    assert outcome.agreement(votes) == []
-
-    votes = saved(drawn("preference", texts=(str(out), out.read_bytes())))
-    rated = [votes.sheet.units[place] for place in counting(votes.sheet)]
-    assert {unit.item_id for unit in rated} == {row["item_id"] for row in rows}
-    assert all([text.source for text in unit.texts] == ["Human", *sorted(MODELS)] for unit in rated)
-    assert rated[0].texts[0].text.startswith("=1+1 & <script>\nIt stands")
-    fill(votes, lambda index, rater: {"1": "0", "2": "3"}[rater])
-    outcome.export(votes, Path("out.csv"))
-    _, choices = read_ratings(Path("out.csv").read_bytes(), "out.csv")
-    assert {(one.rater, one.source) for one in choices} == {("1", "Human"), ("2", "wintermute")}
-
-    votes = saved(drawn("explanations", items=3, overlap=2), "several")
-    fill(votes, lambda index, _: f"It is funny {index}")
-    assert Counter(vote.source for vote in outcome.cast(votes)) == {"Human-1": 3, "Human-2": 3}
 
 
 def test_yesbuts_aspects_and_humorbenchs_labels(answers: None) -> None:
@@ -290,7 +237,6 @@ EVEN = [
     ("preference", lambda _, rater: str(int(rater) - 1), [3] * 5),
     ("elements", lambda index, rater: "PASS" if index < 6 and rater == "1" else "FAIL", []),
     ("relevance", lambda _, rater: {"1": "1", "2": "7", "3": "4"}[rater], "points on a scale: there is nothing"),
-    ("explanations", lambda _, rater: f"text {rater}", "texts: there is nothing to decide"),
 ]
 
 

@@ -197,7 +197,7 @@ def test_sheets_with_keys_of_version_0_1(tmp_path: Path, lines: str, expected: s
         unblinded(sheet, key)
 
 
-@pytest.mark.parametrize("study", ["preference", "explanations", "elements"])
+@pytest.mark.parametrize("study", ["preference", "elements"])
 def test_a_sheet_is_for_points(study: str) -> None:
     with pytest.raises(PunchlineError, match="for studies in which raters give points"):
         blinded(declared(study)[2], {}, {}, 0)

@@ -13,9 +13,6 @@ from statistics import mean
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page
-from tests.studies import fill
-
-from punchline.rating.votes import Votes
 
 from .project import Project
 
@@ -162,29 +159,6 @@ def test_from_links_to_an_audited_table(small: Project, browser: Browser) -> Non
     ratings = project.path / "config/pixelhumor/ratings.csv"
     ratings.write_text(ratings.read_text().replace(",3,", ",4,", 1))  # one vote is another
     assert project.audit(table)["verdict"] != "equal"
-
-
-def test_explanations_that_people_write_are_chosen_among(small: Project) -> None:
-    """Table 7 from nothing: a person writes, another chooses the best. The pages: tests/test_rating_pages.py."""
-    replayed(small)
-    small.snakemake("respond_all", config=CONFIG)
-    new = ("rate", "new", "explanations", "--raters", "1", "--items", "3", "--name", "own-words")
-    assert "3 pages to write" in small.punchline(*new)
-    folder = small.path / "data/ratings/pixelhumor"
-    fill(Votes(folder / "own-words.sqlite"), lambda index, _: f"=The twist is number {index}")
-    assert "explanations.csv" in small.punchline("rate", "export", "own-words")
-    texts = "config/pixelhumor/explanations.csv"
-    assert {row["source"] for row in small.rows(texts)} == {"Human"}
-    assert "3 pages to rate" in small.punchline("rate", "new", "preference", "--raters", "1", "--texts", texts)
-    votes = Votes(folder / "preference.sqlite")
-    assert all(unit.texts[0].source == "Human" for unit in votes.sheet.units if unit.kind == "counts")
-    fill(votes, lambda *_: "0")
-    small.punchline("rate", "export", "preference")
-    table = "results/pixelhumor/table7.csv"
-    small.snakemake(table, config=CONFIG)
-    chosen = {row["model"]: row["times_selected"] for row in small.rows(table) if row["kind"] == "human"}
-    assert float(chosen["Human"]) == 3
-    assert small.audit(table)["verdict"] == "equal"
 
 
 def test_sheets_go_out_and_come_back(small: Project) -> None:

@@ -33,7 +33,7 @@ from punchline.rating.votes import CastVote, Votes
 HERE = Path(__file__).parent
 MOST = 64 * 1024  # bytes of a post
 FEWEST = 2  # pointers that a vote without a note needs
-WORDS = 2_000  # characters of a note or a written text
+WORDS = 2_000  # characters of a note or a draft
 COOKIE_S = 90 * 24 * 3600
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
@@ -169,7 +169,7 @@ class Pages:
         values = set(map(str, order)) if sheet.form == "choose" else {value for value, _ in sheet.options}
         for question in sheet.questions[sheet.units[index].task]:
             value = _words(fields.get(f"answer-{question.aspect}", ""))
-            if value and (sheet.form == "write" or value in (question.options or values)):
+            if value in (question.options or values):
                 answers[question.aspect] = value
             elif not question.options:
                 wrong = "a question has no answer."

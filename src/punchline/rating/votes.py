@@ -53,7 +53,7 @@ class Unit(Record, frozen=True, kw_only=True):
 
     item_id: str
     task: str  # its name in a ratings file
-    texts: tuple[ShownText, ...]  # one, or several of which the best is chosen; none if a text is written
+    texts: tuple[ShownText, ...]  # one, or several of which the best is chosen
     context: tuple[tuple[str, str], ...] = ()  # (name, text) shown above
     picture: str = ""  # path from the root
     sha256: str = ""  # of the picture
@@ -79,10 +79,8 @@ class Sheet(Record, frozen=True, kw_only=True):
     pointers: tuple[str, ...] | UnsetType = UNSET
 
     @property
-    def form(self) -> Literal["rate", "choose", "review", "write"]:
-        """Work of raters: points, the best of several texts, a choice and correction of drafts, or a text."""
-        if not any(unit.texts for unit in self.units):
-            return "write"
+    def form(self) -> Literal["rate", "choose", "review"]:
+        """Work of raters: points, the best of several texts, or a choice and correction of drafts."""
         if any(shown.kind for unit in self.units for shown in unit.texts):
             return "review"
         return "rate" if self.options else "choose"
@@ -90,7 +88,7 @@ class Sheet(Record, frozen=True, kw_only=True):
     @property
     def judging(self) -> bool:
         """True if texts are judged: a page can then be sent without an answer, with a reason."""
-        return self.form in ("rate", "choose")
+        return self.form != "review"
 
 
 Seats = Mapping[str, Sequence[int]]  # by rater, the units of their pages in order

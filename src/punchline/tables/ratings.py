@@ -106,11 +106,6 @@ def for_spreadsheet(text: str) -> str:
     return f"'{text}" if text.startswith(_FORMULA) else text
 
 
-def from_spreadsheet(text: str) -> str:
-    """The text that `for_spreadsheet` was given."""
-    return text[1:] if text[:1] == "'" and text[1:].startswith(_FORMULA) else text
-
-
 def as_csv(ratings: Sequence[Rating]) -> str:
     """A ratings file."""
     rows = [{**rating._asdict(), "score": f"{rating.score:g}", **rating.about} for rating in ratings]
