@@ -8,27 +8,24 @@ from punchline.audit.compare import Comparison, clusters_needed
 
 
 def head(comparison: Comparison) -> str:
-    """The models, and how many answers of each task are compared; tasks with the same numbers share a line."""
-    a, b = comparison.models
+    """The table, the models, and the judges."""
     judges = f", judged by {', '.join(comparison.judges)}" if comparison.judges else ""
-    lines = [
-        f"{comparison.benchmark} {comparison.table}: {comparison.title}",
-        f"A = {a}, B = {b}; rule {comparison.rule}{judges}",
+    a, b = comparison.models
+    title = f"{comparison.benchmark} {comparison.table}: {comparison.title}"
+    return f"{title}\nA = {a}, B = {b}; rule {comparison.rule}{judges}"
+
+
+def shared(comparison: Comparison) -> list[dict[str, Any]]:
+    """Numbers of answers that are compared and that are not, by task and condition."""
+    names = ("scored for both", "only for A", "only for B", "not scored of A", "of B")
+    return [
+        {"task": of["task"], "condition": of["condition"]}
+        | dict(zip(names, (of["both"], *of["left_out"], *of["unscored"]), strict=True))
+        for of in comparison.shared
     ]
-    alike: dict[tuple[Any, ...], list[str]] = {}
-    for counts in comparison.shared:
-        name = counts["task"] if counts["condition"] == "default" else f"{counts['task']} ({counts['condition']})"
-        alike.setdefault((counts["both"], *counts["left_out"], *counts["unscored"]), []).append(name)
-    for (both, left_a, left_b, unscored_a, unscored_b), names in alike.items():
-        lines.append(
-            f"{', '.join(names)}: {both:,} answers{' each' if len(names) > 1 else ''} scored for both;"
-            f" excluded: {left_a:,} scored only for A, {left_b:,} only for B;"
-            f" not scored: {unscored_a:,} of A, {unscored_b:,} of B"
-        )
-    return "\n".join(lines)
 
 
-def rows(comparison: Comparison) -> list[dict[str, Any]]:
+def differences(comparison: Comparison) -> list[dict[str, Any]]:
     """The differences."""
     return [
         {
@@ -49,19 +46,19 @@ def rows(comparison: Comparison) -> list[dict[str, Any]]:
     ]
 
 
-def notes(comparison: Comparison) -> str:
+def notes(comparison: Comparison) -> list[str]:
     """Notes, the correction of the tests, and the meaning of the last columns."""
-    closing = (
-        f"Holm's correction is over the {comparison.tests} tests of this table; {comparison.effect}; detectable: the"
-        f" smallest difference found with power {comparison.power} at alpha {comparison.alpha}, uncorrected."
-    )
     needed = [
         f"{' '.join(filter(None, (one['row'], one['column'])))} about {count:,}"
         for one in comparison.differences
         if (count := clusters_needed(one)) is not None
     ]
     settled = [f"Clusters needed to settle a difference of this size: {'; '.join(needed)}."] if needed else []
-    return "\n".join(f"- {note}" for note in [*comparison.notes, *settled, closing])
+    closing = (
+        f"Holm's correction is over the {comparison.tests} tests of this table; {comparison.effect}; detectable: the"
+        f" smallest difference found with power {comparison.power} at alpha {comparison.alpha}, uncorrected."
+    )
+    return [*comparison.notes, *settled, closing]
 
 
 def _p_text(value: float | None) -> str | None:

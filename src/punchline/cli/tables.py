@@ -150,8 +150,8 @@ def compare_command(
         print_rows(compare.differences_frame(compared).to_dict("records"), as_json=as_json, data=compared)
     for number, comparison in enumerate(compared if as_json is None else ()):
         print("\n" * bool(number) + compare_text.head(comparison), end="\n\n")
-        print_rows(without_empty(compare_text.rows(comparison)))
-        print(f"\n{compare_text.notes(comparison)}")
+        print_rows(compare_text.shared(comparison), without_empty(compare_text.differences(comparison)))
+        print("\n- " + "\n- ".join(compare_text.notes(comparison)))
     for why in refused:
         print(f"not compared: {why}", file=sys.stderr)
     raise typer.Exit(1 if refused else 0)
