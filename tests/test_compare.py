@@ -345,6 +345,6 @@ def test_the_command_refuses(project: Path) -> None:
     assert "no scores of C in results/*/scores/. Valid: A, B" in said("A", "C")
     assert "no table 't9'" in said("A", "B", "--table", "t9")
     write_bytes("data/items/b/items.jsonl", b"")  # scores of another selection
-    assert "scored items are not in data/items/b/items.jsonl" in said("A", "B")
+    assert "no scores of A for t1" in said("A", "B")
     Path("data/items/b/items.jsonl").unlink()
     assert "no such file" in said("A", "B")

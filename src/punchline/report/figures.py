@@ -165,10 +165,3 @@ def nothing(path: str) -> Spec:
 def on_paper(spec: Spec) -> Spec:
     """The same in black, for white paper."""
     return cast(Spec, json.loads(json.dumps(spec).replace('"currentColor"', '"black"')))
-
-
-def values_in_words(sheet: Sheet) -> str:
-    """A table's main column in words, for readers who do not see its chart."""
-    column = sheet.main
-    parts = [f"{row['model']} {row[column][:6]}" for row in sheet.rows if row.get(column)]
-    return ", ".join(parts[:12]) + (", …" if len(parts) > 12 else "")
