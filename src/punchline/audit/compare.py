@@ -25,6 +25,7 @@ from punchline.config.runs import selection_of
 from punchline.core import benchmark as benchmarks
 from punchline.core.benchmark import Benchmark
 from punchline.core.benchmark import names as benchmark_names
+from punchline.core.pages import templates
 from punchline.errors import PunchlineError
 from punchline.files import Keyed
 from punchline.paths import DEFAULT_RUN
@@ -87,6 +88,13 @@ def clusters_needed(difference: Mapping[str, Any]) -> int | None:
     if not difference["difference"] or not difference["detectable"] or difference["low"] > 0 or difference["high"] < 0:
         return None
     return math.ceil(float(difference["clusters"] * (difference["detectable"] / difference["difference"]) ** 2))
+
+
+def texts() -> Any:
+    """Macros that give a comparison as text: `head`, and `notes` on its differences."""
+    environment = templates(Path(__file__).parent / "templates")
+    environment.filters["clusters_needed"] = clusters_needed
+    return environment.get_template("compare.txt").module
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -31,7 +31,6 @@ from punchline.cli.base import (
     print_rows,
     run_for,
     table_names,
-    without_empty,
 )
 from punchline.config.runs import (
     last_run,
@@ -141,17 +140,18 @@ def compare_command(
 
     Example: punchline compare random reading-order --table table8
     """
-    from punchline.audit import compare, compare_text
+    from punchline.audit import compare
 
     run = run or (DEFAULT_RUN if ":" in f"{a}{b}" else latest_run(""))
     named = table_named(table, run_for(table, run), given(table)) if table else None
     compared, refused = compare.compare_models((a, b), named, run)
     if as_json is not None:
         print_rows(compare.differences_frame(compared).to_dict("records"), as_json=as_json, data=compared)
-    for number, comparison in enumerate(compared if as_json is None else ()):
-        print("\n" * bool(number) + compare_text.head(comparison), end="\n\n")
-        print_rows(compare_text.shared(comparison), without_empty(compare_text.differences(comparison)))
-        print("\n- " + "\n- ".join(compare_text.notes(comparison)))
+    for comparison in compared if as_json is None else ():
+        print(compare.texts().head(comparison))
+        differences = compare.differences_frame([comparison]).drop(columns=["benchmark", "table", "rule"])
+        print_rows(comparison.shared, differences.dropna(axis="columns", how="all").to_dict("records"))
+        print(compare.texts().notes(comparison))
     for why in refused:
         print(f"not compared: {why}", file=sys.stderr)
     raise typer.Exit(1 if refused else 0)
@@ -193,21 +193,16 @@ def judges_command(
     corrected = judges.corrected(runs, benchmark)
     data = {"level": 1 - ALPHA, "agreement": agreements, "order": orders}
     data |= {"corrected": corrected} if corrected else {}
-    rows = (
+    rows = [
         {"judge": one["judge"], "reference": one["reference"], "n": one["n"], "measure": name, **of}
         for one in agreements
         for name, of in one["measures"].items()
-    )
-    print_rows(rows, as_json=as_json, data=data)
-    for order in orders if as_json is None else ():
-        first, second = order["judges"]
-        print()
-        print_rows([{"order by": first, "and by": second, "n": order["n"], "measure": "Kendall's tau", **order["tau"]}])
-        print()
-        print_rows(judges.order_rows(order))
-    if as_json is None and corrected:
-        print("\nAccuracy corrected by people's labels")
-        print_rows(corrected)
+    ]
+    more = []
+    for order in orders:
+        names = dict(zip(("order by", "and by"), order["judges"], strict=True))
+        more += [[names | {"n": order["n"], "measure": "Kendall's tau", **order["tau"]}], judges.order_rows(order)]
+    print_rows(rows, *([*more, corrected] if as_json is None else ()), as_json=as_json, data=data)
 
 
 @app.command("tables", rich_help_panel="Look")
