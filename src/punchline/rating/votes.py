@@ -153,19 +153,21 @@ class Votes:
             write_bytes(path, file.serialize())
         return cls(path)
 
+    def _locked(self) -> Path | None:
+        """The file or its folder, where it cannot be written."""
+        return next((place for place in (self.path, self.path.parent) if not os.access(place, os.W_OK)), None)
+
     def check_writable(self) -> None:
         """Raises PunchlineError if votes cannot be written."""
-        for place in (self.path, self.path.parent):
-            if not os.access(place, os.W_OK):
-                raise PunchlineError("votes cannot be written here", file=place, hint=permission_hint(place))
+        if place := self._locked():
+            raise PunchlineError("votes cannot be written here", file=place, hint=permission_hint(place))
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
-        barred = not all(os.access(place, os.W_OK) for place in (self.path, self.path.parent))
-        log = Path(f"{self.path}-wal")  # votes that are not in the file itself yet
-        mode = "mode=rw" if not barred else "mode=ro" if log.is_file() and log.stat().st_size else "immutable=1"
+        log, locked = Path(f"{self.path}-wal"), self._locked()  # votes that are not in the file itself yet
+        mode = "mode=rw" if not locked else "mode=ro" if log.is_file() and log.stat().st_size else "immutable=1"
         with closing(sqlite3.connect(f"{self.path.absolute().as_uri()}?{mode}", uri=True, timeout=PATIENCE_S)) as file:
-            if not barred:
+            if not locked:
                 file.execute("PRAGMA journal_mode = WAL")
                 file.execute("PRAGMA synchronous = FULL")  # a committed vote survives a crash
             with file:
