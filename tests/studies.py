@@ -6,10 +6,12 @@ from typing import Any
 from starlette.testclient import TestClient
 from tests.records import response
 
+from punchline.benchmarks.stripcipher.studies import Draft
 from punchline.core.benchmark import load, studies
 from punchline.core.storage import write_table
 from punchline.files import write_bytes, write_records, write_text
 from punchline.paths import Paths
+from punchline.rating.drafts import draft_units
 from punchline.rating.draw import declared, draw_up
 from punchline.rating.pages import application
 from punchline.rating.votes import Seats, Sheet, Votes
@@ -74,6 +76,18 @@ def saved(study: tuple[Sheet, Seats], name: str = "") -> Votes:
 def made(name: str = "relevance", raters: int = 2, **more: Any) -> Votes:
     """A study of five items."""
     return saved(drawn(name, raters, **{"items": 5, **more}))
+
+
+def drafted() -> Votes:
+    """A study of a strip's six drafts, which two raters review."""
+    item = Item(benchmark="stripcipher", item_id="s1", source="a", cluster="s1", images=(IMAGE,))
+    pool = [Draft("s1", "comprehension", "distractor", f"Other {n}", "one") for n in range(4)]
+    pool += [Draft("s1", "comprehension", "answer", f"=Ends {model}", model) for model in ("one", "two")]
+    study = studies("stripcipher")["drafts"]
+    about = {name: getattr(study, name) for name in ("title", "intro", "options", "note", "questions")}
+    about |= {"benchmark": "stripcipher", "study": "drafts", "run": "default", "models": (), "seed": 0}
+    sheet = Sheet(**about, units=tuple(draft_units({"s1": item}, pool)))
+    return saved((sheet, {"1": [0], "2": [0]}))
 
 
 def client(votes: Votes, rater: str | None = None) -> TestClient:

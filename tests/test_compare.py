@@ -39,29 +39,21 @@ def estimate(values: Any, clusters: Sequence[str] | None = None, *, real: bool =
     return Estimate(np.column_stack([values, np.ones(len(values))]), mean, names, kind=REAL if real else None)
 
 
-def paired(
-    a: Any, b: Any, clusters: Sequence[str] | None = None, seed: int = 0, resamples: int = 999, *, real: bool = False
-) -> Paired:
-    return paired_difference(estimate(a, clusters, real=real), estimate(b, clusters, real=real), seed, resamples)
+def paired(a: Any, b: Any, clusters: Sequence[str] | None = None, *more: int, real: bool = False) -> Paired:
+    """`more`: the seed, and the number of resamples."""
+    return paired_difference(estimate(a, clusters, real=real), estimate(b, clusters, real=real), *(more or (0, 999)))
 
 
-class Answers:
-    """Simulated answers of two models to clustered items: right or wrong, by an ease that a comic and a model share."""
-
-    def __init__(self, seed: int, clusters: int, size: int, shift: float = 0.0) -> None:
-        random = np.random.default_rng(seed)
-        sizes = random.integers(1, size + 1, size=clusters)
-        self.clusters = [f"c{i:03}" for i in range(clusters) for _ in range(sizes[i])]
-        ease = np.repeat(random.normal(size=clusters), sizes)
-        self.a, self.b = (
-            (ease + np.repeat(random.normal(size=clusters), sizes) + random.normal(size=len(ease)) + of > 0).astype(
-                float
-            )
-            for of in (shift, 0.0)
-        )
-
-    def paired(self, resamples: int = 399) -> Paired:
-        return paired(self.a, self.b, self.clusters, resamples=resamples)
+def simulated(seed: int, clusters: int, size: int, shift: float = 0.0) -> tuple[Any, Any, list[str]]:
+    """Answers of two models to clustered items, right or wrong by an ease that a comic and a model share; clusters."""
+    random = np.random.default_rng(seed)
+    sizes = random.integers(1, size + 1, size=clusters)
+    ease = np.repeat(random.normal(size=clusters), sizes)
+    a, b = (
+        (ease + np.repeat(random.normal(size=clusters), sizes) + random.normal(size=len(ease)) + of > 0).astype(float)
+        for of in (shift, 0.0)
+    )
+    return a, b, [f"c{i:03}" for i in range(clusters) for _ in range(sizes[i])]
 
 
 def test_the_numbers_of_equal_clusters_are_the_textbooks() -> None:
@@ -70,9 +62,8 @@ def test_the_numbers_of_equal_clusters_are_the_textbooks() -> None:
     d = a - b
     assert (result.a, result.b, result.difference, result.clusters) == (a.mean(), b.mean(), pytest.approx(d.mean()), 8)
     assert result.effect == pytest.approx(d.mean() / d.std(ddof=1))  # Cohen's d_z
-    error = d.std(ddof=1) / np.sqrt(8)
     quantiles = distributions.t.ppf(0.975, 7) + distributions.t.ppf(0.8, 7)
-    assert result.detectable == pytest.approx(quantiles * error)
+    assert result.detectable == pytest.approx(quantiles * d.std(ddof=1) / np.sqrt(8))
     shares = [1.0, 1, 0, 1, 1, 1, 0, 1], [0.0, 1, 0, 1, 0, 1, 0, 0]
     result = paired(*shares)  # its interval is that of the tables
     assert (result.low, result.high) == interval(difference(*map(estimate, shares)))
@@ -96,20 +87,16 @@ def test_few_clusters_are_swapped_in_every_way_as_scipy_does(of: Any) -> None:
     exact = distributions.permutation_test(
         (np.arange(8), np.arange(8, 16)), difference, permutation_type="samples", vectorized=True, n_resamples=np.inf
     )
-    assert result.difference == pytest.approx(exact.statistic)
-    assert result.p == pytest.approx(exact.pvalue)
+    assert (result.difference, result.p) == (pytest.approx(exact.statistic), pytest.approx(exact.pvalue))
 
 
-def test_equal_answers_differ_in_nothing() -> None:
+def test_equal_answers_one_cluster_and_one_that_only_one_model_has() -> None:
     result = paired([1.0, 0, 1, 1, 0] * 6, [1.0, 0, 1, 1, 0] * 6)
     assert (result.difference, result.p, result.effect, result.detectable) == (0, 1, None, None)
     assert result.high == -result.low == pytest.approx(distributions.t.ppf(0.975, 29) * np.sqrt(2 / 31 / 32))  # type: ignore[operator]
     none = Estimate(np.zeros((5, 1)), total, list("abcde"), ())
     result = paired_difference(none, none, 0)
     assert (result.difference, result.p, result.clusters) == (0, 1, 5)
-
-
-def test_one_cluster_and_one_that_only_one_model_has() -> None:
     result = paired([1.0, 1.0], [0.0, 1.0], ["c", "c"])
     assert result == Paired(1.0, 0.5, 0.5, None, None, None, None, None, 1)
     result = paired_difference(estimate([1.0, 1, 0], ["x", "y", "z"]), estimate([1.0, 0], ["x", "y"]), 0, resamples=99)
@@ -120,8 +107,7 @@ def test_clusters_that_a_ratio_has_nothing_of_are_no_sample() -> None:
     """A recall that four clusters of forty can have; a count is a count of all forty."""
     hits = np.zeros((40, 2))
     hits[:4] = [(1, 1), (0, 1), (1, 1), (1, 1)]
-    names = [f"c{i:02}" for i in range(40)]
-    missed = hits * [0, 1]
+    missed, names = hits * [0, 1], [f"c{i:02}" for i in range(40)]
     few = paired_difference(Estimate(hits, mean, names), Estimate(missed, mean, names), 0)
     all_of = paired_difference(Estimate(hits[:, :1], total, names), Estimate(missed[:, :1], total, names), 0)
     assert (few.clusters, few.difference, few.p) == (4, 0.75, 2 / 8)
@@ -138,12 +124,12 @@ def test_holms_correction_by_its_definition(p_values: list[float]) -> None:
 @settings(max_examples=25)
 @given(st.integers(0, 2**32), st.integers(2, 30))
 def test_turned_round_only_the_sign_changes_and_the_seed_decides(seed: int, clusters: int) -> None:
-    one = Answers(seed, clusters, 4, 0.3)
-    forth, back = one.paired(), paired(one.b, one.a, one.clusters, resamples=399)
+    a, b, names = simulated(seed, clusters, 4, 0.3)
+    forth, back = paired(a, b, names, 0, 399), paired(b, a, names, 0, 399)
     assert back.difference == -forth.difference and back.p == forth.p and back.detectable == forth.detectable
     assert (back.low, back.high) == pytest.approx((-forth.high, -forth.low))  # type: ignore[operator]
-    few = Answers(1, 30, 3)
-    assert few.paired().p == few.paired().p != paired(few.a, few.b, few.clusters, 2, 399).p
+    few = simulated(1, 30, 3)
+    assert paired(*few, 0, 399).p == paired(*few, 0, 399).p != paired(*few, 2, 399).p
 
 
 @pytest.mark.parametrize(
@@ -157,21 +143,12 @@ def test_turned_round_only_the_sign_changes_and_the_seed_decides(seed: int, clus
 def test_intervals_cover_and_tests_reject_as_often_as_they_say(
     seeds: int, clusters: int, shift: float, least: float, most: float
 ) -> None:
-    large = [Answers(seed, 400, 6, shift) for seed in range(1000, 1100)] if shift else []
-    truth = np.mean([of.a.mean() - of.b.mean() for of in large]) if large else 0.0
-    result = [Answers(seed, clusters, 6, shift).paired() for seed in range(seeds)]
+    large = [simulated(seed, 400, 6, shift) for seed in range(1000, 1100)] if shift else []
+    truth = np.mean([a.mean() - b.mean() for a, b, _ in large]) if large else 0.0
+    result = [paired(*simulated(seed, clusters, 6, shift), 0, 399) for seed in range(seeds)]
     assert least <= np.mean([one.low <= truth <= one.high for one in result]) <= most  # type: ignore[operator]
     rejected = np.mean([one.p <= 0.05 for one in result])  # type: ignore[operator]
     assert shift or clusters < 40 or 0.021 <= rejected <= 0.079
-
-
-def test_the_detectable_difference_is_found_four_times_in_five() -> None:
-    """Normal differences of 40 clusters, shifted by what the standard error of such data says is detectable."""
-    zero = np.zeros(40)
-    random = np.random.default_rng(7)
-    shift = np.mean([paired(random.normal(size=40), zero, resamples=99, real=True).detectable for _ in range(200)])
-    result = [paired(random.normal(shift, 1, size=40), zero, resamples=399, real=True).p <= 0.05 for _ in range(400)]
-    assert np.mean(result) == pytest.approx(0.8, abs=0.06)
 
 
 def row(scores: pd.DataFrame, **keys: str) -> Row:

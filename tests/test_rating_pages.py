@@ -19,16 +19,14 @@ import msgspec
 import pytest
 from starlette.testclient import TestClient
 from tests.ran import full_disk
-from tests.studies import HOST, HOSTILE, IMAGE, MODELS, client, drawn, fill, made, saved, write_run
+from tests.studies import HOST, HOSTILE, MODELS, client, drafted, fill, made, write_run
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
-from punchline.benchmarks.stripcipher.studies import Draft
 from punchline.benchmarks.study import rating_rows
 from punchline.errors import PunchlineError
-from punchline.rating import drafts, draw, outcome
+from punchline.rating import outcome
 from punchline.rating.pages import MOST, application
 from punchline.rating.votes import Votes
-from punchline.schema import Item
 
 
 @pytest.fixture(autouse=True)
@@ -210,14 +208,8 @@ def test_a_decider_of_an_older_version_chooses_among_the_leading_texts() -> None
         assert http.post(f"/items/{place}", data={"answer-best": "1"}).status_code == (200 if index else 422)
 
 
-def test_drafts_are_reviewed_next_to_their_strip(monkeypatch: pytest.MonkeyPatch) -> None:
-    item = Item(benchmark="stripcipher", item_id="s1", source="a", cluster="s1", images=(IMAGE,))
-    pool = [Draft("s1", "comprehension", "answer", f"=Ends {model}", model) for model in ("one", "two")]
-    pool += [Draft("s1", "comprehension", "distractor", f"Other {n}", "one") for n in range(4)]
-    monkeypatch.setattr(draw, "prepared_items", lambda *_: {"s1": item})
-    monkeypatch.setattr(drafts, "units", lambda items, *_: drafts.draft_units(items, pool))
-    votes = saved(drawn("stripcipher", raters=2, items=5))
-    assert {rater: len(votes.seats(rater)) for rater in votes.raters()} == {"1": 1, "2": 1}
+def test_drafts_are_reviewed_next_to_their_strip() -> None:
+    votes = drafted()
     http = client(votes, "1")
     page = http.get("/items/1").text
     assert page.count("<textarea") == 6 and 'src="/pictures/1"' in page and page.count('name="answer-category"') == 6
