@@ -59,6 +59,8 @@ def write_run() -> None:
         write_table(f"data/requests/{benchmark}.parquet", requests_of(benchmark), Request)
     for model in MODELS:
         answer(model)
+    answer("silent", None, "missing")
+    answer("broken", None, "failed")
     write_bytes("images/comic.png", b"\x89PNG\r\n\x1a\n")
     for name in ("Snakefile", "config/run.yaml"):
         write_text(name, "")
