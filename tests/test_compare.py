@@ -69,27 +69,6 @@ def test_the_numbers_of_equal_clusters_are_the_textbooks() -> None:
     assert (result.low, result.high) == interval(difference(*map(estimate, shares)))
 
 
-@pytest.mark.parametrize("of", [mean, total])
-def test_few_clusters_are_swapped_in_every_way_as_scipy_does(of: Any) -> None:
-    random = np.random.default_rng(3)
-    clusters = [f"c{i}" for i in (0, 0, 0, 1, 2, 2, 3, 4, 5, 5, 6, 7)]
-    a, b = random.integers(0, 4, size=(2, len(clusters))).astype(float)
-    pair = [Estimate(estimate(v).sums[:, : 2 if of is mean else 1], of, clusters, kind=REAL) for v in (a, b)]
-    result = paired_difference(pair[0], pair[1], 0)
-    sums = np.zeros((16, pair[0].sums.shape[1]))
-    for one, name, first in [(pair[0], n, 0) for n in range(12)] + [(pair[1], n, 8) for n in range(12)]:
-        sums[first + int(clusters[name][1])] += one.sums[name]
-
-    def difference(x: Any, y: Any, axis: int) -> Any:
-        picked = [sums[np.moveaxis(v, axis, -1).astype(int)].sum(axis=-2) for v in (x, y)]
-        return of(picked[0]) - of(picked[1])
-
-    exact = distributions.permutation_test(
-        (np.arange(8), np.arange(8, 16)), difference, permutation_type="samples", vectorized=True, n_resamples=np.inf
-    )
-    assert (result.difference, result.p) == (pytest.approx(exact.statistic), pytest.approx(exact.pvalue))
-
-
 def test_equal_answers_one_cluster_and_one_that_only_one_model_has() -> None:
     result = paired([1.0, 0, 1, 1, 0] * 6, [1.0, 0, 1, 1, 0] * 6)
     assert (result.difference, result.p, result.effect, result.detectable) == (0, 1, None, None)

@@ -1,6 +1,5 @@
 """People's votes, from `punchline rate new` through a real browser to a table that is audited."""
 
-import csv
 import json
 import re
 import subprocess
@@ -165,16 +164,9 @@ def test_sheets_go_out_and_come_back(small: Project) -> None:
     replayed(small)
     small.snakemake("respond_all", config=CONFIG)
     small.punchline("rate", "new", "relevance", *(f"--model={model}" for model in SAID), "--sheet", "study")
-    texts = small.rows("study/sheet.csv")
-    assert len(texts) == 12 and not any(model in row.values() for row in texts for model in SAID)
+    sheet = (small.path / "study/sheet.csv").read_text()
+    assert len(small.rows("study/sheet.csv")) == 12 and not any(model in sheet for model in SAID)
     for rater, score in (("ann", "3"), ("bob", "5")):
-        with (small.path / f"study/{rater}.csv").open("w", newline="") as file:
-            filled = csv.DictWriter(file, texts[0])
-            filled.writeheader()
-            filled.writerows({**row, "score": score} for row in texts)
+        (small.path / f"study/{rater}.csv").write_text(sheet.replace(",\n", f",{score}\n"))
     output = small.punchline("rate", "import", "relevance", "study/ann.csv", "study/bob.csv", "--key", "study/key.csv")
     assert "config/pixelhumor/ratings.csv: 24 ratings by 2 raters" in output
-    table = "results/pixelhumor/table5.csv"
-    small.snakemake(table, "results/pixelhumor/table6.csv", config=CONFIG)
-    means = {row["model"]: row["mean"] for row in small.rows(table) if row["kind"] == "human"}
-    assert {model: float(mean) for model, mean in means.items()} == dict.fromkeys(SAID, 4.0)

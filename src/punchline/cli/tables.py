@@ -75,10 +75,8 @@ def audit_command(
     cells = []
     if (lineage := report.lineage) is not None:
         keep_verdict(report.table, lineage, report.verdict, report.root)
-        if chosen:
-            cells = cells_of(lineage, row, column)
-        elif json:  # as text, all cells would hide the verdict
-            cells = lineage.cells
+        if chosen or json:  # as text, all cells would hide the verdict
+            cells = cells_of(lineage, row, column) if chosen else lineage.cells
     if json:
         print_json(as_json(report, cells))
     else:
@@ -240,27 +238,26 @@ def runs_command(as_json: JSON = None) -> None:
 
     Example: punchline runs
     """
-    from punchline.artifacts.lineage import lineage_path, read_lineage
-    from punchline.audit.state import table_states
+    from punchline.artifacts.lineage import Lineage, lineage_path, read_lineage
+    from punchline.audit.state import TableState, table_states
 
     rows, broken = [], []
     for name, chosen in runs().items():
-        row = {"run": name, "selection": selection_text(chosen.selection), "tables": "not known"}
-        row |= {"root of the first": "", "made (UTC)": ""}
-        rows.append(row)
+        made, states = list[Lineage](), list[TableState]()
         try:
             states = table_states(Project(chosen.selection))
         except PunchlineError as error:  # a missing card
             broken.append(f"{name}: {error}")
-            continue
-        there = [state.path for state in states if Path(state.path).is_file()]
-        stale = sum(state.state == "stale" for state in states)
-        row["tables"] = f"{len(there)} of {len(states)}" + f", {stale} stale" * bool(stale)
-        for path in there:
+        for path in (state.path for state in states if Path(state.path).is_file()):
             with suppress(PunchlineError, OSError):
-                lineage = read_lineage(lineage_path(path))
-                row["root of the first"] = row["root of the first"] or lineage.root[:16]
-                row["made (UTC)"] = max(row["made (UTC)"], str(lineage.noted.get("made_at"))[:16])
+                made.append(read_lineage(lineage_path(path)))
+        there = sum(Path(state.path).is_file() for state in states)
+        stale = sum(state.state == "stale" for state in states)
+        row = {"run": name, "selection": selection_text(chosen.selection)}
+        row["tables"] = f"{there} of {len(states)}" + f", {stale} stale" * bool(stale) if states else "not known"
+        row["root of the first"] = made[0].root[:16] if made else ""
+        row["made (UTC)"] = max((str(lineage.noted.get("made_at"))[:16] for lineage in made), default="")
+        rows.append(row)
     print_rows(rows, as_json=as_json, widths={"selection": 60})
     for why in broken:
         print(why, file=sys.stderr)
