@@ -171,7 +171,7 @@ def test_an_export_has_all_votes_and_keeps_other_rows(answers: None) -> None:
     (row,) = outcome.agreement(votes)
     assert row["rated by several"] == 15 and row["lo"] <= row["alpha"] <= row["hi"]
     answer("hal-9000", "Now it is another answer")
-    with pytest.raises(PunchlineError, match=r"other answers were rated than run default has now: 5, .* hal-9000"):
+    with pytest.raises(PunchlineError, match="another answer of hal-9000 was rated than run default has now"):
         outcome.export(votes, Path("out.csv"))
 
 

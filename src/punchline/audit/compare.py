@@ -40,6 +40,7 @@ from punchline.tables.run import rows_of
 FEW = 20  # clusters; with fewer a note warns
 EFFECT = "d_z (difference / standard deviation of the clusters' differences)"
 ANSWER = ["task", "condition", "sample", "item_id"]
+ALIKE_HINT = "Make both models' scores in one run: the same judge=, scorers= and data"
 ALIKE = {"judge": "by another judge", "signature": "in another way", "gold_digest": "against other gold"}
 
 
@@ -74,12 +75,9 @@ DIFFERENCES = (
 
 def differences_frame(comparisons: Iterable[Comparison]) -> pd.DataFrame:
     """A row per difference, with the columns DIFFERENCES."""
-    rows = [
-        {**vars(made), **one, "n_a": one["n"][0], "n_b": one["n"][1]}
-        for made in comparisons
-        for one in made.differences
-    ]
-    frame = pd.DataFrame(rows).rename(columns={"low": "difference_lo", "high": "difference_hi"})
+    frame = pd.DataFrame([{**vars(made), **one} for made in comparisons for one in made.differences])
+    frame[["n_a", "n_b"]] = frame["n"].tolist()
+    frame = frame.rename(columns={"low": "difference_lo", "high": "difference_hi"})
     return frame.reindex(columns=DIFFERENCES)
 
 
@@ -160,28 +158,18 @@ def _check_alike(pair: Sequence[pd.DataFrame], names: str, table: Table) -> None
     for column, how in ALIKE.items():
         ours, theirs = (frame[column].astype(object).fillna("nobody") for frame in pair)
         for key in ours.index[(ours != theirs).to_numpy()][:1]:
-            raise PunchlineError(
-                f"{names} were scored {how}: {ours[key]} and {theirs[key]}",
-                file=table.file,
-                record=key[3],
-                field=column.removesuffix("_digest"),
-                hint="Make both models' scores in one run: the same judge=, scorers= and data",
-            )
+            what = f"{names} were scored {how}: {ours[key]} and {theirs[key]}"
+            raise PunchlineError(what, file=table.file, record=key[3], hint=ALIKE_HINT)
 
 
 def _shared(parts: Sequence[pd.DataFrame]) -> list[dict[str, Any]]:
     """Counts by task and condition; `parts`: answers of a and of b, the scored ones of each, those scored of both."""
     counts = pd.concat([part.groupby(level=ANSWER[:2]).size() for part in parts], axis=1).fillna(0).astype(int)
-    return [
-        {
-            "task": task,
-            "condition": condition,
-            "both": both,
-            "left_out": (scored_a - both, scored_b - both),
-            "unscored": (a - scored_a, b - scored_b),
-        }
-        for (task, condition), a, b, scored_a, scored_b, both in counts.sort_index().itertuples(name=None)
-    ]
+    rows = []
+    for (task, condition), a, b, scored_a, scored_b, both in counts.sort_index().itertuples(name=None):
+        row = {"task": task, "condition": condition, "both": both, "left_out": (scored_a - both, scored_b - both)}
+        rows.append(row | {"unscored": (a - scored_a, b - scored_b)})
+    return rows
 
 
 def _common(pair: Sequence[pd.DataFrame]) -> tuple[list[pd.DataFrame], list[str]]:

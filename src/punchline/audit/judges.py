@@ -113,10 +113,9 @@ def judges(runs: Sequence[str], benchmark: str | None = None) -> tuple[list[dict
         agreements += [agreement(*pair, verdicts) for pair in [*((judge, PEOPLE) for judge in judging), *pairs]]
         orders += [order(pair, verdicts, selection_of(runs[0]).seed) for pair in pairs]
     if not any(agreements):
-        raise PunchlineError(
-            f"no two of people and judges say PASS or FAIL of the same answer ({', '.join(chosen)})",
-            hint="Choose a judge: judge=NAME, in a run of its own: --config run=NAME judge=NAME; then --run NAME",
-        )
+        what = f"no two of people and judges say PASS or FAIL of the same answer ({', '.join(chosen)})"
+        hint = "Choose a judge: judge=NAME, in a run of its own: --config run=NAME judge=NAME; then --run NAME"
+        raise PunchlineError(what, hint=hint)
     return [one for one in agreements if one is not None], [one for one in orders if one is not None]
 
 

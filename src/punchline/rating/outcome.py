@@ -122,21 +122,13 @@ def check_unchanged(votes: Votes) -> None:
     if not sheet.models:
         return
     now = answer_texts(Paths(run=sheet.run), sheet.benchmark, study_of(votes), sheet.models)
-    rated = {
-        (unit.item_id, unit.task, text.source): text.text
-        for unit in sheet.units
-        for text in unit.texts
-        if unit.kind == "counts" and text.source in sheet.models
-    }
-    if changed := [key for key, text in rated.items() if now.get(key) != text]:
-        item_id, _, source = changed[0]
-        hint = "Restore the selection and the answers of that time, or make a new study: punchline rate new"
-        raise PunchlineError(
-            f"other answers were rated than run {sheet.run} has now: {len(changed):,}, the first that of {source}",
-            file=votes.path,
-            record=item_id,
-            hint=f"{hint} {sheet.benchmark}/{sheet.study} --raters N --name NAME",
-        )
+    for unit in sheet.units:
+        for text in unit.texts if unit.kind == "counts" else ():
+            if text.source in sheet.models and now.get((unit.item_id, unit.task, text.source)) != text.text:
+                what = f"another answer of {text.source} was rated than run {sheet.run} has now"
+                study = f"punchline rate new {sheet.benchmark}/{sheet.study} --raters N --name NAME"
+                hint = f"Restore the selection and the answers of that time, or make a new study: {study}"
+                raise PunchlineError(what, file=votes.path, record=unit.item_id, hint=hint)
 
 
 def export(votes: Votes, out: Path) -> tuple[int, int]:

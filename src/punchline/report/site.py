@@ -50,7 +50,7 @@ class Site:
             tables = project.benchmark(name).TABLES.values()
             self.sheets[name] = [read_sheet(project, name, table) for table in tables]
             self.mains[name] = next(sheet for sheet in self.sheets[name] if sheet.table.main)
-        self.validity_files = validity.read_files(project)  # by benchmark and name
+        self.validity = validity.read_lists(project)  # by benchmark and name
         unread = [
             pd.read_csv(project.paths.csv("unread", name), dtype={"model": str}).assign(benchmark=name)
             for name in self.sheets
@@ -64,8 +64,8 @@ class Site:
 
     def corrections(self, sheet: Sheet) -> validity.Lines:
         """Accuracies and ranks of a main table's models by people's labels."""
-        file = self.validity_files.get((sheet.benchmark, "corrected"))
-        return validity.corrections(file, self.rule(sheet)) if sheet is self.mains[sheet.benchmark] else []
+        lines = self.validity.get((sheet.benchmark, "corrected"), [])
+        return validity.corrections(lines, self.rule(sheet)) if sheet is self.mains[sheet.benchmark] else []
 
     def standing(self, sheet: Sheet) -> Standing:
         """The models of a table in order."""
@@ -119,10 +119,11 @@ class Site:
         for stem, title in READING.items():
             self.page(f"{stem}.html", f"{stem}.html", title, scripts=("mode.js", "run.js", "ui.js", f"{stem}.js"))
         self.page("tables/index.html", "tables.html", "Tables")
-        for listed in self.validity_files.values():
-            self.put(f"{listed.stem}.csv", Path(listed.path).read_bytes())
-            title = f"{title_of(listed.benchmark)} {head(listed.name)}" if listed.benchmark else head(listed.name)
-            self.page(f"{listed.stem}.html", "list.html", title, file=listed)
+        for (benchmark, name), rows in self.validity.items():
+            stem = "/".join(filter(None, ("tables", benchmark, name)))
+            self.put(f"{stem}.csv", Path(self.project.paths.csv(name, benchmark)).read_bytes())
+            title = f"{title_of(benchmark)} {head(name)}" if benchmark else head(name)
+            self.page(f"{stem}.html", "list.html", title, name=name, rows=rows)
         for path in before:
             inside = isinstance(path, str) and ".." not in Path(path).parts
             if inside and path not in self.files and not path.startswith(ELSEWHERE):
@@ -143,7 +144,7 @@ class Site:
     def _about(self) -> dict[str, Any]:
         """Data of the run for pages that read answers."""
         tables = {name: [sheet for sheet in sheets if sheet.table.of_models] for name, sheets in self.sheets.items()}
-        flagged = [file for (_, name), file in self.validity_files.items() if name == "items"]
+        flagged = {benchmark: rows for (benchmark, name), rows in self.validity.items() if name == "items"}
         return {
             "run": self.project.selection.run,
             "models": {name: self.models(name) for name in tables},
@@ -152,7 +153,7 @@ class Site:
             "main": {name: main_question(self.mains[name]) for name in tables},
             "rules": {name: self.rule(self.mains[name]) for name in tables},
             "tables": {name: [[s.name, s.table.tasks, s.table.conditions] for s in of] for name, of in tables.items()},
-            "flags": {file.benchmark: validity.flags(self.project, file) for file in flagged},
+            "flags": {name: validity.flags(self.project, name, rows) for name, rows in flagged.items()},
         }
 
     def _table(self, sheet: Sheet, disagree: list[dict[str, str]]) -> None:

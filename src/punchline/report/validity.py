@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
 
 from punchline.artifacts.project import SHARED, VALIDITY, Project
 from punchline.files import records_in
@@ -16,42 +15,27 @@ FLAGS = {"none_right": "1", "negative": "2", "all_right": "3"}  # in the order o
 Lines = list[dict[str, str]]
 
 
-@dataclass(frozen=True)
-class File:
-    """A file with rows; `benchmark`: "" over all."""
-
-    benchmark: str
-    name: str
-    path: str
-    lines: Lines
-
-    @property
-    def stem(self) -> str:
-        """Its page and its CSV without their endings, from the report's root."""
-        return "/".join(part for part in ("tables", self.benchmark, self.name) if part)
-
-
-def read_files(project: Project) -> dict[tuple[str, str], File]:
-    """Every validity file that has rows, by benchmark and name."""
+def read_lists(project: Project) -> dict[tuple[str, str], Lines]:
+    """Rows of every validity file that has some, by benchmark ("": over all) and name."""
     names = [("", name) for name in SHARED]
     for benchmark in project.selection.benchmarks:
         private = {"votes"} if why_private(project, benchmark) else set()  # people's labels of each item
         names += [(benchmark, name) for name in VALIDITY if name not in private]
-    paths = {(benchmark, name): project.paths.csv(name, benchmark) for benchmark, name in names}
-    return {key: File(*key, path, lines) for key, path in paths.items() if (lines := read_lines(path))}
+    lists = {(benchmark, name): read_lines(project.paths.csv(name, benchmark)) for benchmark, name in names}
+    return {key: lines for key, lines in lists.items() if lines}
 
 
-def flags(project: Project, file: File) -> dict[str, dict[str, str]]:
+def flags(project: Project, benchmark: str, lines: Lines) -> dict[str, dict[str, str]]:
     """A character per item, of FLAGS or `.`, by rule and question (task@condition)."""
-    place = {item.item_id: at for at, item in enumerate(records_in(project.paths.items(file.benchmark), Item))}
+    place = {item.item_id: at for at, item in enumerate(records_in(project.paths.items(benchmark), Item))}
     marks: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(lambda: ["."] * len(place)))
-    for line in file.lines:
+    for line in lines:
         if line["flag"]:
             marks[line["rule"]][f"{line['task']}@{line['condition']}"][place[line["item_id"]]] = FLAGS[line["flag"]]
     return {rule: {name: "".join(own) for name, own in of.items()} for rule, of in marks.items()}
 
 
-def corrections(file: File | None, rule: str) -> Lines:
-    """Rows with judged and corrected accuracy, by rank; none where no label tests a judge."""
-    chosen = [line for line in (file.lines if file else ()) if (line["rule"], line["method"]) == (rule, "ppi++")]
+def corrections(lines: Lines, rule: str) -> Lines:
+    """Rows of corrected.csv with judged and corrected accuracy, by rank; none where no label tests a judge."""
+    chosen = [line for line in lines if (line["rule"], line["method"]) == (rule, "ppi++")]
     return sorted(chosen, key=lambda line: parse_number(line["rank_judged"]) or 0)
