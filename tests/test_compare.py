@@ -1,13 +1,8 @@
 """Paired comparisons: the statistics against simulation and worked examples, and what is refused."""
 
-import json
-import re
 from collections.abc import Sequence
-from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
-import msgspec
 import numpy as np
 import pandas as pd
 import pytest
@@ -16,16 +11,11 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 from scipy import stats as distributions
 from tests.records import score
-from typer.testing import CliRunner
 
-from punchline import cli
 from punchline.audit import compare
-from punchline.cli import base
-from punchline.config import runs
 from punchline.errors import PunchlineError
-from punchline.files import write_bytes
 from punchline.schema import Gold, Item, Score
-from punchline.scores import items_frame, scores_frame, write_scores
+from punchline.scores import items_frame, scores_frame
 from punchline.stats import functions
 from punchline.stats.estimate import POSITIVE, REAL, Estimate, mean, total
 from punchline.stats.intervals import difference, interval
@@ -247,59 +237,3 @@ def test_tables_across_models_are_compared_by_their_models_rows() -> None:
     a, b = scores_of("A", list(ITEMS)), scores_of("B", list(ITEMS))
     result = compared(a, b, replace(TABLE, rows=None, across=across))
     assert result.differences == compared(a, b).differences
-
-
-class Module:
-    """In place of a benchmark's module."""
-
-    NAME = "b"
-    TABLES = {"t0": replace(TABLE, name="t0", file="t0.csv", columns=("acc",), rows=None)}  # noqa: RUF012
-    TABLES["t1"] = replace(TABLE, main=True)
-    ITEMS: dict[str, Any] = {}  # noqa: RUF012
-
-
-@pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, root: Path) -> Path:
-    """A folder with scores of A and B in one benchmark, b."""
-    (tmp_path / "Snakefile").touch()
-    (tmp_path / "config").symlink_to(root / "config")
-    monkeypatch.setattr(compare, "benchmark_names", lambda: ["b"])
-    one = SimpleNamespace(load=lambda name: Module, names=lambda: ["b"], every=lambda get: {"b": get("b")})
-    for place in (base, compare, runs):
-        monkeypatch.setattr(place, "benchmarks", one)
-    monkeypatch.chdir(tmp_path)
-    for name, ids in (("A", list(ITEMS)), ("B", list(ITEMS)[4:])):
-        write_scores(f"results/b/scores/{name}.parquet", scores_of(name, ids), ("acc", "length"))
-    encode = lambda records: b"".join(msgspec.json.encode(one) + b"\n" for one in records)  # noqa: E731
-    write_bytes("data/items/b/items.jsonl", encode(ITEMS.values()))
-    write_bytes("data/items/b/gold.jsonl", encode(GOLDS.values()))
-    return tmp_path
-
-
-def run(*arguments: str) -> Any:
-    return CliRunner().invoke(cli.app, ["compare", *arguments])
-
-
-@pytest.mark.parametrize("table", [(), ("--table", "t1"), ("--table", "results/t1.csv")])
-def test_the_command(project: Path, table: tuple[str, ...]) -> None:
-    done = run("A", "B", *table)
-    assert done.exit_code == 0, done.output
-    assert "b t1: A table" in done.output and re.search(r"Q +default +20 +\(4, 0\) +\(0, 0\)", done.output)
-    (result,) = json.loads(run("A", "B", "--json", *table).output)
-    assert result["models"] == ["A", "B"] and result["tests"] == 2
-    assert run("A", "B", "--csv", *table).output.startswith("benchmark,table,rule,row,column,n_a,n_b,clusters,a,b,diff")
-
-
-def test_the_command_refuses(project: Path) -> None:
-    def said(*arguments: str) -> str:
-        error = run(*arguments).exception
-        assert isinstance(error, PunchlineError)
-        return str(error)
-
-    assert said("A", "A").startswith("A is one model")
-    assert "no scores of C in results/*/scores/. Valid: A, B" in said("A", "C")
-    assert "no table 't9'" in said("A", "B", "--table", "t9")
-    write_bytes("data/items/b/items.jsonl", b"")  # scores of another selection
-    assert "no scores of A for t1" in said("A", "B")
-    Path("data/items/b/items.jsonl").unlink()
-    assert "no such file" in said("A", "B")

@@ -134,11 +134,13 @@ def serve(study: StudyName, host: Host = "127.0.0.1", port: Port = 8643) -> None
 
     Example: punchline rate serve relevance
     """
+    from punchline.rating.outcome import study_of
     from punchline.rating.pages import application
     from punchline.report.serve import listen
     from punchline.report.serve import serve as listen_on
 
     votes = _votes(study)
+    study_of(votes)  # refuses a study of an older version that is declared no more
     votes.check_writable()
     hint = f"Stop its program, or use --port N with new links: punchline rate new {votes.name} --link all --port N"
     listening = listen(host, port, hint)
