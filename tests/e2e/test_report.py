@@ -267,9 +267,9 @@ def test_view_serves_this_machine_only(reported: Project) -> None:
             "/..%2f..%2fconfig/run.yaml": 404,
             "/pictures/..%2f..%2f..%2fconfig%2frun.yaml": 404,
         }
-        assert {path: httpx.get(viewed + path).status_code for path in statuses} == statuses
-        assert httpx.get(f"{viewed}/index.html", headers={"host": "evil.example"}).status_code == 400
-        assert '"all"' in httpx.get(f"{viewed}/static/mode.js").text
+        assert {path: httpx.get(viewed + path, timeout=60).status_code for path in statuses} == statuses
+        assert httpx.get(f"{viewed}/index.html", headers={"host": "evil.example"}, timeout=60).status_code == 400
+        assert '"all"' in httpx.get(f"{viewed}/static/mode.js", timeout=60).text
         port = viewed.rsplit(":", 1)[1].partition("/")[0]
         output = reported.run("punchline", "view", "--no-browser", "--port", port, fails=True).stderr
         assert f"port {port} of 127.0.0.1 cannot be used" in output
