@@ -88,7 +88,7 @@ def clusters_needed(difference: Mapping[str, Any]) -> int | None:
     return math.ceil(float(difference["clusters"] * (difference["detectable"] / difference["difference"]) ** 2))
 
 
-def texts() -> Any:
+def load_macros() -> Any:
     """Macros that give a comparison as text: `head`, and `notes` on its differences."""
     environment = templates(Path(__file__).parent / "templates")
     environment.filters["clusters_needed"] = clusters_needed

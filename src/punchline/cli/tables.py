@@ -145,11 +145,12 @@ def compare_command(
     compared, refused = compare.compare_models((a, b), named, run)
     if as_json is not None:
         print_rows(compare.differences_frame(compared).to_dict("records"), as_json=as_json, data=compared)
+    macros = compare.load_macros()
     for comparison in compared if as_json is None else ():
-        print(compare.texts().head(comparison))
+        print(macros.head(comparison))
         differences = compare.differences_frame([comparison]).drop(columns=["benchmark", "table", "rule"])
         print_rows(comparison.shared, differences.dropna(axis="columns", how="all").to_dict("records"))
-        print(compare.texts().notes(comparison))
+        print(macros.notes(comparison))
     for why in refused:
         print(f"not compared: {why}", file=sys.stderr)
     raise typer.Exit(1 if refused else 0)
