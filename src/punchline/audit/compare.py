@@ -204,10 +204,11 @@ def _estimates(
             continue
         for column in table.columns:
             given = [row.estimates.get(column) for row in named.values()]
+            if not any(estimate and estimate.n for estimate in given):
+                continue
             one, other = (estimate if estimate and estimate.point() is not None else None for estimate in given)
             if one is None or other is None:
-                if any(estimate and estimate.n for estimate in given):
-                    notes.append(f"{key or 'all'}, {column}: not compared, as it is undefined for one of the two.")
+                notes.append(f"{key or 'all'}, {column}: not compared, as it is undefined for one of the two.")
                 continue
             if one.n != other.n or sorted(one.clusters) != sorted(other.clusters):
                 what = f"denominators depend on the answers ({one.n:,} and {other.n:,})"
