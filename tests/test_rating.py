@@ -178,6 +178,7 @@ def test_an_export_has_all_votes_and_keeps_other_rows(answers: None) -> None:
 def test_yesbuts_aspects_and_humorbenchs_labels(answers: None) -> None:
     votes = made("texts", raters=1)
     fill(votes, lambda index, _: "4")
+    assert {row["alpha"] for row in outcome.agreement(votes)} == {None}  # one rater: nothing to agree on
     outcome.export(votes, Path("out.csv"))
     scores, _ = read_ratings(Path("out.csv").read_bytes(), "out.csv", scale=(1, 5))
     assert list(Counter((one.about["task"], one.about["aspect"]) for one in scores).values()) == [15] * 5

@@ -133,10 +133,10 @@ def audit_overview(path: str, project: Project, expect: str | None = None) -> Au
 
 def _compare_files(report: Audit, lineage: Sequence[File], present: Sequence[File]) -> None:
     """Compare the files that a lineage names with those that the table depends on now."""
-    then, now = ({file.path: (file.role, file.content or file.sha256) for file in of} for of in (lineage, present))
-    differing = [path for path in sorted(now.keys() | then.keys()) if now.get(path) != then.get(path)]
+    then, now = ({file.path: file.content or file.sha256 for file in of} for of in (lineage, present))
+    roles = {file.path: file.role for file in (*present, *lineage)}
+    differing = [path for path in sorted(roles) if now.get(path) != then.get(path)]
     for path in differing:
-        role, _ = then.get(path) or now[path]
         if path not in then:
             what = "the table depends on it, and the lineage does not name it"
         elif not Path(path).is_file():
@@ -144,8 +144,8 @@ def _compare_files(report: Audit, lineage: Sequence[File], present: Sequence[Fil
         elif path not in now:
             what = "the lineage names it, and the table does not depend on it"
         else:
-            what = f"its content has digest {now[path][1][:16]}…, in the lineage {then[path][1][:16]}…"
-        report.differs(role, path, what)
+            what = f"its content has digest {now[path][:16]}…, in the lineage {then[path][:16]}…"
+        report.differs(roles[path], path, what)
     if not differing:
         report.links.append(f"{len(then):,} files have the content that the lineage names")
 

@@ -153,12 +153,13 @@ def draw_up(
         raise PunchlineError(f"no item has {needed}", hint=hint)
     drawn = drawing_order({unit.item_id: all_items[unit.item_id].source for unit in ratable}, seed)
     count = items or len(drawn)
+    counted = set(drawn[:count])
     draw = random.Random(f"study/{seed}")
     practice = [
         replace(draw.choice([unit for unit in ratable if unit.item_id == item_id]), kind="practice")
         for item_id in drawn[count : count + study.practice]
     ]
-    units = tuple(unit for unit in ratable if unit.item_id in drawn[:count])
+    units = tuple(unit for unit in ratable if unit.item_id in counted)
     if raters > (most := len(units) * overlap):
         what = f"{raters:,} raters of {len(units):,} pages with {overlap} raters each"
         hint = f"--raters {most} at most, a larger --overlap, or more --items"

@@ -68,12 +68,15 @@ def agreement(votes: Votes) -> list[dict[str, Any]]:
     for question, group in sorted(grouped(values, itemgetter(0)).items()):
         by_unit = {unit: [value for *_, value in own] for unit, own in grouped(group, itemgetter(1)).items()}
         several = {unit: own for unit, own in by_unit.items() if len(own) > 1}
-        scale = sorted(set(itertools.chain(*several.values())))
-        items = [sheet.units[unit].item_id for unit in several]
-        estimate = Estimate(coincidences([*several.values()], scale), alpha_of(scale, level), items, kind=COEFFICIENT)
-        alpha, low, high = (estimate.point(), *interval(estimate)) if several else (None, None, None)
-        counted = {"question": question, "level": level, "rated by several": len(several)}
-        rows.append(counted | {"alpha": alpha, "lo": low, "hi": high})
+        row: dict[str, Any] = {"question": question, "level": level, "rated by several": len(several)}
+        row |= dict.fromkeys(("alpha", "lo", "hi"))
+        if several:
+            scale = sorted(set(itertools.chain(*several.values())))
+            items = [sheet.units[unit].item_id for unit in several]
+            sums = coincidences([*several.values()], scale)
+            estimate = Estimate(sums, alpha_of(scale, level), items, kind=COEFFICIENT)
+            row |= zip(("alpha", "lo", "hi"), (estimate.point(), *interval(estimate)), strict=True)
+        rows.append(row)
     return rows
 
 

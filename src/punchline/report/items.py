@@ -142,7 +142,7 @@ def columns(rows: list[dict[str, list[str]]]) -> dict[str, list[list[str]]]:
     for name in dict.fromkeys(itertools.chain.from_iterable(rows)):
         values = [row.get(name, []) for row in rows]
         counts = Counter(itertools.chain.from_iterable(values))
-        if max(map(len, counts)) <= FACET and 1 < len(counts) <= FACET and max(counts.values()) > 1:
+        if max(map(len, counts), default=0) <= FACET and 1 < len(counts) <= FACET and max(counts.values()) > 1:
             facets[name] = values
     return facets
 
