@@ -21,9 +21,8 @@ REASONS: dict[str, str] = DATA["reasons"]
 MARKS: dict[str, dict[str, str]] = DATA["not executed"]  # page: how a command begins: a reason, or the test that has it
 LAST: list[str] = DATA["last"]
 
-_FILES = [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md")), ROOT / "CONTRIBUTING.md"]
-_FILES += [*sorted(ROOT.glob("benchmarks/*.md")), ROOT / "data/replay/README.md"]
-PAGES = [path.relative_to(ROOT).as_posix() for path in _FILES]
+_NAMES = ("README.md", "docs/*.md", "CONTRIBUTING.md", "benchmarks/*.md", "data/replay/README.md")
+PAGES = [path.relative_to(ROOT).as_posix() for name in _NAMES for path in sorted(ROOT.glob(name))]
 PROGRAMS = "punchline|snakemake|make|dvc|git|python3?|pip|conda|source|export|ssh\\S*|cosign|vllm|huggingface-cli"
 PROGRAM = rf"(?:\S*/)?(?:{PROGRAMS})\s"
 COMMENT = r"(?:^|\s+)#\s*(.*)"
@@ -50,15 +49,8 @@ class Command:
     @property
     def why_not(self) -> str | None:
         """Why it is not executed; None where it is."""
-        if self.mark is None:
-            return None
-        reason = MARKS[self.page][self.mark]
-        return REASONS.get(reason, f"executed by {reason}")
-
-    @property
-    def claimed_words(self) -> str | None:
-        """What the comment says that the command says."""
-        return self.comment.removeprefix("says: ") if self.comment.startswith("says: ") else None
+        reason = None if self.mark is None else MARKS[self.page][self.mark]
+        return reason and REASONS.get(reason, f"executed by {reason}")
 
     @property
     def claimed_path(self) -> str | None:
@@ -92,27 +84,25 @@ def blocks(page: str) -> Iterator[tuple[str, int, list[str]]]:
         before = token.content if token.type == "inline" else before
 
 
-def commands(page: str) -> list[Command]:
+def commands(page: str) -> Iterator[Command]:
     """Those of a page, in their order; a backslash at a line's end joins the next."""
-    listed = []
     for language, start, lines in blocks(page):
         content = "\n".join(lines)
         if language == "python":
-            listed.append(Command(page, start, content, python=True))
+            yield Command(page, start, content, python=True)
         for result in re.finditer(r"(?:.*\\\n)*.+", content) if language == "sh" else ():
             joined = re.sub(r"\\\n\s*", "", result[0]).strip()
             comment = re.search(COMMENT, joined)
             if text := re.sub(COMMENT, "", joined):
                 line = start + content.count("\n", 0, result.start())
-                listed.append(Command(page, line, text, comment[1] if comment else ""))
-    return listed
-
-
-def mentioned(page: str) -> list[Command]:
-    """Commands in a page's prose, between backquotes: read, for a name that is none, and never executed."""
-    parts = ((part, line) for token, line in tokens(page) for part in token.children or () if part.tag == "code")
-    return [Command(page, line, part.content) for part, line in parts if re.match(PROGRAM, part.content)]
+                yield Command(page, line, text, comment[1] if comment else "")
 
 
 ALL = [command for page in PAGES for command in commands(page)]
-MENTIONED = [command for page in PAGES for command in mentioned(page)]
+MENTIONED = [  # in prose, between backquotes: read, for a name that is none, and never executed
+    Command(page, line, part.content)
+    for page in PAGES
+    for token, line in tokens(page)
+    for part in token.children or ()
+    if part.tag == "code" and re.match(PROGRAM, part.content)
+]

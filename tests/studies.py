@@ -6,11 +6,13 @@ from typing import Any
 from starlette.testclient import TestClient
 from tests.records import response
 
+from punchline.benchmarks.stripcipher.studies import Draft
 from punchline.core.benchmark import load, studies
 from punchline.core.storage import write_table
 from punchline.files import write_bytes, write_records, write_text
 from punchline.paths import Paths
-from punchline.rating.draw import draw_up
+from punchline.rating.drafts import draft_units
+from punchline.rating.draw import declared, draw_up
 from punchline.rating.pages import application
 from punchline.rating.votes import Seats, Sheet, Votes
 from punchline.schema import Gold, ImageRef, Item, Request, Response, State
@@ -57,13 +59,15 @@ def write_run() -> None:
         write_table(f"data/requests/{benchmark}.parquet", requests_of(benchmark), Request)
     for model in MODELS:
         answer(model)
+    answer("silent", None, "missing")
+    answer("broken", None, "failed")
     write_bytes("images/comic.png", b"\x89PNG\r\n\x1a\n")
     for name in ("Snakefile", "config/run.yaml"):
         write_text(name, "")
 
 
 def drawn(name: str, raters: int = 2, **more: Any) -> tuple[Sheet, Seats]:
-    return draw_up(Paths(), name, **{"models": MODELS, "raters": raters, "seed": 1, **more})
+    return draw_up(Paths(), declared(name), **{"models": MODELS, "raters": raters, "seed": 1, **more})
 
 
 def saved(study: tuple[Sheet, Seats], name: str = "") -> Votes:
@@ -74,6 +78,18 @@ def saved(study: tuple[Sheet, Seats], name: str = "") -> Votes:
 def made(name: str = "relevance", raters: int = 2, **more: Any) -> Votes:
     """A study of five items."""
     return saved(drawn(name, raters, **{"items": 5, **more}))
+
+
+def drafted() -> Votes:
+    """A study of a strip's six drafts, which two raters review."""
+    item = Item(benchmark="stripcipher", item_id="s1", source="a", cluster="s1", images=(IMAGE,))
+    pool = [Draft("s1", "comprehension", "distractor", f"Other {n}", "one") for n in range(4)]
+    pool += [Draft("s1", "comprehension", "answer", f"=Ends {model}", model) for model in ("one", "two")]
+    study = studies("stripcipher")["drafts"]
+    about = {name: getattr(study, name) for name in ("title", "intro", "options", "note", "questions")}
+    about |= {"benchmark": "stripcipher", "study": "drafts", "run": "default", "models": (), "seed": 0}
+    sheet = Sheet(**about, units=tuple(draft_units({"s1": item}, pool)))
+    return saved((sheet, {"1": [0], "2": [0]}))
 
 
 def client(votes: Votes, rater: str | None = None) -> TestClient:

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from punchline.audit import sources
 from punchline.audit.rebuild import same
 from punchline.config.selection import Corpus
+from punchline.files import write_text
 
 GOLDS = [{"benchmark": "b", "item_id": f"i{n}", "values": {"a": n}} for n in range(2000)]
 
@@ -34,28 +35,22 @@ def test_each_reason_is_said_once_and_a_record_that_differs_alone_is_named() -> 
 
 # Sources of a corpus that a lineage names, its benchmark, whether the table is of models: the corpus keeps x of b.
 @pytest.mark.parametrize(
-    ("named", "benchmark", "of_models", "equal"),
+    ("named", "benchmark", "models", "equal"),
     [
-        (["x"], "pixelhumor", True, True),
-        (None, "pixelhumor", True, False),  # a table of answers that claims more than was selected
-        (["x", "y"], "pixelhumor", True, False),
-        (None, "other", True, True),  # the corpus says nothing of its sources
-        (None, "pixelhumor", False, True),  # a table of the data itself takes the released files whole
+        (["x"], "pixelhumor", ["m"], True),
+        (None, "pixelhumor", ["m"], False),  # a table of answers that claims more than was selected
+        (["x", "y"], "pixelhumor", ["m"], False),
+        (None, "other", ["m"], True),  # the corpus says nothing of its sources
+        (None, "pixelhumor", [], True),  # a table of the data itself takes the released files whole
     ],
 )
 def test_a_corpus_is_compared_as_far_as_a_table_depends_on_it(
-    named: list[str] | None,
-    benchmark: str,
-    of_models: bool,
-    equal: bool,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    named: Any, benchmark: str, models: list[str], equal: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "config/corpus").mkdir(parents=True)
-    (tmp_path / "config/corpus/c.yaml").write_text("name: c\nraw: data/raw\ndrawn: false\nsources: {pixelhumor: [x]}\n")
-    corpus = Corpus(name="c", raw="data/raw", drawn=False, sources=None if named is None else {"pixelhumor": named})
-    of: Any = SimpleNamespace(selection=SimpleNamespace(corpus=corpus, models=["m"] if of_models else []))
+    write_text("config/corpus/c.yaml", "name: c\nraw: data/raw\ndrawn: false\nsources: {pixelhumor: [x]}\n")
+    corpus = Corpus(name="c", raw="data/raw", drawn=False, sources=named and {"pixelhumor": named})
+    of: Any = SimpleNamespace(selection=SimpleNamespace(corpus=corpus, models=models))
     assert (list(sources.corpus(of, benchmark)) == []) == equal
     of.selection.corpus = replace(corpus, drawn=True)
     assert list(sources.corpus(of, benchmark)) != []

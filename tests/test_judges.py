@@ -9,14 +9,11 @@ import pandas as pd
 import pytest
 from scipy import stats as distributions
 from sklearn.metrics import cohen_kappa_score
-from tests.records import score
 from typer.testing import CliRunner
 
 from punchline import cli
 from punchline.audit.judges import agreement, order, order_rows
-from punchline.schema import Gold, Item
-from punchline.scores import items_frame, scores_frame
-from punchline.tabulate.labels import COLUMNS, PEOPLE, verdicts_in
+from punchline.tabulate.labels import COLUMNS, PEOPLE
 
 
 def agreed(judge: list[bool], people: list[bool]) -> dict[str, Any]:
@@ -98,17 +95,6 @@ def test_nothing_in_common_and_two_models_say_nothing() -> None:
     verdicts = boards({"m1": 0.9, "m2": 0.5})
     assert agreement("one", PEOPLE, verdicts) is None
     assert order(("one", "other"), verdicts, 0) is None and order(("one", "nobody"), verdicts, 0) is None
-
-
-def test_verdicts_come_from_scores() -> None:
-    items = {name: Item(benchmark="b", item_id=name, source="s", cluster="c") for name in "ab"}
-    golds = {name: Gold(benchmark="b", item_id=name, values={}) for name in items}
-
-    right = {"rule": "released", "metrics": {"passed": 1.0}}
-    scores = [score("a", judge="j", parsed=("of a",), **right), score("b", judge="j", parsed=(), **right)]
-    scores += [score("b", **right), score("b", judge="k", rule="released", scored=False)]
-    result = verdicts_in("m", scores_frame(scores, items_frame(items, golds), "released", ["passed"])[0])
-    assert result.to_numpy().tolist() == [["j", "m", "a", "c", 0, "of a", True], ["j", "m", "b", "c", 0, "", True]]
 
 
 def test_a_run_without_a_judge_is_refused(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:

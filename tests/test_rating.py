@@ -10,26 +10,21 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.studies import IMAGE, MODELS, answer, drawn, fill, items_of, made, saved, write_run
+from tests.studies import MODELS, answer, drafted, drawn, fill, made, saved, write_run
 
 from punchline.benchmarks.humorbench.labels import read_labelled
 from punchline.benchmarks.humorbench.studies import label_rows
 from punchline.benchmarks.pixelhumor import people
-from punchline.benchmarks.stripcipher.studies import Draft
 from punchline.benchmarks.study import Vote
 from punchline.core.benchmark import load, names, studies
 from punchline.errors import PunchlineError
 from punchline.files import csv_text, parse_csv, write_bytes, write_text
 from punchline.paths import Paths
 from punchline.rating import drafts, outcome
-from punchline.rating.assignment import assigned, drawing_order, shown_order, with_checks
-from punchline.rating.draw import agreeing, declared, draw_decision
-from punchline.rating.texts import written
+from punchline.rating.assignment import assigned, drawing_order, with_checks
+from punchline.rating.draw import agreeing, draw_decision
 from punchline.rating.votes import Sheet, Votes
-from punchline.schema import Item
 from punchline.tables.ratings import read_ratings
-
-TEXTS = "item_id,source,text\n"
 
 
 @pytest.fixture(autouse=True)
@@ -84,10 +79,9 @@ def test_every_stretch_has_its_check(units: list[int], checks: int) -> None:
     assert [unit for unit in result if unit >= 100] == list(range(100, 100 + checks))
 
 
-def test_pairs_of_raters_and_orders_of_texts_vary() -> None:
+def test_pairs_of_raters_vary() -> None:
     own = assigned(["a"] * 60, 4, 2, 0)
     assert len({frozenset(rater for rater in range(4) if unit in own[rater]) for unit in range(60)}) == 6
-    assert len({tuple(shown_order(3, "1", unit, 0)) for unit in range(60)}) == 6
 
 
 def test_a_study_is_the_same_for_its_seed_and_practises_on_other_comics(answers: None) -> None:
@@ -109,40 +103,26 @@ def test_a_study_is_the_same_for_its_seed_and_practises_on_other_comics(answers:
         ("relevanze", {}, "no study 'relevanze'. Did you mean 'pixelhumor/relevance'"),
         ("pixelhumor", {}, "no study 'pixelhumor'. Did you mean 'pixelhumor/relevance' or "),
         ("relevance", {"overlap": 4}, "4 raters per text of 3 raters. --overlap goes from 1 to --raters, 3"),
-        ("relevance", {"overlap": 0}, "--overlap goes from 1"),
         ("relevance", {"items": 1, "raters": 9, "overlap": 2}, "3 would have none. --raters 6 at most"),
         ("preference", {"models": MODELS[:1]}, "no item has two texts to choose from and a picture"),
         ("relevance", {"models": ["hal-9"]}, "the model has no answers. Did you mean 'hal-9000'"),
-        ("relevance", {"texts": "99,Human,x"}, "t.csv, line 2, record 99"),
-        ("relevance", {"texts": "1,Human,"}, "field text: the cell is empty"),
-        ("relevance", {"texts": "1,,x"}, "field source: the cell is empty"),
-        ("relevance", {"texts": "1,a,x\n1,a,y"}, "line 3, record 1, field source: a second"),
-        ("texts", {"texts": "1,Human,x"}, "unknown task ''"),
-        ("explanations", {"texts": "1,Human,x"}, "t.csv: no texts are rated in this study"),
-        ("stripcipher/people", {"texts": "1,Human,x"}, "t.csv: no texts are rated in this study"),
-        ("stripcipher", {}, "no item is prepared. Run snakemake --cores all prepare --config 'benchmarks=[strip"),
+        (
+            "stripcipher",
+            {},
+            "nothing is prepared yet. Run snakemake --cores all prepare_all --config 'benchmarks=[strip",
+        ),
     ],
 )
 def test_studies_that_cannot_be_drawn(answers: None, study: str, more: dict[str, Any], expected: str) -> None:
-    if "texts" in more:
-        more = {"texts": ("t.csv", f"{TEXTS}{more['texts']}\n".encode())}
     with pytest.raises(PunchlineError) as error:
         drawn(study, **{"raters": 3, **more})
     assert expected in str(error.value)
 
 
-def test_missing_answers_come_with_a_command(answers: None) -> None:
-    for state, hint in (
-        ("missing", "Select models that answer it: snakemake --cores all responses --config 'models=[NAME]'"),
-        ("failed", f"punchline retry asks the {len(items_of('pixelhumor'))} again that failed"),
-    ):
-        answer("silent", None, state)  # type: ignore[arg-type]
-        with pytest.raises(PunchlineError) as error:
-            drawn("relevance", models=["silent"])
-        assert "no answer to Q6 of silent (8 were asked for)" in str(error.value) and hint in str(error.value)
-    for path, what in {"requests/pixelhumor.parquet": "nothing was", "items/pixelhumor/items.jsonl": "no item"}.items():
+def test_what_is_not_prepared_comes_with_a_command(answers: None) -> None:
+    for path in ("requests/pixelhumor.parquet", "items/pixelhumor/items.jsonl"):
         Path("data", path).unlink()
-        with pytest.raises(PunchlineError, match=rf"{path}: {what}.*responses --config 'benchmarks=\[pixelhumor\]'"):
+        with pytest.raises(PunchlineError, match=rf"{path}: nothing is prepared yet.*respond_all --config '.*pixelhum"):
             drawn("relevance")
 
 
@@ -167,23 +147,6 @@ def test_every_declaration_names_existing_tables_and_tasks() -> None:
             assert set(study.tasks.values()) == set(study.questions)
 
 
-def test_released_explanations_are_read(answers: None, capsys: pytest.CaptureFixture[str]) -> None:
-    """PixelHumor's file: one comic is unknown, one has a second text."""
-    content = b'comic_id,explanation\r\n2,=A pun\r\ngarfied_1,Lost\r\n5,"Two\nlines"\r\n2,Of another comic\r\n'
-    sheet, _ = drawn("preference", texts=("released.csv", content))
-    own = {u.item_id: t.text for u in sheet.units if u.kind == "counts" for t in u.texts if t.source == "Human"}
-    assert own == {"2": "=A pun", "5": "Two\nlines"}
-    assert "released.csv: 2 of 4 explanations are of comics of this run" in capsys.readouterr().err
-
-
-@pytest.mark.real
-def test_pixelhumors_own_explanations(mirror: Path) -> None:
-    content = (mirror / "pixelhumor/human_explanation.csv").read_bytes()
-    ids = {row["comic_id"] for row in rows_of(mirror / "pixelhumor/objective_label.csv")}
-    items = {i: Item(benchmark="pixelhumor", item_id=i, source="s", cluster=i) for i in ids}
-    assert len(written(content, "human_explanation.csv", declared("preference")[2], items)) == 66
-
-
 def test_an_export_has_all_votes_and_keeps_other_rows(answers: None) -> None:
     votes = made(overlap=2)
     with pytest.raises(PunchlineError, match="nothing to export yet"):
@@ -203,45 +166,19 @@ def test_an_export_has_all_votes_and_keeps_other_rows(answers: None) -> None:
     assert {row["sheet"] for row in rows_of("out.csv")} == {"", votes.version}
     done = [{name: row[name] for name in ("rated", "of", "checks", "passed")} for row in outcome.progress(votes)]
     assert done == [{"rated": 15, "of": 15, "checks": 1, "passed": 1}] * 2
+    with pytest.raises(PunchlineError, match="points on a scale: there is nothing to decide"):
+        draw_decision(votes)
     (row,) = outcome.agreement(votes)
     assert row["rated by several"] == 15 and row["lo"] <= row["alpha"] <= row["hi"]
     answer("hal-9000", "Now it is another answer")
-    with pytest.raises(PunchlineError, match=r"other answers were rated than run default has now: 5, .* hal-9000"):
+    with pytest.raises(PunchlineError, match="another answer of hal-9000 was rated than run default has now"):
         outcome.export(votes, Path("out.csv"))
-
-
-def test_written_explanations_are_rated_by_others(answers: None) -> None:
-    """Table 7's source Human: written, exported, and rated on the same comics."""
-    votes = made("explanations", items=4)
-    counts = counting(votes.sheet)
-    assert not votes.sheet.models and not any(unit.kind == "check" for unit in votes.sheet.units)
-    assert sorted(i for rater in votes.raters() for i in votes.seats(rater) if i in counts) == counts
-    fill(votes, lambda index, _: f"=1+1 & <script>\nIt stands on its head {index}")
-    out = outcome.target(votes)
-    assert out == Path("config/pixelhumor/explanations.csv")
-    assert outcome.export(votes, out) == (4, 0) == outcome.export(votes, out)
-    rows = rows_of(out)
-    assert {row["source"] for row in rows} == {"Human"} and all(row["text"].startswith("'=1+1 &") for row in rows)
-    assert outcome.agreement(votes) == []
-
-    votes = saved(drawn("preference", texts=(str(out), out.read_bytes())))
-    rated = [votes.sheet.units[place] for place in counting(votes.sheet)]
-    assert {unit.item_id for unit in rated} == {row["item_id"] for row in rows}
-    assert all([text.source for text in unit.texts] == ["Human", *sorted(MODELS)] for unit in rated)
-    assert rated[0].texts[0].text.startswith("=1+1 & <script>\nIt stands")
-    fill(votes, lambda index, rater: {"1": "0", "2": "3"}[rater])
-    outcome.export(votes, Path("out.csv"))
-    _, choices = read_ratings(Path("out.csv").read_bytes(), "out.csv")
-    assert {(one.rater, one.source) for one in choices} == {("1", "Human"), ("2", "wintermute")}
-
-    votes = saved(drawn("explanations", items=3, overlap=2), "several")
-    fill(votes, lambda index, _: f"It is funny {index}")
-    assert Counter(vote.source for vote in outcome.cast(votes)) == {"Human-1": 3, "Human-2": 3}
 
 
 def test_yesbuts_aspects_and_humorbenchs_labels(answers: None) -> None:
     votes = made("texts", raters=1)
     fill(votes, lambda index, _: "4")
+    assert {row["alpha"] for row in outcome.agreement(votes)} == {None}  # one rater: nothing to agree on
     outcome.export(votes, Path("out.csv"))
     scores, _ = read_ratings(Path("out.csv").read_bytes(), "out.csv", scale=(1, 5))
     assert list(Counter((one.about["task"], one.about["aspect"]) for one in scores).values()) == [15] * 5
@@ -253,12 +190,9 @@ def test_yesbuts_aspects_and_humorbenchs_labels(answers: None) -> None:
     labelled = read_labelled(Path("labels.csv").read_bytes(), "labels.csv", annotations.encode())
     assert {one.explainer for one in labelled} == set(MODELS)
     assert outcome.agreement(votes)[0]["alpha"] == 1
-
-
-def test_even_raters_give_no_label() -> None:
     one = Vote("1", "m", "", "", "PASS", "text", "ann", "2026-01-01T00:00:00Z", "", "s")
     bob, eve = one._replace(rater="bob", value="FAIL"), one._replace(rater="eve")
-    assert label_rows([one, bob]) == []
+    assert label_rows([one, bob]) == []  # even raters give no label
     (row,) = label_rows([one, bob, eve])
     assert (row["label"], row["rater"]) == ("PASS", "ann bob eve")
 
@@ -272,10 +206,9 @@ def test_one_more_rater_decides_even_votes(answers: None) -> None:
     fill(votes, lambda index, _: "1" if index in counts[:3] else "0", "2")
     outcome.export(votes, Path("out.csv"))
     decision = saved(draw_decision(votes), "decide")
-    assert decision.raters() == ["3"]
     kinds = [decision.sheet.units[unit].kind for unit in decision.seats("3")]
     assert kinds[:2] == ["practice", "practice"] and sorted(kinds[2:]) == ["check", "counts", "counts", "counts"]
-    assert (decision.sheet.study, decision.sheet.models) == ("preference", MODELS)
+    assert (decision.raters(), decision.sheet.study, decision.sheet.models) == (["3"], "preference", MODELS)
     for place, index in zip(counting(decision.sheet), counts[:3], strict=True):  # "from the chosen explanations"
         assert decision.sheet.units[place].texts == votes.sheet.units[index].texts[:2]
     fill(decision, lambda index, _: "1")
@@ -289,20 +222,14 @@ def test_one_more_rater_decides_even_votes(answers: None) -> None:
 EVEN = [
     ("preference", lambda _, rater: str(int(rater) - 1), [3] * 5),
     ("elements", lambda index, rater: "PASS" if index < 6 and rater == "1" else "FAIL", []),
-    ("relevance", lambda _, rater: {"1": "1", "2": "7", "3": "4"}[rater], "points on a scale: there is nothing"),
-    ("explanations", lambda _, rater: f"text {rater}", "texts: there is nothing to decide"),
 ]
 
 
 @pytest.mark.parametrize(("study", "value", "expected"), EVEN)
-def test_three_raters_may_be_even_too(answers: None, study: str, value: Any, expected: list[int] | str) -> None:
+def test_three_raters_may_be_even_too(answers: None, study: str, value: Any, expected: list[int]) -> None:
     votes = made(study, raters=3, overlap=3)
     fill(votes, value)
-    if isinstance(expected, list):
-        assert [len(unit.texts) for unit in outcome.even(votes)] == expected
-    else:
-        with pytest.raises(PunchlineError, match=expected):
-            draw_decision(votes)
+    assert [len(unit.texts) for unit in outcome.even(votes)] == expected
 
 
 # StripCipher's drafts
@@ -321,20 +248,7 @@ def review(uses: list[str], words: str = "=Ends", category: str = "") -> dict[st
 
 def reviewed(*reviews: dict[str, str]) -> Votes:
     """A study of a strip's six drafts, with a review by each rater."""
-    item = Item(benchmark="stripcipher", item_id="s1", source="a", cluster="s1", images=(IMAGE,))
-    pool = [Draft("s1", "comprehension", "distractor", f"Other {n}", "one") for n in range(4)]
-    pool += [Draft("s1", "comprehension", "answer", f"=Ends {model}", model) for model in ("one", "two")]
-    (unit,) = drafts.draft_units({"s1": item}, pool)
-    assert [shown.kind for shown in unit.texts] == ["answer"] * 2 + ["distractor"] * 4
-    about: dict[str, Any] = {
-        "benchmark": "stripcipher",
-        "study": "drafts",
-        "run": "default",
-        "seed": 0,
-        "questions": {},
-    }
-    sheet = Sheet(**about, models=(), title="", intro=(), options=(), note="", units=(unit,))
-    votes = saved((sheet, {"1": [0], "2": [0]}))
+    votes = drafted()
     for rater, answers in enumerate(reviews, start=1):
         votes.vote(str(rater), 0, answers, "")
     STRIPS.write_text(f"[{STRIP}]")

@@ -7,9 +7,7 @@ import socket
 import subprocess
 import sys
 import threading
-from collections import Counter
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -19,16 +17,14 @@ import msgspec
 import pytest
 from starlette.testclient import TestClient
 from tests.ran import full_disk
-from tests.studies import HOST, HOSTILE, IMAGE, MODELS, client, drawn, fill, made, saved, write_run
+from tests.studies import HOST, HOSTILE, MODELS, client, drafted, fill, made, write_run
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
-from punchline.benchmarks.stripcipher.studies import Draft
 from punchline.benchmarks.study import rating_rows
 from punchline.errors import PunchlineError
-from punchline.rating import drafts, draw, outcome
+from punchline.rating import outcome
 from punchline.rating.pages import MOST, application
 from punchline.rating.votes import Votes
-from punchline.schema import Item
 
 
 @pytest.fixture(autouse=True)
@@ -47,38 +43,26 @@ def answer_all(votes: Votes, rater: str, value: str, http: TestClient) -> None:
 
 
 @pytest.mark.parametrize("name", ["relevance", "preference", "texts", "elements"])
-def test_no_reply_names_a_model(name: str) -> None:
+def test_no_reply_names_a_model_and_the_order_of_texts_varies(name: str) -> None:
     votes = made(name)
+    orders = set()
     for rater in ("1", "2"):
         http = client(votes, rater)
         replies = [http.get("/")]
-        for place in range(1, len(votes.seats(rater)) + 1):
-            replies += [
-                http.get(f"/items/{place}"),
-                http.get(f"/pictures/{place}"),
-                http.post(f"/items/{place}", data={}),
-            ]
+        for place, index in enumerate(votes.seats(rater), 1):
+            page = http.get(f"/items/{place}")
+            replies += [page, http.get(f"/pictures/{place}"), http.post(f"/items/{place}", data={})]
+            if votes.sheet.units[index].kind == "counts":
+                orders.add(tuple(re.findall(r"voice (\d)", page.text)))
+                assert page.text == http.get(f"/items/{place}").text
         answer_all(votes, rater, votes.sheet.options[0][0] if votes.sheet.options else "0", http)
-        replies.append(http.get("/"))
-        assert any("voice 0" in reply.text for reply in replies)
-        for reply in replies:
+        for reply in [*replies, http.get("/")]:
             everything = f"{reply.url}{dict(reply.headers)}{reply.text}".lower()
             assert not any(word in everything for model in MODELS for word in (model, "think", "images/"))
             assert "<script>alert" not in reply.text and "\x1b" not in reply.text
             policy = reply.headers["content-security-policy"]
             assert "default-src 'none'" in policy and "unsafe" not in policy
-
-
-def test_the_order_of_texts_varies_and_stays() -> None:
-    votes = made("preference", items=8, seed=3)
-    http = client(votes, "1")
-    first = Counter()
-    for place, index in enumerate(votes.seats("1"), 1):
-        if votes.sheet.units[index].kind == "counts":
-            pages = [re.findall(r"voice (\d)", http.get(f"/items/{place}").text) for _ in range(2)]
-            assert pages[0] == pages[1]
-            first[pages[0][0]] += 1
-    assert len(first) > 1
+    assert len(orders) > 1
 
 
 def test_without_a_link_nothing_is_sent_or_taken() -> None:
@@ -169,46 +153,13 @@ def test_fewer_than_two_pointers_need_reasons() -> None:
         made("preference", pointers=True)
 
 
-def test_a_rater_sees_only_own_votes_and_two_rate_at_once() -> None:
-    votes = made(overlap=2)
-    both = {rater: client(votes, rater) for rater in ("1", "2")}
-    scores = {"1": "2", "2": "7"}
-    with ThreadPoolExecutor() as threads:
-        votings = [threads.submit(answer_all, votes, rater, scores[rater], http) for rater, http in both.items()]
-    assert not any(voting.exception() for voting in votings)
-    assert len(votes.given()) == sum(len(votes.seats(rater)) for rater in both)
-    for rater, http in both.items():
-        for place, index in enumerate(votes.seats(rater), 1):
-            if votes.sheet.units[index].kind != "check":
-                checked = re.findall(r'value="(\d)"[^>]*checked', http.get(f"/items/{place}").text)
-                assert checked == [scores[rater]]
-        assert "Thank you" in http.get("/").text
-
-
 def test_a_harmful_comic_is_blurred_until_asked_for() -> None:
     votes = made("relevance", raters=1, items=8)
     http = client(votes, "1")
-    blurred = {
-        votes.sheet.units[unit].item_id
-        for place, unit in enumerate(votes.seats("1"), 1)
-        if '<figure class="blurred">' in http.get(f"/items/{place}").text
-    }
-    assert blurred == {"0"}
-    sheet = msgspec.json.encode(votes.sheet)
-    assert b'"blurred":true' in sheet and b'"blurred":false' not in sheet
-
-
-def test_texts_are_written_on_pages() -> None:
-    votes = made("explanations", items=4)
-    http = client(votes, "1")
-    page = http.get("/items/1").text
-    assert "<textarea" in page and "<blockquote" not in page and 'type="radio"' not in page
-    refused = http.post("/items/1", data={"answer-": " \r\n "})
-    assert refused.status_code == 422 and "a question has no answer" in refused.text and not votes.given()
-    answer_all(votes, "1", f"=1+1 & {HOSTILE}\r\nIt stands", http)
-    page = http.get("/items/3").text
-    assert "&lt;script&gt;" in page and "<script>alert" not in page
-    assert {one.answers[""] for one in votes.given().values()} == {f"=1+1 & {HOSTILE}\nIt stands"}
+    for place, unit in enumerate(votes.seats("1"), 1):
+        blurred = '<figure class="blurred">' in http.get(f"/items/{place}").text
+        assert blurred is (votes.sheet.units[unit].item_id == "0")
+    assert b'"blurred":false' not in msgspec.json.encode(votes.sheet)  # it is not in the digest of older sheets
 
 
 def test_a_decider_of_an_older_version_chooses_among_the_leading_texts() -> None:
@@ -223,14 +174,8 @@ def test_a_decider_of_an_older_version_chooses_among_the_leading_texts() -> None
         assert http.post(f"/items/{place}", data={"answer-best": "1"}).status_code == (200 if index else 422)
 
 
-def test_drafts_are_reviewed_next_to_their_strip(monkeypatch: pytest.MonkeyPatch) -> None:
-    item = Item(benchmark="stripcipher", item_id="s1", source="a", cluster="s1", images=(IMAGE,))
-    pool = [Draft("s1", "comprehension", "answer", f"=Ends {model}", model) for model in ("one", "two")]
-    pool += [Draft("s1", "comprehension", "distractor", f"Other {n}", "one") for n in range(4)]
-    monkeypatch.setattr(draw, "prepared_items", lambda *_: {"s1": item})
-    monkeypatch.setattr(drafts, "units", lambda items, *_: drafts.draft_units(items, pool))
-    votes = saved(drawn("stripcipher", raters=2, items=5))
-    assert {rater: len(votes.seats(rater)) for rater in votes.raters()} == {"1": 1, "2": 1}
+def test_drafts_are_reviewed_next_to_their_strip() -> None:
+    votes = drafted()
     http = client(votes, "1")
     page = http.get("/items/1").text
     assert page.count("<textarea") == 6 and 'src="/pictures/1"' in page and page.count('name="answer-category"') == 6

@@ -3,6 +3,7 @@
 import math
 import statistics
 from pathlib import Path
+from typing import Any
 
 import krippendorff
 import numpy as np
@@ -11,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.records import refused
 
-from punchline.benchmarks import pixelhumor
+from punchline.benchmarks import pixelhumor, yesbut
 from punchline.errors import PunchlineError
 from punchline.files import parse_csv
 from punchline.rating.draw import declared
@@ -77,17 +78,15 @@ def test_preferences_and_one_rater() -> None:
 
 
 def test_yesbuts_figure_3() -> None:
-    from punchline.benchmarks.yesbut import tables as yesbut_tables
-
-    content = "item_id,source,rater,task,aspect,score\n" + "".join(
-        f"00001.jpg,m,{rater},description,{aspect},{score}\n"
-        for rater, aspect, score in (("a", "correctness", 4), ("b", "correctness", 2), ("a", "faithfulness", 5))
-    )
+    votes = (("a", "correctness", 4), ("b", "correctness", 2), ("a", "faithfulness", 5))
+    lines = (f"00001.jpg,m,{rater},description,{aspect},{score}\n" for rater, aspect, score in votes)
+    content = "item_id,source,rater,task,aspect,score\n" + "".join(lines)
     files = {"Yesbut_data.json": b'[{"image_file": "00001.jpg"}]', "ratings.csv": content.encode()}
-    data = yesbut_tables.TABLES["figure3"].data
-    assert data is not None
-    means = {row.keys["aspect"]: row.estimates["mean"].point() for row in data(files)}
-    assert means == {"correctness": 3, "faithfulness": 5}
+    data: Any = yesbut.TABLES["figure3"].data
+    assert {row.keys["aspect"]: row.estimates["mean"].point() for row in data(files)} == {
+        "correctness": 3,
+        "faithfulness": 5,
+    }
     with pytest.raises(PunchlineError, match="from 1 to 5"):
         list(data(files | {"ratings.csv": content.replace(",5", ",6").encode()}))
 
@@ -138,17 +137,15 @@ def test_a_sheet_is_blind_and_its_key_opens_it(tmp_path: Path, study: str, task:
     output = {(item_id, task, source): text for item_id in ITEMS for source, text in TEXTS.items()}
     _, _, declaration = declared(study)
     sheet, key = blinded(declaration, output, ITEMS, 0)
-    assert (sheet, key) == blinded(declaration, dict(reversed(output.items())), ITEMS, 0)
     assert sheet != blinded(declaration, output, ITEMS, 1)[0] and "GPT-4o" not in sheet
     rows = [cells for _, cells in parse_csv(sheet.encode(), (), file="sheet.csv")]
-    assert len(rows) == 10 * questions
     assert not any(row["explanation"].startswith(("=", "+", "-", "@")) for row in rows)
     filled, keyed = tmp_path / "r1.csv", tmp_path / "key.csv"
     filled.write_text(sheet.replace(",\n", ",4\n"))
     keyed.write_text(key)
     result = unblinded(filled, keyed)
     assert {(one.item_id, one.about.get("task", ""), one.source) for one in result} == set(output)
-    assert all((one.score, one.rater) == (4, "r1") for one in result)
+    assert {(one.score, one.rater) for one in result} == {(4, "r1")}
     assert len(read_ratings(as_csv(result).encode(), "r.csv")[0]) == 10 * questions
     filled.write_text(sheet)
     assert unblinded(filled, keyed) == []
@@ -170,12 +167,8 @@ def test_sheets_with_keys_of_version_0_1(tmp_path: Path) -> None:
             unblinded(sheet, key)
 
 
-def test_a_sheet_is_for_points() -> None:
-    for study in ("preference", "explanations", "elements"):
-        with pytest.raises(PunchlineError, match="for studies in which raters give points"):
-            blinded(declared(study)[2], {}, {}, 0)
-
-
 def test_a_ratings_digest_names_all_of_it() -> None:
     one = Rating("x", "m", "r", 3.0, {"task": "a"})
     assert len({rating_tables.digest(r) for r in (one, one._replace(score=4.0), one._replace(about={}))}) == 3
+    with pytest.raises(PunchlineError, match="for studies in which raters give points"):
+        blinded(declared("elements")[2], {}, {}, 0)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from punchline.files import write_records
+from punchline.files import write_records, write_text
 from punchline.paths import Paths
 from punchline.report import figures
 from punchline.report.pictures import OWN, Right, held, items_with_rights, rights
@@ -26,12 +26,16 @@ def chosen(*, drawn: bool) -> Any:
     return SimpleNamespace(selection=SimpleNamespace(corpus=SimpleNamespace(drawn=drawn)), paths=Paths())
 
 
+def pinned(benchmark: str, *lines: str) -> None:
+    write_text(
+        f"data/manifests/{benchmark}/images_pinned.csv", "\n".join(["comic_id,page_url,licence,credit", *lines, ""])
+    )
+
+
 @pytest.mark.parametrize("licence", LICENCES)
 def test_a_licence_decides(licence: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    manifest = tmp_path / "data/manifests/yesbut/images_pinned.csv"
-    manifest.parent.mkdir(parents=True)
-    manifest.write_text(f"comic_id,page_url,licence,credit\nc,https://a.example/c,{licence},by C\n")
+    pinned("yesbut", f"c,https://a.example/c,{licence},by C")
     known = rights(chosen(drawn=False), "yesbut")
     assert known["c"] == Right(LICENCES[licence], licence, "by C", "https://a.example/c")
     item = Item(benchmark="yesbut", item_id="o", source="s", cluster="o", fields={"page_url": "https://a.example/o"})
@@ -42,18 +46,13 @@ def test_a_licence_decides(licence: str, tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_nothing_is_held_that_may_not_be_passed_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    manifest = tmp_path / "data/manifests/pixelhumor/images_pinned.csv"
-    manifest.parent.mkdir(parents=True)
-    manifest.write_text("comic_id,page_url,licence,credit\nopen_1,,CC BY-NC 2.5,O\nshut_1,,none stated,S\n")
-    images = {
-        name: ImageRef(path=f"{name}.png", sha256=name, width=1, height=1) for name in ("open_1", "shut_1", "new_1")
-    }
-    items = [Item(benchmark="pixelhumor", item_id=n, source="s", cluster=n, images=(i,)) for n, i in images.items()]
+    pinned("pixelhumor", "open_1,,CC BY-NC 2.5,O", "shut_1,,none stated,S")
+    images = [ImageRef(path="p.png", sha256=name, width=1, height=1) for name in ("open_1", "shut_1", "new_1")]
+    about: dict[str, Any] = {"benchmark": "pixelhumor", "source": "s", "cluster": "c"}
+    items = [Item(item_id=image.sha256, images=(image,), **about) for image in images]
     write_records("data/items/pixelhumor/items.jsonl", items)
-    expected = {"own": [], "open": ["open_1"], "all": ["open_1", "shut_1", "new_1"]}
-    assert {
-        mode: [image.sha256 for image in held(chosen(drawn=False), "pixelhumor", mode)] for mode in MODES
-    } == expected
+    of_mode = {mode: [image.sha256 for image in held(chosen(drawn=False), "pixelhumor", mode)] for mode in MODES}
+    assert of_mode == {"own": [], "open": ["open_1"], "all": ["open_1", "shut_1", "new_1"]}
     assert len(list(held(chosen(drawn=True), "pixelhumor", "own"))) == 3
 
 
@@ -95,15 +94,10 @@ def test_charts_hold_no_script_and_no_address_of_elsewhere() -> None:
     assert drawn.replace('xmlns="http://www.w3.org/2000/svg"', "").count("http") == 0
 
 
-def test_lower_errors_stand_higher_and_kinds_apart() -> None:
+def test_lower_errors_stand_higher_kinds_apart_and_no_value_is_said() -> None:
     rows = [("bad", "measured", "0.9"), ("good", "measured", "0.1"), ("guess", "baseline", "0.0")]
-    result = figures.forest(sheet(*({"model": m, "kind": k, "wer": v} for m, k, v in rows)))
-    text = json.dumps(result)
+    text = json.dumps(figures.forest(sheet(*({"model": m, "kind": k, "wer": v} for m, k, v in rows))))
     assert text.index("good") < text.index("bad") < text.index("guess")
-    assert figures.forest(sheet({"model": "a", "kind": "measured", "wer": ""})) == {}
-    assert figures.svg({}) == ""
-
-
-def test_a_table_without_a_value_is_drawn_as_that() -> None:
+    assert figures.forest(sheet({"model": "a", "kind": "measured", "wer": ""})) == {} and figures.svg({}) == ""
     result = figures.svg(figures.on_paper(figures.nothing("results/<b>.csv")))
     assert "results/&lt;b&gt;.csv has no value to draw" in result and "currentColor" not in result

@@ -23,7 +23,7 @@ from punchline.errors import PunchlineError
 from punchline.files import parse_csv, write_records, write_text
 from punchline.paths import Paths
 from punchline.rating import outcome
-from punchline.rating.draw import draw_up
+from punchline.rating.draw import declared, draw_up
 from punchline.rating.votes import Votes
 from punchline.schema import ImageRef, Item, ModelCard, Score, sha256
 from punchline.tables.render import read_published
@@ -351,7 +351,9 @@ def test_people_answer_questions_and_are_a_row_of_table4(tmp_path: Path, monkeyp
     files = corpus(*(record(f"s_{n}", texts=REVIEWED["texts"]) for n in range(6)))
     write_records("data/items/stripcipher/items.jsonl", items(files))
     write_text("x", "the picture")
-    votes = Votes.make("people.sqlite", *draw_up(Paths(), "stripcipher/people", (), raters=1, seed=0, items=4))
+    votes = Votes.make(
+        "people.sqlite", *draw_up(Paths(), declared("stripcipher/people"), (), raters=1, seed=0, items=4)
+    )
     golds = read_golds(stripcipher, files)
     for unit in votes.seats("1"):
         page = votes.sheet.units[unit]

@@ -11,7 +11,7 @@ from benchmarks.torture.ground import Ground, Row, differences, fair, lacking, u
 FULL = 200
 PUNCHLINE = ("python", "-m", "punchline.cli")
 LOOKS = """audit {table}|print {table}|ranks {table}|tables|runs|models
-benchmarks|judges|diff default default|compare first second|compare first second --json|show borderless_1
+benchmarks|judges|compare first second|compare first second --json|show borderless_1
 retry --images {config}|plan {config}|retry|restore --no-pull
 export hf -o hf|export inspect -o inspect
 audit results/cost.csv|init new"""

@@ -45,19 +45,23 @@ RATED = "rate import relevance no.csv --key k.csv"
         ("print table8.csv", "results", "Sequence recognition"),
         ("audit table8", "src", "verdict  equal"),
         ("compare random reading-order --table table8", "", "pixelhumor table8.* panel_acc"),
-        ("compare random reading-order", "", "pixelhumor table8"),
+        ("compare random reading-order", "", r"pixelhumor table8.*Q7 +default +6 +\(0, 0\)"),
+        ("compare random reading-order --csv", "", "^benchmark,table,rule,row,column,n_a,n_b,clusters,a,b,difference,"),
+        ("compare random random", "", "error: random is one model; name two"),
+        ("compare random nobody", "", r"error: no scores of nobody in results/\*/scores/. .*Valid: "),
+        ("compare random reading-order --table t9", "", "error: no table 't9'"),
         ("ranks table8 --csv", "", "^column,row,model,n,value,low,high,rank,first,last\npanel_acc,"),
         ("benchmarks --csv", "", '^benchmark,conditions,"judges, scorers",tasks,tables\n'),
         ("tables --json", "", r'^\[\n.*"table": "table8",\n  "target": "results/table8.csv"'),
         ("runs --csv", "", "^run,selection,tables,root of the first,made .UTC.\ndefault,"),
         ("models --runnable --json", "", '"model": "random",\n  "engine": "baselines"'),
         (f"retry --images {SMALL}", "", "nothing to retry: no image of this selection is missing"),
-        (RATED, "docs", "docs/no.csv: no such file"),
+        (RATED, "docs", "error: docs/no.csv: no such file"),
         (RATED, "", "error: no.csv: no such file"),
     ],
 )
 def test_commands(small_run: Project, command: str, within: str, expected: str) -> None:
-    out, err = punchline(small_run, *command.split(), within=within, status=2 if command == RATED else 0)
+    out, err = punchline(small_run, *command.split(), within=within, status=2 if expected.startswith("error") else 0)
     assert re.search(expected, out + err, re.DOTALL)
     if "--json" in command:
         json.loads(out)

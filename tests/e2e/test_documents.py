@@ -21,7 +21,7 @@ def test_readme_fits_on_a_page() -> None:
 
 
 def execute(page: str, project: Project) -> str:
-    """A page's commands: each ends well, says what its comment says it says, and makes the file that it begins with."""
+    """A page's commands: each ends well and makes the file that its comment begins with."""
     environment, everything = project.environment | {"EDITOR": EDITOR, "COLUMNS": "80"}, ""
     for command in EXECUTED[page]:
         done = project.ran("python" if command.python else "bash", "-c", command.text, env=environment)
@@ -29,7 +29,6 @@ def execute(page: str, project: Project) -> str:
         everything += output
         assert done.returncode == 0, f"{command}: status {done.returncode}\n{output}"
         assert "Traceback" not in output, f"{command}\n{output}"
-        assert (command.claimed_words or "") in output, f"{command}: says no {command.claimed_words!r}\n{output}"
         path = command.claimed_path
         assert path is None or (project.path / path).exists(), f"{command}: no {path}\n{output}"
     return everything

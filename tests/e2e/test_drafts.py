@@ -36,7 +36,7 @@ def test_drafts_are_reviewed_and_decided(
 ) -> None:
     project = add_served(Project.copy(tmp_path / "p"))
     server.script(key=KEY)
-    assert "no item is prepared" in project.punchline(*DRAW, fails=True)
+    assert "nothing is prepared yet" in project.punchline(*DRAW, fails=True)
     project.snakemake("prepare_all", config=CONFIG)
     assert "for stripcipher only" in project.punchline("rate", "new", "drafts", "--raters", "2", fails=True)
     assert "pages to review" in project.punchline(*DRAW)

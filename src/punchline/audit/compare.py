@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,14 +19,14 @@ import pandas as pd
 
 from punchline.artifacts.lineage import kind_of
 from punchline.artifacts.project import Project
-from punchline.audit.versions import differences, not_current
+from punchline.audit.versions import SCORE, check_scored, check_scores, differences
 from punchline.config.cards import read_card, stems
 from punchline.config.runs import selection_of
 from punchline.core import benchmark as benchmarks
 from punchline.core.benchmark import Benchmark
 from punchline.core.benchmark import names as benchmark_names
-from punchline.core.storage import values_in
-from punchline.errors import PunchlineError, nearest
+from punchline.core.pages import templates
+from punchline.errors import PunchlineError
 from punchline.files import Keyed
 from punchline.paths import DEFAULT_RUN
 from punchline.prepare import paths_of_table, read_files
@@ -38,8 +39,8 @@ from punchline.tables.run import rows_of
 
 FEW = 20  # clusters; with fewer a note warns
 EFFECT = "d_z (difference / standard deviation of the clusters' differences)"
-SCORE = "Make it first: snakemake --cores all, with both among models="
 ANSWER = ["task", "condition", "sample", "item_id"]
+ALIKE_HINT = "Make both models' scores in one run: the same judge=, scorers= and data"
 ALIKE = {"judge": "by another judge", "signature": "in another way", "gold_digest": "against other gold"}
 
 
@@ -74,12 +75,9 @@ DIFFERENCES = (
 
 def differences_frame(comparisons: Iterable[Comparison]) -> pd.DataFrame:
     """A row per difference, with the columns DIFFERENCES."""
-    rows = [
-        {**vars(made), **one, "n_a": one["n"][0], "n_b": one["n"][1]}
-        for made in comparisons
-        for one in made.differences
-    ]
-    frame = pd.DataFrame(rows).rename(columns={"low": "difference_lo", "high": "difference_hi"})
+    frame = pd.DataFrame([{**vars(made), **one} for made in comparisons for one in made.differences])
+    frame[["n_a", "n_b"]] = frame["n"].tolist()
+    frame = frame.rename(columns={"low": "difference_lo", "high": "difference_hi"})
     return frame.reindex(columns=DIFFERENCES)
 
 
@@ -88,6 +86,13 @@ def clusters_needed(difference: Mapping[str, Any]) -> int | None:
     if not difference["difference"] or not difference["detectable"] or difference["low"] > 0 or difference["high"] < 0:
         return None
     return math.ceil(float(difference["clusters"] * (difference["detectable"] / difference["difference"]) ** 2))
+
+
+def load_macros() -> Any:
+    """Macros that give a comparison as text: `head`, and `notes` on its differences."""
+    environment = templates(Path(__file__).parent / "templates")
+    environment.filters["clusters_needed"] = clusters_needed
+    return environment.get_template("compare.txt").module
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -99,8 +104,9 @@ def compare(benchmark: str, table: Table, models: Sequence[Model], across: Acros
 
     Raises PunchlineError when they share nothing, were scored in different ways, or the table has no row of one model.
     """
+    refused = partial(PunchlineError, file=table.file)
     if not table.of_models:
-        raise PunchlineError(f"{table.name} is made of the released data, of no model's answers", file=table.file)
+        raise refused(f"{table.name} is made of the released data, of no model's answers")
     a, b = models
     frames = [_answers(model, table) for model in models]
     scored = [frame[frame["scored"]] for frame in frames]
@@ -115,28 +121,24 @@ def compare(benchmark: str, table: Table, models: Sequence[Model], across: Acros
     compared = [replace(model, scores=frame) for model, frame in zip(models, restricted, strict=True)]
     estimates, more = _estimates(table, compared, across)
     if not estimates:
-        what = f"{table.name} has no column that is defined for both models"
-        raise PunchlineError(what, file=table.file, hint="Choose another: --table")
+        raise refused(f"{table.name} has no column that is defined for both models", hint="Choose another: --table")
     results = [
         {"row": row, "column": column, "n": (one.n, other.n), **asdict(paired_difference(one, other, seed))}
         for row, column, one, other in estimates
     ]
-    tested = [one for one in results if one["p"] is not None]
-    adjusted = iter(holm([one["p"] for one in tested]))
-    for result in results:
-        result["p_holm"] = None if result["p"] is None else next(adjusted)
-    notes += more
+    tested = [one["p"] for one in results if one["p"] is not None]
+    adjusted = iter(holm(tested))
+    results = [one | {"p_holm": None if one["p"] is None else next(adjusted)} for one in results]
     if few := sum(one["clusters"] < FEW for one in results):
-        notes.append(f"Fewer than {FEW} clusters in {few} of {len(results)} lines: little can be found there.")
-    judges = sorted({str(judge) for frame in pair for judge in frame["judge"].dropna().unique()})
+        more.append(f"Fewer than {FEW} clusters in {few} of {len(results)} lines: little can be found there.")
     return Comparison(
         benchmark=benchmark,
         table=table.name,
         title=table.title,
         rule=table.published_rule,
         models=(a.name, b.name),
-        judges=judges,
-        notes=notes,
+        judges=sorted({str(judge) for frame in pair for judge in frame["judge"].dropna().unique()}),
+        notes=[*notes, *more],
         tests=len(tested),
         shared=_shared([*frames, *scored, pair[0]]),
         differences=results,
@@ -156,28 +158,18 @@ def _check_alike(pair: Sequence[pd.DataFrame], names: str, table: Table) -> None
     for column, how in ALIKE.items():
         ours, theirs = (frame[column].astype(object).fillna("nobody") for frame in pair)
         for key in ours.index[(ours != theirs).to_numpy()][:1]:
-            raise PunchlineError(
-                f"{names} were scored {how}: {ours[key]} and {theirs[key]}",
-                file=table.file,
-                record=key[3],
-                field=column.removesuffix("_digest"),
-                hint="Make both models' scores in one run: the same judge=, scorers= and data",
-            )
+            what = f"{names} were scored {how}: {ours[key]} and {theirs[key]}"
+            raise PunchlineError(what, file=table.file, record=key[3], hint=ALIKE_HINT)
 
 
 def _shared(parts: Sequence[pd.DataFrame]) -> list[dict[str, Any]]:
     """Counts by task and condition; `parts`: answers of a and of b, the scored ones of each, those scored of both."""
     counts = pd.concat([part.groupby(level=ANSWER[:2]).size() for part in parts], axis=1).fillna(0).astype(int)
-    return [
-        {
-            "task": task,
-            "condition": condition,
-            "both": both,
-            "left_out": (scored_a - both, scored_b - both),
-            "unscored": (a - scored_a, b - scored_b),
-        }
-        for (task, condition), a, b, scored_a, scored_b, both in counts.sort_index().itertuples(name=None)
-    ]
+    rows = []
+    for (task, condition), a, b, scored_a, scored_b, both in counts.sort_index().itertuples(name=None):
+        row = {"task": task, "condition": condition, "both": both, "left_out": (scored_a - both, scored_b - both)}
+        rows.append(row | {"unscored": (a - scored_a, b - scored_b)})
+    return rows
 
 
 def _common(pair: Sequence[pd.DataFrame]) -> tuple[list[pd.DataFrame], list[str]]:
@@ -202,25 +194,26 @@ def _estimates(
     estimates: list[tuple[str, str, Estimate, Estimate]] = []
     notes = []
     for key in dict.fromkeys([*rows[0], *rows[1]]):
-        names = [model.name for model, of in zip(pair, rows, strict=True) if key in of]
-        if len(names) == 1:
-            notes.append(f"Row {key or 'all'}: only {names[0]} has it.")
+        named = {model.name: of[key] for model, of in zip(pair, rows, strict=True) if key in of}
+        if len(named) == 1:
+            notes.append(f"Row {key or 'all'}: only {next(iter(named))} has it.")
             continue
-        one_row, other_row = (of[key] for of in rows)
-        if _items_of(one_row, pair[0].scores) != _items_of(other_row, pair[1].scores):
+        ours, theirs = (_items_of(row, model.scores) for model, row in zip(pair, named.values(), strict=True))
+        if ours != theirs:
             notes.append(f"Row {key or 'all'}: not compared, as it is of other items for each model.")
             continue
         for column in table.columns:
-            estimate_a, estimate_b = one_row.estimates.get(column), other_row.estimates.get(column)
-            if not (estimate_a and estimate_a.n) and not (estimate_b and estimate_b.n):
+            given = [row.estimates.get(column) for row in named.values()]
+            if not any(estimate and estimate.n for estimate in given):
                 continue
-            if estimate_a is None or estimate_b is None or estimate_a.point() is None or estimate_b.point() is None:
+            one, other = (estimate if estimate and estimate.point() is not None else None for estimate in given)
+            if one is None or other is None:
                 notes.append(f"{key or 'all'}, {column}: not compared, as it is undefined for one of the two.")
                 continue
-            if estimate_a.n != estimate_b.n or sorted(estimate_a.clusters) != sorted(estimate_b.clusters):
-                what = f"denominators depend on the answers ({estimate_a.n:,} and {estimate_b.n:,})"
+            if one.n != other.n or sorted(one.clusters) != sorted(other.clusters):
+                what = f"denominators depend on the answers ({one.n:,} and {other.n:,})"
                 notes.append(f"{key or 'all'}, {column}: {what}.")
-            estimates.append((key, column, estimate_a, estimate_b))
+            estimates.append((key, column, one, other))
     return estimates, notes
 
 
@@ -254,27 +247,26 @@ def compare_models(
     for of in benchmark_names():
         if all(Path(own.paths.scores(of, name)).is_file() for own, name in placed):
             try:
-                comparisons.append(compare_somewhere(benchmarks.load(of), models, project))
+                comparisons.append(_compare_in_first(benchmarks.load(of), models, project))
             except PunchlineError as error:
                 refused.append(str(error))
-    if refused and not comparisons:
-        raise PunchlineError("; ".join(refused))
     if not comparisons:
         for side, name in placed:
-            _check_scored(name, side)
-        raise PunchlineError(f"no benchmark has scores of both {a} and {b}", hint=SCORE)
+            check_scored(name, side)
+        what = "; ".join(refused) or f"no benchmark has scores of both {a} and {b}"
+        raise PunchlineError(what, hint=None if refused else SCORE)
     return comparisons, refused
 
 
-def compare_somewhere(benchmark: Benchmark, models: Sequence[str], project: Project) -> Comparison:
+def _compare_in_first(benchmark: Benchmark, models: Sequence[str], project: Project) -> Comparison:
     """Compare in the main table, else in the first in which both models have scored answers."""
+    tables = sorted(benchmark.TABLES.values(), key=lambda table: not table.main)
     unshared: list[Unshared] = []
-    for table in sorted(benchmark.TABLES.values(), key=lambda table: not table.main):
-        if table.main or table.rows is not None:
-            try:
-                return compare_files(benchmark, table, models, project)
-            except Unshared as error:
-                unshared.append(error)
+    for table in (table for table in tables if table.main or table.rows is not None):
+        try:
+            return compare_files(benchmark, table, models, project)
+        except Unshared as error:
+            unshared.append(error)
     raise unshared[0]
 
 
@@ -287,27 +279,17 @@ def main_table(benchmark: Benchmark) -> Table:
 def in_run(model: str, project: Project) -> tuple[Project, str]:
     """(the run that its answers are of, the model's name) of NAME or RUN:NAME. Raises PunchlineError."""
     run, _, name = model.rpartition(":")
-    project = Project(selection_of(run)) if run else project
-    chosen = project.selection
-    if name in chosen.models or name not in stems("config/model"):
-        return project, name
-    return Project(msgspec.structs.replace(chosen, models=[*chosen.models, name])), name  # asked before
-
-
-def _check_scored(model: str, project: Project) -> None:
-    """Raises PunchlineError for a model without scores in any benchmark."""
-    results = project.paths.results
-    known = {path.stem for path in Path(results).glob("*/scores/*.parquet")}
-    if model not in known:
-        hint = nearest(model, known) if known else SCORE
-        raise PunchlineError(f"no scores of {model} in {results}/*/scores/", hint=hint)
+    chosen = selection_of(run) if run else project.selection
+    if name not in chosen.models and name in stems("config/model"):  # asked before
+        chosen = msgspec.structs.replace(chosen, models=[*chosen.models, name])
+    return Project(chosen), name
 
 
 def compare_files(benchmark: Benchmark, table: Table, models: Sequence[str], project: Project) -> Comparison:
     """Compare from score files, items, gold and released files."""
     of = benchmark.NAME
     placed = [in_run(model, project) for model in models]
-    notes = [note for own, name in placed for note in _check_scores(of, name, own)]
+    notes = [note for own, name in placed for note in check_scores(of, name, own)]
     items: dict[str, Item] = {}
     golds: dict[str, Gold] = {}
     for where in dict.fromkeys(own.paths for own, _ in reversed(placed)):  # of two runs what both have, each its own
@@ -328,19 +310,3 @@ def compare_files(benchmark: Benchmark, table: Table, models: Sequence[str], pro
     (run_a, model_a), (run_b, model_b) = placed
     notes += differences(of, (model_a, model_b), run_a.paths, run_b.paths)
     return replace(comparison, notes=[*notes, *comparison.notes])
-
-
-def _check_scores(benchmark: str, model: str, project: Project) -> list[str]:
-    """Notes on a model's scores. Raises PunchlineError where they, items or gold are not there, or not as made."""
-    where, path = project.paths, project.paths.scores(benchmark, model)
-    if not Path(path).is_file():
-        _check_scored(model, project)
-        raise PunchlineError(f"no scores of {model}", file=path, hint=SCORE)
-    for needed in (where.gold(benchmark), file := where.items(benchmark)):
-        if not Path(needed).is_file():
-            raise PunchlineError("no such file", file=needed, hint=SCORE)
-    notes = not_current(benchmark, model, project)
-    if unknown := sorted(set(values_in(path, "item_id")) - Keyed(file, Item).keys()):
-        what = f"{len(unknown):,} scored items are not in {file}, e.g. {unknown[0]}"
-        raise PunchlineError(what, file=path, hint="The scores are of another selection: make them again")
-    return notes

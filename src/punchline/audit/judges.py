@@ -65,15 +65,15 @@ def order(judges: tuple[str, str], verdicts: pd.DataFrame, seed: int) -> dict[st
     count = sums.shape[1]
     weights = np.random.default_rng(seed).multinomial(count, np.full(count, 1 / count), size=RESAMPLES)
     drawn = weights.astype(np.float64) @ sums  # [3, resamples, models]
-    taus = np.array([_tau(a, b) for a, b in zip(ratio(drawn[0], drawn[2]), ratio(drawn[1], drawn[2]), strict=True)])
-    taus = taus[~np.isnan(taus)]
-    ends = [float(np.quantile(taus, end)) for end in (ALPHA / 2, 1 - ALPHA / 2)] if len(taus) else [None, None]
-    means = both.groupby("model")[["first", "second"]].mean()
+    taus = [_tau(a, b) for a, b in zip(ratio(drawn[0], drawn[2]), ratio(drawn[1], drawn[2]), strict=True)]
+    known = [tau for tau in taus if not np.isnan(tau)]
+    ends = [float(np.quantile(known, end)) for end in (ALPHA / 2, 1 - ALPHA / 2)] if known else [None, None]
+    means = both.groupby("model")[["first", "second"]].mean().sort_index()
     tau = _tau(means["first"].to_numpy(), means["second"].to_numpy())
-    ordered = means.sort_index().sort_values("first", ascending=False, kind="stable")
+    ordered = means.sort_values("first", ascending=False, kind="stable")
     shares = {name: (a, b) for name, a, b in ordered.itertuples(name=None)}
-    value = None if np.isnan(tau) else tau
-    return {"judges": judges, "n": len(both), "tau": _measure(value, *ends), "models": shares}
+    tau_measure = _measure(None if np.isnan(tau) else tau, *ends)
+    return {"judges": judges, "n": len(both), "tau": tau_measure, "models": shares}
 
 
 def _tau(a: Array, b: Array) -> float:
@@ -113,10 +113,9 @@ def judges(runs: Sequence[str], benchmark: str | None = None) -> tuple[list[dict
         agreements += [agreement(*pair, verdicts) for pair in [*((judge, PEOPLE) for judge in judging), *pairs]]
         orders += [order(pair, verdicts, selection_of(runs[0]).seed) for pair in pairs]
     if not any(agreements):
-        raise PunchlineError(
-            f"no two of people and judges say PASS or FAIL of the same answer ({', '.join(chosen)})",
-            hint="Choose a judge: judge=NAME, in a run of its own: --config run=NAME judge=NAME; then --run NAME",
-        )
+        what = f"no two of people and judges say PASS or FAIL of the same answer ({', '.join(chosen)})"
+        hint = "Choose a judge: judge=NAME, in a run of its own: --config run=NAME judge=NAME; then --run NAME"
+        raise PunchlineError(what, hint=hint)
     return [one for one in agreements if one is not None], [one for one in orders if one is not None]
 
 

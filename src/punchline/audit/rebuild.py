@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -65,15 +65,14 @@ def scratch(project: Project, artifacts: Sequence[Artifact]) -> Iterator[Path]:
         name = path.relative_to(origin).as_posix()
         if name not in BUILT and not (corpus.drawn and f"{corpus.raw}/".startswith(f"{name}/")):
             names.add(name)
-    for artifact in artifacts:
-        names.update(journals_of(project, artifact))
+    names.update(name for artifact in artifacts for name in _journals_of(project, artifact))
     with tempfile.TemporaryDirectory(prefix="punchline-audit-") as folder, contextlib.chdir(folder):
         for name in sorted(names):
-            link(origin, name)
+            _link(origin, name)
         yield origin
 
 
-def journals_of(project: Project, artifact: Artifact) -> list[str]:
+def _journals_of(project: Project, artifact: Artifact) -> list[str]:
     """The journals of a model's responses, or of those about them in a later pass; none of another artifact."""
     if artifact.rule != "respond":
         return []
@@ -82,7 +81,7 @@ def journals_of(project: Project, artifact: Artifact) -> list[str]:
     return paths.with_shards(project.journal(respondent, Round(benchmark, pass_, (model,))))
 
 
-def link(origin: Path, name: str) -> None:
+def _link(origin: Path, name: str) -> None:
     """Put a link to a project's file or folder into this folder; nothing where it is, or where there is none."""
     path = Path(name)
     if not path.is_absolute() and not path.exists() and (origin / name).exists():
@@ -103,11 +102,17 @@ def rebuild(project: Project, artifact: Artifact, origin: Path, only: str = "") 
         elif not fetched and artifact.rule != "train":
             yield from _differences(project, artifact, origin, only)
     finally:
-        for path in artifact.outputs:
-            _put(origin, path)
+        _put(origin, artifact.outputs)
         with contextlib.suppress(OSError, PunchlineError):
-            for path in artifact.extra():
-                _put(origin, path)
+            _put(origin, artifact.extra())
+
+
+def _put(origin: Path, outputs: Iterable[str]) -> None:
+    """Put links to the project's files in the place of the rebuilt ones; leave files of a linked folder as they are."""
+    for path in outputs:
+        if Path(path).parent.resolve().is_relative_to(Path.cwd()):
+            Path(path).unlink(missing_ok=True)
+            _link(origin, path)
 
 
 def _table(project: Project, artifact: Artifact, origin: Path) -> Iterator[Finding]:
@@ -126,17 +131,14 @@ def _differences(project: Project, artifact: Artifact, origin: Path, only: str) 
     if artifact.rule == "pictures" and (other := _other_opencv(origin / artifact.outputs[0])):
         yield Finding("picture", artifact.outputs[0], other)
         return
-    if artifact.rule == "respond":
-        try:
-            call(project, artifact)
-        except PunchlineError as error:
-            damaged = [path for path in journals_of(project, artifact) if str(error).startswith(path)]
-            if not damaged:  # an earlier pass could not be rebuilt
-                raise
-            yield Finding("journal", damaged[0], str(error))
-            return
-    else:
+    try:
         call(project, artifact)
+    except PunchlineError as error:
+        damaged = [path for path in _journals_of(project, artifact) if str(error).startswith(path)]
+        if not damaged:  # an earlier pass could not be rebuilt
+            raise
+        yield Finding("journal", damaged[0], str(error))
+        return
     for path in [only] if only else [*artifact.outputs, *artifact.extra()]:
         if (origin / path).is_file() and sha256_file(path) != sha256_file(origin / path):
             rebuilt, stored = _rows(artifact, Path(path)), _rows(artifact, origin / path)
@@ -168,13 +170,6 @@ def _rows(artifact: Artifact, path: Path) -> list[Row] | None:
     dropped = ORIGIN if artifact.rule == "images" else ()
     records = map(msgspec.json.decode, path.read_bytes().splitlines())
     return [{name: value for name, value in record.items() if name not in dropped} for record in records]
-
-
-def _put(origin: Path, path: str) -> None:
-    """Put a link to the project's file in the place of the rebuilt one; leave a file of the project as it is."""
-    if Path(path).parent.resolve().is_relative_to(Path.cwd()):  # not in a linked folder
-        Path(path).unlink(missing_ok=True)
-        link(origin, path)
 
 
 def _other_opencv(index: Path) -> str | None:

@@ -59,9 +59,9 @@ def marked(text: str, start: int, end: int) -> str:
 
 def _response(answer: Response, reads: Reads) -> dict[str, Any]:
     """An answer, with the value that a reader parsed in it and its place, if any."""
-    text = answer.text
-    reading = next(located(text, reads), None) if text else None
-    if text is None or reading is None:
+    text = answer.text or ""
+    reading = next(located(text, reads), None)
+    if reading is None:
         return _with_digest(answer)
     span = {"start": reading.start, "end": reading.end, "marked": marked(text, reading.start, reading.end)}
     return {**_with_digest(answer), "read": {"value": reading.value, **span}}
@@ -89,14 +89,14 @@ def find(name: str, run: str = DEFAULT_RUN) -> dict[str, Any]:
             if (item := items.get(chosen[0].item_id)) is None:  # texts of no item, which the paper prints
                 pairs = (pair for pass_ in PASSES for pair in _exchanges(where, benchmark, pass_, DATA, name))
                 return {"requests": [_pair(*pair, []) for pair in pairs]}
-            return _about(where, benchmark, item, chosen, [r for r in requests if r.item_id == item.item_id])
+            return _about(where, benchmark, item, chosen)
     if not known:
         raise PunchlineError("nothing has been prepared yet", hint="Run snakemake first")
     raise PunchlineError(f"no item or request {name!r} in the current selection", hint=nearest(name, known))
 
 
-def _about(where: Paths, benchmark: str, item: Item, chosen: list[Request], of_item: list[Request]) -> dict[str, Any]:
-    """`chosen`: the requests that are wanted; `of_item`: all that models were asked about the item."""
+def _about(where: Paths, benchmark: str, item: Item, chosen: list[Request]) -> dict[str, Any]:
+    """Records about an item, with what models answered to the requests `chosen`."""
     name, index = item.item_id, Path(where.index(benchmark))
     pictures = [one for one in (read_records(index, Pictures) if index.is_file() else ()) if one.item_id == name]
     gold = [one for one in read_records(where.gold(benchmark), Gold) if one.item_id == name]
@@ -108,18 +108,14 @@ def _about(where: Paths, benchmark: str, item: Item, chosen: list[Request], of_i
         later = {pass_: _exchanges(where, benchmark, pass_, model, name) for pass_ in PASSES}
         reads: list[Any] = []
         if model != DATA:
-            answers = {r.request_id: r for r in read_table(where.responses(benchmark, model), Response)}
-            given = [(request, answers[request.request_id]) for request in of_item if request.request_id in answers]
+            given = _exchanges(where, benchmark, "", model, name)
             judging = (read_verdicts(pass_, later[pass_]) for pass_ in PASSES if pass_ != CHAINED)
             verdicts = dict(chain.from_iterable(of.items() for of in judging))
             golds = {one.item_id: one for one in gold}
             with collect_readings() as reads:  # spans that readers parse: it is scored again
                 list(score(load(benchmark), "", {name: item}, golds, given + later[CHAINED] if gold else [], verdicts))
-            responses[model] = [
-                {"task": request.task, **_response(answer, reads)}
-                for request, answer in given
-                if request.request_id in wanted
-            ]
+            of_wanted = [(request, answer) for request, answer in given if request.request_id in wanted]
+            responses[model] = [{"task": request.task, **_response(answer, reads)} for request, answer in of_wanted]
         for pass_, pairs in later.items():
             if rows := [_pair(*pair, reads) for pair in pairs if whole or pair[0].request_id in wanted]:
                 passes.setdefault(pass_, {})[model] = rows
@@ -145,8 +141,12 @@ def _pair(request: Request, answer: Response, reads: Reads) -> dict[str, Any]:
 def _exchanges(where: Paths, benchmark: str, pass_: str, model: str, name: str) -> list[Exchange]:
     """Requests of a pass about an item's answers, or to the model, each with its answer. `name`: of the item, or how a
     request's id begins."""
-    requests, responses = where.requests(benchmark, model, pass_), where.responses(benchmark, model, pass_)
+    requests, responses = (
+        where.requests(benchmark, *((model, pass_) if pass_ else ())),
+        where.responses(benchmark, model, pass_),
+    )
     if not Path(requests).is_file() or not Path(responses).is_file():
         return []
-    pairs = zip(read_table(requests, Request), read_table(responses, Response), strict=False)
-    return [(r, answer) for r, answer in pairs if r.item_id == name or r.request_id.startswith(name)]
+    answers = {answer.request_id: answer for answer in read_table(responses, Response)}
+    pairs = ((r, answers.get(r.request_id)) for r in read_table(requests, Request))
+    return [(r, answer) for r, answer in pairs if answer and (r.item_id == name or r.request_id.startswith(name))]

@@ -56,12 +56,11 @@ def _released(project: Project) -> Iterator[tuple[str, Annotation]]:
 
 def _pinned(benchmark: str) -> dict[str, set[str]]:
     """{item id: sha256 of its image}, as manifests pin them and as first fetches had them."""
-    pins, locks = (Path(paths.manifest(benchmark, name)) for name in ("images_pinned.csv", "images.lock.csv"))
-    rows: list[Pin | Lock] = [*(read_manifest(pins, Pin) if pins.is_file() else ())]
-    rows += read_manifest(locks, Lock) if locks.is_file() else []
     pinned = defaultdict[str, set[str]](set)
-    for row in rows:
-        pinned[row.comic_id].add(row.sha256)
+    kinds: dict[str, type[Pin | Lock]] = {"images_pinned.csv": Pin, "images.lock.csv": Lock}
+    for file, kind in ((Path(paths.manifest(benchmark, name)), kind) for name, kind in kinds.items()):
+        for row in read_manifest(file, kind) if file.is_file() else ():
+            pinned[row.comic_id].add(row.sha256)
     return pinned
 
 
@@ -71,18 +70,14 @@ def recomputed_answers(project: Project, benchmark: str, pass_: str, model: str)
         return
     engine, images = project.engines[model], dict[str, Path]()
     kind = "released" if engine.files else "computed"
-    if kind == "computed":
+    if not engine.files:
         if not engine.repeatable:
             return
         images = images_of(project, engine, benchmark)
         if absent := sorted(path.as_posix() for path in images.values() if not path.is_file()):
             raise PunchlineError("no picture to look at", file=absent[0])
-    about = (
-        exchanges_in_pass(project, benchmark, pass_, model)
-        if pass_
-        else exchanges(project, benchmark, model, chained=False)
-    )
-    pairs = list(about)
+    of_pass = exchanges_in_pass(project, benchmark, pass_, model) if pass_ else None
+    pairs = list(of_pass or exchanges(project, benchmark, model, chained=False))
     now = {answer.request_id: answer for answer in engine.answer([request for request, _ in pairs], images, "")}
     file = project.journal(model, Round(benchmark, pass_, (model,)))
     for request, then in pairs:
@@ -105,6 +100,6 @@ def sources(project: Project, lineage: Lineage) -> list[str]:
         entries = [entry for entry in prepare.fetch_log(project, name) if entry.state == "ok"]
         lines.append(f"{len(entries):,} images: one by one in {project.paths.fetch_log(name)}")
         if unpinned := sorted({entry.item_id for entry in entries} - _pinned(name).keys()):
-            some = ", ".join(unpinned[:3]) + (", …" if len(unpinned) > 3 else "")
-            lines.append(f"{len(unpinned):,} images that no manifest or lock pins: their bytes are as fetched ({some})")
+            what = "images that no manifest or lock pins: their bytes are as fetched"
+            lines.append(f"{len(unpinned):,} {what} ({', '.join(unpinned[:3])}{', …' * (len(unpinned) > 3)})")
     return lines

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from punchline.artifacts.project import Project
 from punchline.config.cards import stems
 from punchline.config.runs import making
 from punchline.core.storage import Stored
-from punchline.errors import PunchlineError
+from punchline.errors import PunchlineError, nearest
 from punchline.paths import Paths, record_of
 from punchline.schema import Request, Text
 from punchline.workflow import digests
@@ -18,28 +18,29 @@ from punchline.workflow.provenance import Status, is_intact, read_provenance
 
 PLACES = 3  # of a prompt that are shown
 CHARACTERS = 100  # of each
+SCORE = "Make it first: snakemake --cores all, with both among models="
 
 
 def differences(benchmark: str, model: tuple[str, str], a: Paths, b: Paths) -> Iterator[str]:
     """Differences between two score files besides the answers, one line each; `model`: the model of each file."""
     if a == b:
         return
-    yield from changed_prompts(*(where.requests(benchmark) for where in (a, b)))
+    yield from _changed_prompts([Path(where.requests(benchmark)) for where in (a, b)])
     files = [where.scores(benchmark, name) for where, name in zip((a, b), model, strict=True)]
-    provenance_a, provenance_b = (read_provenance(record_of(file)) for file in files)
-    if provenance_a is None or provenance_b is None:
+    ours, theirs = (read_provenance(record_of(file)) for file in files)
+    if ours is None or theirs is None:
         return
-    for library in sorted(provenance_a.libraries.keys() | provenance_b.libraries.keys()):
-        a_has, b_has = (made.libraries.get(library, "absent") for made in (provenance_a, provenance_b))
-        if a_has != b_has:
-            yield f"scored with {library} {a_has} and {b_has}"
-    if provenance_a.code_digest != provenance_b.code_digest:
+    for library in sorted(ours.libraries.keys() | theirs.libraries.keys()):
+        versions = [made.libraries.get(library, "absent") for made in (ours, theirs)]
+        if len(set(versions)) > 1:
+            yield f"scored with {library} {' and '.join(versions)}"
+    if ours.code_digest != theirs.code_digest:
         yield "scored by different versions of the code"
 
 
-def changed_prompts(*files: str) -> Iterator[str]:
+def _changed_prompts(files: Sequence[Path]) -> Iterator[str]:
     """Tasks asked in other words about the same items in two files, with the first words that changed."""
-    if not all(Path(file).is_file() for file in files):
+    if not all(file.is_file() for file in files):
         return
     ours, theirs = (
         {(of.item_id, of.task, of.condition, of.sample): of for of in Stored(file, Request)} for file in files
@@ -63,17 +64,29 @@ def _changed_words(before: list[str], after: list[str]) -> str:
     return ", ".join(changes[:PLACES]) + (f" and {len(changes) - PLACES:,} more" if len(changes) > PLACES else "")
 
 
-def not_current(benchmark: str, model: str, project: Project) -> list[str]:
-    """A note on scores that are not what the run's selection gives now.
+def check_scored(model: str, project: Project) -> None:
+    """Raises PunchlineError for a model without scores in any benchmark."""
+    results = project.paths.results
+    known = {path.stem for path in Path(results).glob("*/scores/*.parquet")}
+    if model not in known:
+        hint = nearest(model, known) if known else SCORE
+        raise PunchlineError(f"no scores of {model} in {results}/*/scores/", hint=hint)
 
-    Raises PunchlineError for changed scores, and for scores of other items or gold than the present ones.
+
+def check_scores(benchmark: str, model: str, project: Project) -> list[str]:
+    """A note on a model's scores that are not what the run's selection gives now.
+
+    Raises PunchlineError where they, items or gold are not there, or changed since.
     """
     where, selection = project.paths, project.selection
-    path = where.scores(benchmark, model)
+    read, path = (where.items(benchmark), where.gold(benchmark)), where.scores(benchmark, model)
+    check_scored(model, project)
+    for needed in (path, *read):
+        if not Path(needed).is_file():
+            raise PunchlineError("no such file", file=needed, hint=SCORE)
     record = read_provenance(record_of(path))
     if record is None:
         return []  # made by nobody who records it
-    read = (where.items(benchmark), where.gold(benchmark))
     changed = [file for file in read if digests.of_file(file) != record.inputs.get(file)]
     if changed or not is_intact(path):
         what = f"were made before {changed[0]} changed" if changed else "are not those that were made"

@@ -16,7 +16,6 @@ from punchline.stats.ratings import Level
 from punchline.tables.ratings import RATINGS, for_spreadsheet
 
 BEST = "best"  # the aspect of a study in which the best of several texts is chosen
-HUMAN = "Human"  # the source of a text that one person wrote
 
 
 class Question(Record, frozen=True):
@@ -61,12 +60,6 @@ def rating_rows(votes: Sequence[Vote]) -> list[dict[str, Any]]:
     return rows
 
 
-def text_rows(votes: Sequence[Vote]) -> list[dict[str, Any]]:
-    """Rows of a file of written texts for `punchline rate new --texts`, one per text."""
-    names = ("item_id", "source", "task", "text", "rater", "time", "sheet")
-    return [{name: getattr(vote, name) for name in names} | {"text": for_spreadsheet(vote.text)} for vote in votes]
-
-
 class Study(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The declaration of a study; a benchmark's module `studies` has them by name in STUDIES."""
 
@@ -76,7 +69,6 @@ class Study(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     questions: Mapping[str, tuple[Question, ...]]  # by that name
     intro: tuple[str, ...]  # paragraphs, shown before the first item and next to each
     options: tuple[tuple[str, str], ...] = ()  # (value, label); none if the best of all texts is chosen
-    writes: bool = False  # raters write a text on each item
     reviews: bool = False  # raters choose among drafts and correct them
     level: Level = "interval"  # of Krippendorff's alpha
     picture: bool = True  # items without a picture are left out
@@ -88,7 +80,6 @@ class Study(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     pointers: tuple[str, ...] = ()  # what a rater may tick; where fewer than two are, a note is required
     overlap: int = 2  # raters per text
     practice: int = 2  # items before the first that counts
-    check_every: int = 20  # texts per attention check; every rater has at least one
     reading: Callable[[str], str | None] = without_thoughts  # the shown part of an answer; None or "" for nothing
     file: str = RATINGS  # of the export, below config/<benchmark>/
     rows: Callable[[Sequence[Vote]], list[dict[str, Any]]] = rating_rows
@@ -96,12 +87,12 @@ class Study(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     @property
     def of_answers(self) -> bool:
         """True if answers of models are rated."""
-        return not (self.writes or self.reviews or self.offered)
+        return not (self.reviews or self.offered)
 
     @property
     def best(self) -> bool:
         """True if the best of an item's texts is chosen."""
-        return not self.options and not self.writes
+        return not self.options
 
 
 def read_studies(benchmark: str, **code: dict[str, Any]) -> dict[str, Study]:

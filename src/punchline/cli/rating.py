@@ -9,18 +9,20 @@ import typer
 
 from punchline.cli.base import JSON, RUN, app, given, print_rows
 from punchline.config.runs import selection_of
-from punchline.errors import PunchlineError, nearest
+from punchline.errors import PunchlineError, check_known, nearest
 from punchline.files import write_text
 from punchline.paths import VOTES, Paths
 from punchline.paths import votes as votes_file
 from punchline.text import escape_controls
 
 if TYPE_CHECKING:
+    from punchline.benchmarks.study import Study
     from punchline.rating.votes import Seats, Sheet, Votes
 
 rate = typer.Typer(no_args_is_help=True, help="Rating studies: draw, serve to raters, follow, export, import.")
 app.add_typer(rate, name="rate", rich_help_panel="People")
 
+FETCH = "Fetch it: snakemake fetch_all --config corpus=full benchmarks=[humorbench]"
 EVERYWHERE = ("0.0.0.0", "::")
 LABELS = Path(Paths().raw("humorbench", "comprehensive_annotations.csv"))
 StudyName = Annotated[str, typer.Argument(metavar="STUDY", help="Name of the study, as printed by `rate new`")]
@@ -55,10 +57,9 @@ def _make(benchmark: str, name: str, drawn: tuple[Sheet, Seats], host: str, port
     sheet, seats = drawn
     votes = Votes.make(votes_file(benchmark, name), sheet, seats)
     kinds = [unit.kind for unit in sheet.units]
-    what = "rate" if sheet.judging else sheet.form
-    most = max(len(own) for own in seats.values())
-    print(f"{votes.path}: {kinds.count('counts'):,} pages to {what}, up to {most:,} a rater, sheet {votes.version}")
-    if "practice" not in kinds and sheet.form != "review":
+    most, work = max(map(len, seats.values())), "rate" if sheet.judging else "review"
+    print(f"{votes.path}: {kinds.count('counts'):,} pages to {work}, up to {most:,} a rater, sheet {votes.version}")
+    if "practice" not in kinds and sheet.judging:
         print("No item is left for practice: to have some, draw fewer with --items")
     _print_links(votes, list(seats), host, port)
     print(f"Serve them: punchline rate serve {votes.name}")
@@ -69,11 +70,10 @@ def new(
     study: Annotated[str, typer.Argument(help=KIND)] = "",
     raters: Annotated[int | None, typer.Option(min=1, max=1000, help="Raters; default: as many as per page")] = None,
     seed: Annotated[int, typer.Option(help="Seed of the items, their assignment to raters, and their order")] = 0,
-    overlap: Annotated[int | None, typer.Option(help="Raters per page; default: as in the paper")] = None,
+    overlap: Annotated[int | None, typer.Option(min=1, help="Raters per page; default: as in the paper")] = None,
     items: Annotated[int | None, typer.Option(min=1, help="Number of items; default: all")] = None,
     model: Annotated[list[str] | None, typer.Option(help="Model to rate; default: all models of the run")] = None,
     drafts: Annotated[list[str] | None, typer.Option(help="StripCipher: model that drafts texts to review")] = None,
-    texts: Annotated[Path | None, typer.Option(parser=given, help="CSV of texts by people to rate as well")] = None,
     sheet: Annotated[Path | None, typer.Option(parser=given, help="Folder for a sheet and its key, no pages")] = None,
     agreed: Annotated[bool, typer.Option("--agreed", help="PixelHumor: only comics on which annotators agree")] = False,
     pointers: Annotated[
@@ -97,37 +97,33 @@ def new(
         raise PunchlineError(f"nobody can open a link to {host}", hint=hint)
     if link:
         votes = _votes(study)
-        if unknown := [rater for rater in link if rater not in (*votes.raters(), "all")]:
-            raise PunchlineError(f"no rater {unknown[0]!r}", hint=nearest(unknown[0], votes.raters()))
+        for rater in link:
+            check_known(rater, (*votes.raters(), "all"), f"no rater {rater!r}")
         return _print_links(votes, votes.raters() if "all" in link else link, host, port)
     if decide:
         votes = _votes(decide)
         return _make(votes.sheet.benchmark, name or f"{votes.path.stem}-decide", draw_decision(votes), host, port)
-    benchmark, kind, declaration = declared(study)
+    benchmark, kind, declaration = of = declared(study)
     if declaration.reviews != bool(drafts):
         raise PunchlineError("--drafts names the models that draft texts, for stripcipher only")
-    models = drafts or model or selection_of(run).models
+    models, where = drafts or model or selection_of(run).models, Paths(run=run)
     if sheet is not None:
-        return _write_sheet(Paths(run=run), study, models, sheet, seed)
-    content = (str(texts), texts.read_bytes()) if texts is not None else None
-    where, raters = Paths(run=run), raters or overlap or declaration.overlap
-    chosen: dict[str, Any] = {"overlap": overlap, "items": items, "texts": content}
-    chosen |= {"agreed": agreed, "pointers": pointers}
-    drawn = draw_up(where, study, models, raters=raters, seed=seed, **chosen)
+        return _write_sheet(where, benchmark, declaration, models, sheet, seed)
+    raters = raters or overlap or declaration.overlap
+    chosen: dict[str, Any] = {"overlap": overlap, "items": items, "agreed": agreed, "pointers": pointers}
+    drawn = draw_up(where, of, models, raters=raters, seed=seed, **chosen)
     there = len({unit.item_id for unit in drawn[0].units if unit.kind == "counts"})
     if items is not None and there < items:
         print(f"--items {items:,}: only {there:,} items have something to rate")
     return _make(benchmark, name or kind, drawn, host, port)
 
 
-def _write_sheet(where: Paths, study: str, models: list[str], folder: Path, seed: int) -> None:
-    from punchline.rating.draw import declared, prepared_items
-    from punchline.rating.texts import answer_texts, blinded
+def _write_sheet(where: Paths, benchmark: str, study: Study, models: list[str], folder: Path, seed: int) -> None:
+    from punchline.rating.texts import answer_texts, blinded, prepared_items
 
-    benchmark, _, declaration = declared(study)
-    texts = answer_texts(where, benchmark, declaration, models)
-    sheet, key = blinded(declaration, texts, prepared_items(where, benchmark), seed)
-    write_text(folder / "sheet.csv", sheet)
+    texts = answer_texts(where, benchmark, study, models)
+    blind, key = blinded(study, texts, prepared_items(where, benchmark), seed)
+    write_text(folder / "sheet.csv", blind)
     write_text(folder / "key.csv", key)
     print(f"{folder}/sheet.csv: {len(texts):,} texts of {len(models)} models; keep {folder}/key.csv from the raters")
 
@@ -138,11 +134,13 @@ def serve(study: StudyName, host: Host = "127.0.0.1", port: Port = 8643) -> None
 
     Example: punchline rate serve relevance
     """
+    from punchline.rating.outcome import study_of
     from punchline.rating.pages import application
     from punchline.report.serve import listen
     from punchline.report.serve import serve as listen_on
 
     votes = _votes(study)
+    study_of(votes)  # refuses a study of an older version that is declared no more
     votes.check_writable()
     hint = f"Stop its program, or use --port N with new links: punchline rate new {votes.name} --link all --port N"
     listening = listen(host, port, hint)
@@ -191,11 +189,8 @@ def export(
     if skipped := outcome.not_judged(votes):
         reasons = "; ".join(f"{reason} ({n:,})" for reason, n in skipped.most_common())
         print(f"Not in it: {skipped.total():,} pages that raters could not judge: {escape_controls(reasons)}")
-    if votes.sheet.form == "write":
-        print(f"Have them rated, by others: punchline rate new STUDY --raters N --texts {out}")
-    else:
-        tables = ", ".join(f"{votes.sheet.benchmark}/{table}" for table in outcome.study_of(votes).feeds)
-        print(f"Tables that read it: {tables}")
+    tables = ", ".join(f"{votes.sheet.benchmark}/{table}" for table in outcome.study_of(votes).feeds)
+    print(f"Tables that read it: {tables}")
 
 
 @rate.command("import")
@@ -205,7 +200,6 @@ def import_command(
     key: Annotated[Path | None, typer.Option(parser=given, help="key.csv of the sheets; the files name raters")] = None,
     out: Annotated[Path | None, typer.Option(parser=given, help="File to write; default: the one tables read")] = None,
     replace: Annotated[bool, typer.Option("--replace", help="Overwrite an existing file")] = False,
-    annotations: Annotated[Path, typer.Option(parser=given, help="HumorBench's annotations")] = LABELS,
 ) -> None:
     """Convert filled-in sheets into ratings, or explanations that people labelled into answers to replay.
 
@@ -226,16 +220,11 @@ def import_command(
     out = out or Path(own(benchmark, declaration.file))
     if out.exists() and not replace:
         raise PunchlineError("the file exists", file=out, hint="Give --replace, or another --out")
-    for file in (*files, key or annotations):
+    for file in (*files, key or LABELS):
         if not file.is_file():
-            hint = (
-                "Fetch it: snakemake fetch_all --config corpus=full benchmarks=[humorbench]"
-                if file == annotations
-                else None
-            )
-            raise PunchlineError("no such file", file=file, hint=hint)
+            raise PunchlineError("no such file", file=file, hint=FETCH if file == LABELS else None)
     if key is None:
-        rows = [one for file in files for one in read_labelled(file.read_bytes(), str(file), annotations.read_bytes())]
+        rows = [one for file in files for one in read_labelled(file.read_bytes(), str(file), LABELS.read_bytes())]
         text, what = as_released(rows), f"explanations by {', '.join(sorted({one.explainer for one in rows}))}"
         count = len(rows)
     else:

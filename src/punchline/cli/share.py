@@ -91,10 +91,8 @@ def init(
     if folder is None:
         raise PunchlineError("no folder is named", hint="punchline init DIR, or punchline init --model-card my.yaml")
     if not WORKFLOW.is_dir():
-        raise PunchlineError(
-            "this Punchline is a checkout, installed in place, and brings no workflow along",
-            hint=f"Work in it, {WORKFLOW.parent.parent.parent}, or git clone it",
-        )
+        what = "this Punchline is a checkout, installed in place, and brings no workflow along"
+        raise PunchlineError(what, hint=f"Work in it, {WORKFLOW.parent.parent.parent}, or git clone it")
     target = Path(given(folder)).resolve()
     with new_folder(target, "Name a new folder") as new:
         shutil.copytree(WORKFLOW, new)

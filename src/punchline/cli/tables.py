@@ -31,7 +31,6 @@ from punchline.cli.base import (
     print_rows,
     run_for,
     table_names,
-    without_empty,
 )
 from punchline.config.runs import (
     last_run,
@@ -76,10 +75,8 @@ def audit_command(
     cells = []
     if (lineage := report.lineage) is not None:
         keep_verdict(report.table, lineage, report.verdict, report.root)
-        if chosen:
-            cells = cells_of(lineage, row, column)
-        elif json:  # as text, all cells would hide the verdict
-            cells = lineage.cells
+        if chosen or json:  # as text, all cells would hide the verdict
+            cells = cells_of(lineage, row, column) if chosen else lineage.cells
     if json:
         print_json(as_json(report, cells))
     else:
@@ -141,17 +138,19 @@ def compare_command(
 
     Example: punchline compare random reading-order --table table8
     """
-    from punchline.audit import compare, compare_text
+    from punchline.audit import compare
 
     run = run or (DEFAULT_RUN if ":" in f"{a}{b}" else latest_run(""))
     named = table_named(table, run_for(table, run), given(table)) if table else None
     compared, refused = compare.compare_models((a, b), named, run)
     if as_json is not None:
         print_rows(compare.differences_frame(compared).to_dict("records"), as_json=as_json, data=compared)
-    for number, comparison in enumerate(compared if as_json is None else ()):
-        print("\n" * bool(number) + compare_text.head(comparison), end="\n\n")
-        print_rows(without_empty(compare_text.rows(comparison)))
-        print(f"\n{compare_text.notes(comparison)}")
+    macros = compare.load_macros()
+    for comparison in compared if as_json is None else ():
+        print(macros.head(comparison))
+        differences = compare.differences_frame([comparison]).drop(columns=["benchmark", "table", "rule"])
+        print_rows(comparison.shared, differences.dropna(axis="columns", how="all").to_dict("records"))
+        print(macros.notes(comparison))
     for why in refused:
         print(f"not compared: {why}", file=sys.stderr)
     raise typer.Exit(1 if refused else 0)
@@ -193,21 +192,16 @@ def judges_command(
     corrected = judges.corrected(runs, benchmark)
     data = {"level": 1 - ALPHA, "agreement": agreements, "order": orders}
     data |= {"corrected": corrected} if corrected else {}
-    rows = (
+    rows = [
         {"judge": one["judge"], "reference": one["reference"], "n": one["n"], "measure": name, **of}
         for one in agreements
         for name, of in one["measures"].items()
-    )
-    print_rows(rows, as_json=as_json, data=data)
-    for order in orders if as_json is None else ():
-        first, second = order["judges"]
-        print()
-        print_rows([{"order by": first, "and by": second, "n": order["n"], "measure": "Kendall's tau", **order["tau"]}])
-        print()
-        print_rows(judges.order_rows(order))
-    if as_json is None and corrected:
-        print("\nAccuracy corrected by people's labels")
-        print_rows(corrected)
+    ]
+    more = []
+    for order in orders:
+        names = dict(zip(("order by", "and by"), order["judges"], strict=True))
+        more += [[names | {"n": order["n"], "measure": "Kendall's tau", **order["tau"]}], judges.order_rows(order)]
+    print_rows(rows, *([*more, corrected] if as_json is None else ()), as_json=as_json, data=data)
 
 
 @app.command("tables", rich_help_panel="Look")
@@ -245,55 +239,30 @@ def runs_command(as_json: JSON = None) -> None:
 
     Example: punchline runs
     """
-    from punchline.artifacts.lineage import lineage_path, read_lineage
-    from punchline.audit.state import table_states
+    from punchline.artifacts.lineage import Lineage, lineage_path, read_lineage
+    from punchline.audit.state import TableState, table_states
 
     rows, broken = [], []
     for name, chosen in runs().items():
-        row = {"run": name, "selection": selection_text(chosen.selection), "tables": "not known"}
-        row |= {"root of the first": "", "made (UTC)": ""}
-        rows.append(row)
+        made, states = list[Lineage](), list[TableState]()
         try:
             states = table_states(Project(chosen.selection))
         except PunchlineError as error:  # a missing card
             broken.append(f"{name}: {error}")
-            continue
-        there = [state.path for state in states if Path(state.path).is_file()]
-        stale = sum(state.state == "stale" for state in states)
-        row["tables"] = f"{len(there)} of {len(states)}" + f", {stale} stale" * bool(stale)
-        for path in there:
+        for path in (state.path for state in states if Path(state.path).is_file()):
             with suppress(PunchlineError, OSError):
-                lineage = read_lineage(lineage_path(path))
-                row["root of the first"] = row["root of the first"] or lineage.root[:16]
-                row["made (UTC)"] = max(row["made (UTC)"], str(lineage.noted.get("made_at"))[:16])
+                made.append(read_lineage(lineage_path(path)))
+        there = sum(Path(state.path).is_file() for state in states)
+        stale = sum(state.state == "stale" for state in states)
+        row = {"run": name, "selection": selection_text(chosen.selection)}
+        row["tables"] = f"{there} of {len(states)}" + f", {stale} stale" * bool(stale) if states else "not known"
+        row["root of the first"] = made[0].root[:16] if made else ""
+        row["made (UTC)"] = max((str(lineage.noted.get("made_at"))[:16] for lineage in made), default="")
+        rows.append(row)
     print_rows(rows, as_json=as_json, widths={"selection": 60})
     for why in broken:
         print(why, file=sys.stderr)
     raise typer.Exit(1 if broken else 0)
-
-
-@app.command("diff", rich_help_panel="Check")
-def diff_command(
-    a: Annotated[str, typer.Argument(metavar="RUN", help="Name of a run; `default` for the default run")],
-    b: Annotated[str, typer.Argument(metavar="RUN", help="Name of the other run")],
-    as_json: JSON = None,
-) -> None:
-    """Compare the tables of two runs: the cells that differ, and why.
-
-    Example: punchline diff default six
-    """
-    from punchline.audit.diff import diff
-
-    tables = diff(a, b)
-    if as_json is not None:
-        cells = ({"table": one.table, **cell} for one in tables for cell in one.cells)
-        print_rows(cells, as_json=as_json, data=[one._asdict() for one in tables])
-    for table in tables if as_json is None else ():
-        print(f"{table.table}: {len(table.cells):,} cells differ, {table.same:,} are equal")
-        print("".join(f"  because  {why}\n" for why in table.why), end="")
-        print_rows(table.cells[:20])
-        if len(table.cells) > 20:
-            print(f"  … and {len(table.cells) - 20:,} more: --csv has all")
 
 
 @app.command(rich_help_panel="Look")

@@ -1,4 +1,4 @@
-"""Templates of pages: whatever is put into one is escaped, and a name that it lacks is an error."""
+"""Templates of pages and texts: whatever is put into a page is escaped, and a name that one lacks is an error."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def templates(folder: Path) -> jinja2.Environment:
     """Those of a folder. The filter `visible` shows what would steer a page."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(folder),
-        autoescape=True,
+        autoescape=jinja2.select_autoescape(["html"]),
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,

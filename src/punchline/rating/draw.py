@@ -11,7 +11,6 @@ from typing import Any
 from msgspec.structs import replace
 
 from punchline.benchmarks.study import Study
-from punchline.config.runs import making
 from punchline.core.benchmark import every, optional_module, studies
 from punchline.errors import PunchlineError, nearest
 from punchline.files import read_records
@@ -21,13 +20,12 @@ from punchline.prepare import read_files
 from punchline.rating import drafts
 from punchline.rating.assignment import assigned, drawing_order, with_checks
 from punchline.rating.outcome import even, study_of
-from punchline.rating.texts import answer_texts, written
+from punchline.rating.texts import answer_texts, prepared_items
 from punchline.rating.votes import Seats, Sheet, ShownText, Unit, Votes
 from punchline.schema import Gold, Item
 
 DISPUTED = 1  # questions on which people may differ about an item of high agreement
-Named = tuple[str, bytes]  # name and content of a file
-
+CHECK_EVERY = 20  # texts per attention check; every rater has at least one
 CHECK = "This is no answer but a check that you read along: choose {} here."
 
 
@@ -36,49 +34,27 @@ def declared(name: str) -> tuple[str, str, Study]:
 
     Raises PunchlineError.
     """
-    known = {f"{benchmark}/{study}": (benchmark, study) for benchmark, own in every(studies).items() for study in own}
-    rated = {full for full, (benchmark, study) in known.items() if studies(benchmark)[study].offered is None}
-    matches = [full for full in known if name in (full, known[full][1]) or (name == known[full][0] and full in rated)]
+    known = {(benchmark, study): of for benchmark, own in every(studies).items() for study, of in own.items()}
+    matches = [
+        (benchmark, study)
+        for (benchmark, study), of in known.items()
+        if name in (study, f"{benchmark}/{study}") or (name == benchmark and of.offered is None)
+    ]
     if len(matches) != 1:
-        raise PunchlineError(f"no study {name!r}", hint=nearest(name, matches or known))
-    benchmark, study = known[matches[0]]
-    return benchmark, study, studies(benchmark)[study]
+        raise PunchlineError(f"no study {name!r}", hint=nearest(name, map("/".join, matches or known)))
+    return *matches[0], known[matches[0]]
 
 
-def prepared_items(where: Paths, benchmark: str, target: str = "prepare") -> dict[str, Item]:
-    """A run's items by id. Raises PunchlineError if there are none yet."""
-    path = where.items(benchmark)
-    if not Path(path).is_file():
-        hint = f"Run {making(where.run, target, benchmarks=f'[{benchmark}]')}"
-        raise PunchlineError("no item is prepared", file=path, hint=hint)
-    return {item.item_id: item for item in read_records(path, Item)}
-
-
-def _units(
-    where: Paths,
-    benchmark: str,
-    study: Study,
-    models: Sequence[str],
-    by_people: Named | None,
-    items: Mapping[str, Item],
-) -> list[Unit]:
-    """All units: one per text, or per item if the best of its texts is chosen or a text is written.
-
-    Texts are answers of models, or what the study offers; with texts of people, those about the same items.
-    """
-    texts = answer_texts(where, benchmark, study, models if study.of_answers else ())
-    if study.offered is not None:
+def _units(where: Paths, benchmark: str, study: Study, models: Sequence[str], items: Mapping[str, Item]) -> list[Unit]:
+    """All units: one per answer of a model or option that the study offers, or per item if the best is chosen."""
+    if study.offered is None:
+        texts = answer_texts(where, benchmark, study, models)
+    else:
         texts = {(one.item_id, *key): text for one in items.values() for key, text in study.offered(one).items()}
-    if by_people is not None:
-        by_rater = written(by_people[1], by_people[0], study, items)
-        about_items = {item_id for item_id, *_ in by_rater}
-        texts = {key: text for key, text in texts.items() if key[0] in about_items} | by_rater
     blurred: Mapping[str, str] = getattr(optional_module(benchmark, "shown"), "BLURRED", {})  # values of gold
     golds = {gold.item_id: gold for gold in read_records(where.gold(benchmark), Gold)} if study.gold or blurred else {}
-    groups = grouped(sorted(texts.items()), lambda entry: entry[0][: 2 if study.best else 3])
-    if study.writes:
-        groups = {(item_id, task): [] for item_id in sorted(items) for task in study.questions}
     units = []
+    groups = grouped(sorted(texts.items()), lambda entry: entry[0][: 2 if study.best else 3])
     for (item_id, task, *_), group in groups.items():
         item, about = items[item_id], dict[str, Any]()
         if (study.picture and not item.images) or (study.best and len(group) < 2):
@@ -111,14 +87,10 @@ def agreeing(where: Paths, benchmark: str) -> set[str]:
 
 def _check(unit: Unit, study: Study, draw: random.Random) -> Unit:
     """An attention check that looks like a unit."""
-    if study.best:
-        place = draw.randrange(len(unit.texts))
-        texts = [ShownText(source="", text=shown.text) for shown in unit.texts]
-        texts[place] = ShownText(source="", text=CHECK.format("this text"))
-        right = str(place)
-    else:
-        right = draw.choice(study.options)[0]
-        texts = [ShownText(source="", text=CHECK.format(right))]
+    place = draw.randrange(len(unit.texts)) if study.best else 0
+    right = str(place) if study.best else draw.choice(study.options)[0]
+    texts = [ShownText(source="", text=shown.text) for shown in unit.texts]
+    texts[place] = ShownText(source="", text=CHECK.format("this text" if study.best else right))
     return replace(unit, texts=tuple(texts), kind="check", right=right)
 
 
@@ -129,8 +101,7 @@ def _seated(
     units = sheet.units
     groups = [f"{unit.task}/{unit.texts[0].source if len(unit.texts) == 1 else ''}" for unit in units]
     pages = assigned(groups, len(raters), overlap, sheet.seed)
-    checked = not study.writes and not study.reviews
-    checks = [max(1, len(mine) // study.check_every) if mine and checked else 0 for mine in pages]
+    checks = [max(1, len(mine) // CHECK_EVERY) if mine and not study.reviews else 0 for mine in pages]
     checking = [_check(draw.choice(units), study, draw) for _ in range(max(checks))]
     first = len(units) + len(practice)
     seats = {}
@@ -143,58 +114,44 @@ def _seated(
     return sheet, seats
 
 
-def _check_ratable(units: Sequence[Unit], study: Study) -> None:
-    """Raises PunchlineError where there is nothing to rate."""
-    if units:
-        return
-    what = "no item has two texts to choose from" if study.best else "no item has a text to rate"
-    hint = "Run the target `respond_all` with models that look at pictures, or name more models: --model"
-    if not study.of_answers:
-        what, hint = "no item", "Run the target `prepare_all` with more of them, and a model that looks at pictures"
-    raise PunchlineError(what + (" and a picture" if study.picture else ""), hint=hint)
-
-
 def draw_up(
     where: Paths,
-    name: str,
+    of: tuple[str, str, Study],
     models: Sequence[str],
     *,
     raters: int,
     seed: int,
     overlap: int | None = None,
     items: int | None = None,
-    texts: Named | None = None,
     agreed: bool = False,
     pointers: bool = False,
 ) -> tuple[Sheet, Seats]:
-    """(sheet, pages by rater) of a new study of answers of models, or of their drafts.
+    """(sheet, pages by rater) of a new study of answers of models, or of their drafts; `of`: as `declared`.
 
-    `texts`: (name, content) of a file of texts that people wrote; items are drawn among theirs. `agreed`: only items
-    of `agreeing`. `pointers`: raters tick those of the study. As many items of every source are drawn as of any other;
-    practice items are not among those that count. Raises PunchlineError if there is nothing to rate, a rater would
-    have no page, or a picture is missing.
+    `agreed`: only items of `agreeing`. `pointers`: raters tick those of the study. As many items of every source are
+    drawn as of any other; practice items are not among those that count. Raises PunchlineError if there is nothing to
+    rate, a rater would have no page, or a picture is missing.
     """
-    benchmark, study_name, study = declared(name)
-    if texts is not None and not study.of_answers:
-        hint = "--texts is for studies of ratings"
-        raise PunchlineError("no texts are rated in this study", file=texts[0], hint=hint)
+    benchmark, study_name, study = of
     if pointers and not study.pointers:
         raise PunchlineError(f"{benchmark}/{study_name} has no pointers: --pointers is for pixelhumor/relevance")
     overlap = min(study.overlap, raters) if overlap is None else overlap
-    if not 1 <= overlap <= raters:
+    if overlap > raters:
         hint = f"--overlap goes from 1 to --raters, {raters}"
         raise PunchlineError(f"{overlap} raters per text of {raters} raters", hint=hint)
-    all_items = prepared_items(where, benchmark, "responses" if study.of_answers else "prepare")
+    all_items = prepared_items(where, benchmark, "respond_all" if study.of_answers else "prepare_all")
     if study.reviews:
         ratable = drafts.units(all_items, models, seed)
     else:
-        ratable = _units(where, benchmark, study, models, texts, all_items)
+        ratable = _units(where, benchmark, study, models, all_items)
     if agreed:
         allowed = agreeing(where, benchmark)
         ratable = [unit for unit in ratable if unit.item_id in allowed]
-    _check_ratable(ratable, study)
-    sources = {unit.item_id: all_items[unit.item_id].source for unit in ratable}
-    drawn = drawing_order(sources, seed)
+    if not ratable:
+        needed = ("two texts to choose from" if study.best else "a text to rate") + " and a picture" * study.picture
+        hint = "Run the target `respond_all` with models that look at pictures, or name more models: --model"
+        raise PunchlineError(f"no item has {needed}", hint=hint)
+    drawn = drawing_order({unit.item_id: all_items[unit.item_id].source for unit in ratable}, seed)
     count = items or len(drawn)
     counted = set(drawn[:count])
     draw = random.Random(f"study/{seed}")
@@ -202,7 +159,7 @@ def draw_up(
         replace(draw.choice([unit for unit in ratable if unit.item_id == item_id]), kind="practice")
         for item_id in drawn[count : count + study.practice]
     ]
-    units = [unit for unit in ratable if unit.item_id in counted]
+    units = tuple(unit for unit in ratable if unit.item_id in counted)
     if raters > (most := len(units) * overlap):
         what = f"{raters:,} raters of {len(units):,} pages with {overlap} raters each"
         hint = f"--raters {most} at most, a larger --overlap, or more --items"
@@ -211,7 +168,7 @@ def draw_up(
     settings |= {"pointers": study.pointers} if pointers else {}
     settings |= {"benchmark": benchmark, "study": study_name, "run": where.run, "seed": seed}
     rated = tuple(models) if study.of_answers else ()
-    sheet = Sheet(**settings, models=rated, questions=dict(study.questions), units=tuple(units))
+    sheet = Sheet(**settings, models=rated, questions=dict(study.questions), units=units)
     called = [f"{number:0{len(str(raters))}d}" for number in range(1, raters + 1)]
     return _seated(sheet, study, practice, called, overlap, draw)
 
@@ -220,14 +177,12 @@ def draw_decision(votes: Votes) -> tuple[Sheet, Seats]:
     """(sheet, pages) of one more rater who decides the even votes of a study, as in PixelHumor's section 5.4.
 
     If the best text is chosen, the rater chooses among the leading ones; of drafts, among those that were used. Raises
-    PunchlineError for a study of points or written texts, and if no vote is even.
+    PunchlineError for a study of points, and if no vote is even.
     """
     study = study_of(votes)
     if study.level != "nominal":
-        votes_are = "texts" if study.writes else "points on a scale"
-        raise PunchlineError(f"{study.title} Its votes are {votes_are}: there is nothing to decide", file=votes.path)
-    units = even(votes)
-    if not units:
+        raise PunchlineError("votes are points on a scale: there is nothing to decide", file=votes.path)
+    if not (units := even(votes)):
         hint = f"See who has rated: punchline rate status {votes.name}"
         raise PunchlineError("no votes are even on a page that all its raters have rated", file=votes.path, hint=hint)
     raters = votes.raters()

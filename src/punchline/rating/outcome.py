@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+import itertools
+from collections import Counter
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 from msgspec.structs import replace
 
-from punchline.benchmarks.study import HUMAN, Study, Vote
+from punchline.benchmarks.study import Study, Vote
 from punchline.core.benchmark import studies
 from punchline.errors import PunchlineError
 from punchline.files import csv_text, parse_csv, write_text
+from punchline.grouping import grouped
 from punchline.paths import Paths, manifest, own
 from punchline.rating import drafts
 from punchline.rating.texts import answer_texts
-from punchline.rating.votes import CastVote, ShownText, Unit, Votes
+from punchline.rating.votes import CastVote, Unit, Votes
 from punchline.stats.estimate import COEFFICIENT, Estimate
 from punchline.stats.intervals import interval
 from punchline.stats.ratings import alpha_of, coincidences
@@ -53,25 +56,27 @@ def progress(votes: Votes) -> list[dict[str, Any]]:
 
 
 def agreement(votes: Votes) -> list[dict[str, Any]]:
-    """A row per question: Krippendorff's alpha with a 95 % interval; none for written texts and drafts."""
+    """A row per question: Krippendorff's alpha with a 95 % interval; none for drafts."""
     sheet, level = votes.sheet, study_of(votes).level
     place = {value: float(n) for n, (value, _) in enumerate(sheet.options)}
-    values: dict[tuple[str, str], dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
-    for unit, given in _counted(votes) if sheet.judging else ():
-        for aspect, value in given.answers.items():
-            values[unit.task, aspect][given.unit].append(place[value] if place else float(value))
-    rows: list[dict[str, Any]] = []
-    for (task, aspect), by_unit in sorted(values.items()):
+    values = [
+        (f"{unit.task} {aspect}".strip(), given.unit, place[value] if place else float(value))
+        for unit, given in (_counted(votes) if sheet.judging else ())
+        for aspect, value in given.answers.items()
+    ]
+    rows = []
+    for question, group in sorted(grouped(values, itemgetter(0)).items()):
+        by_unit = {unit: [value for *_, value in own] for unit, own in grouped(group, itemgetter(1)).items()}
         several = {unit: own for unit, own in by_unit.items() if len(own) > 1}
-        row = {"question": f"{task} {aspect}".strip(), "level": level, "rated by several": len(several)}
-        alpha = low = high = None
+        row: dict[str, Any] = {"question": question, "level": level, "rated by several": len(several)}
+        row |= dict.fromkeys(("alpha", "lo", "hi"))
         if several:
-            scale = sorted({value for own in several.values() for value in own})
-            sums = coincidences(list(several.values()), scale)
+            scale = sorted(set(itertools.chain(*several.values())))
             items = [sheet.units[unit].item_id for unit in several]
+            sums = coincidences([*several.values()], scale)
             estimate = Estimate(sums, alpha_of(scale, level), items, kind=COEFFICIENT)
-            alpha, (low, high) = estimate.point(), interval(estimate)
-        rows.append(row | {"alpha": alpha, "lo": low, "hi": high})
+            row |= zip(("alpha", "lo", "hi"), (estimate.point(), *interval(estimate)), strict=True)
+        rows.append(row)
     return rows
 
 
@@ -99,19 +104,11 @@ def even(votes: Votes) -> list[Unit]:
 
 
 def cast(votes: Votes) -> list[Vote]:
-    """All votes that count, by unit, with their sources.
-
-    The source of a written text is Human, or Human-<rater> if several write about the same item.
-    """
+    """All votes that count, by unit, with their sources."""
     result = []
-    form = votes.sheet.form
-    writers = Counter(unit for rater in votes.raters() for unit in votes.seats(rater))
     for unit, given in sorted(_counted(votes), key=lambda pair: (pair[1].unit, pair[1].rater)):
         for aspect, value in given.answers.items():
-            if form == "write":
-                entry = ShownText(source=HUMAN if writers[given.unit] == 1 else f"{HUMAN}-{given.rater}", text=value)
-            else:
-                entry = unit.texts[int(value) if form == "choose" else 0]
+            entry = unit.texts[int(value) if votes.sheet.form == "choose" else 0]
             about = (unit.item_id, entry.source, unit.task, aspect, value, entry.text)
             result.append(Vote(*about, given.rater, given.time, given.note, votes.version, given.pointers))
     return result
@@ -125,22 +122,16 @@ def not_judged(votes: Votes) -> Counter[str]:
 def check_unchanged(votes: Votes) -> None:
     """Raises PunchlineError if the run's answers have changed since the study was drawn."""
     sheet = votes.sheet
+    if not sheet.models:
+        return
     now = answer_texts(Paths(run=sheet.run), sheet.benchmark, study_of(votes), sheet.models)
-    rated = {
-        (unit.item_id, unit.task, text.source): text.text
-        for unit in sheet.units
-        for text in unit.texts
-        if unit.kind == "counts" and text.source in sheet.models
-    }
-    if changed := [key for key, text in rated.items() if now.get(key) != text]:
-        item_id, _, source = changed[0]
-        hint = "Restore the selection and the answers of that time, or make a new study: punchline rate new"
-        raise PunchlineError(
-            f"other answers were rated than run {sheet.run} has now: {len(changed):,}, the first that of {source}",
-            file=votes.path,
-            record=item_id,
-            hint=f"{hint} {sheet.benchmark}/{sheet.study} --raters N --name NAME",
-        )
+    for unit in sheet.units:
+        for text in unit.texts if unit.kind == "counts" else ():
+            if text.source in sheet.models and now.get((unit.item_id, unit.task, text.source)) != text.text:
+                what = f"another answer of {text.source} was rated than run {sheet.run} has now"
+                study = f"punchline rate new {sheet.benchmark}/{sheet.study} --raters N --name NAME"
+                hint = f"Restore the selection and the answers of that time, or make a new study: {study}"
+                raise PunchlineError(what, file=votes.path, record=unit.item_id, hint=hint)
 
 
 def export(votes: Votes, out: Path) -> tuple[int, int]:

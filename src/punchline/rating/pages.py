@@ -33,7 +33,7 @@ from punchline.rating.votes import CastVote, Votes
 HERE = Path(__file__).parent
 MOST = 64 * 1024  # bytes of a post
 FEWEST = 2  # pointers that a vote without a note needs
-WORDS = 2_000  # characters of a note or a written text
+WORDS = 2_000  # characters of a note or a draft
 COOKIE_S = 90 * 24 * 3600
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
@@ -104,30 +104,24 @@ class Pages:
 
     def item(self, request: Request) -> Response:
         rater, place, index = self.opened(request)
-        saved = vote = self.votes.given(rater).get((rater, index))
-        if saved is None and self.sheet.form == "review":  # an inspector sees the review of the rater before
+        vote = self.votes.given(rater).get((rater, index))
+        saved = vote is not None
+        if vote is None and self.sheet.form == "review":  # an inspector sees the review of the rater before
             vote = next((given for (_, unit), given in self.votes.given().items() if unit == index), None)
-        fields = vote.as_fields(self.sheet) if vote else {}
-        return self._item(rater, place, index, fields, saved=saved is not None)
+        return self._item(rater, place, index, vote.as_fields(self.sheet) if vote else {}, saved=saved)
 
-    def _item(
-        self, rater: str, place: int, index: int, fields: Mapping[str, str], *, saved: bool = False, wrong: str = ""
-    ) -> Response:
-        """A page with the values of its fields."""
+    def _item(self, rater: str, place: int, index: int, fields: Mapping[str, str], **about: object) -> Response:
+        """A page with the values of its fields; `about`: whether they are saved, or why they cannot be."""
         unit = self.sheet.units[index]
+        about = {"saved": False, "wrong": "", "place": place, "unit": unit, "fields": fields, "words": WORDS} | about
         return self.page(
             "item.html",
-            422 if wrong else 200,
-            place=place,
+            422 if about["wrong"] else 200,
             of=len(self.seats(rater)),
             done=len(self.votes.given(rater)),
-            unit=unit,
             texts=[(position, unit.texts[position].text) for position in self.order(rater, index)],
             questions=self.sheet.questions[unit.task],
-            fields=fields,
-            saved=saved,
-            wrong=wrong,
-            words=WORDS,
+            **about,
         )
 
     def picture(self, request: Request) -> Response:
@@ -142,38 +136,36 @@ class Pages:
         return await run_in_threadpool(self._vote, *opened, fields)
 
     def _vote(self, rater: str, place: int, index: int, fields: Mapping[str, str]) -> Response:
-        pointers = ""
-        if "cannot" in fields and self.sheet.judging:
-            answers, note = dict[str, str](), " ".join(_words(fields.get("reason", "")).split())
-            wrong = "" if note else "say why."
-        else:
-            answers, wrong = self._answers(rater, index, fields)
-            note = _words(fields.get("note", "")) if self.sheet.note else ""
-            ticked = [str(n) for n, _ in enumerate(self.sheet.pointers or (), 1) if f"pointer-{n}" in fields]
-            if self.sheet.pointers and len(ticked) < FEWEST and not note and not wrong:
-                wrong = f"with fewer than {FEWEST} of the points, give your reasons."
-            pointers = " ".join(ticked)
+        vote, wrong = self._parse(rater, index, fields)
         if wrong:
             return self._item(rater, place, index, fields, wrong=f"Nothing is saved yet: {wrong}")
-        self.votes.vote(rater, index, answers, note, pointers)
+        self.votes.vote(rater, index, vote.answers, vote.note, vote.pointers)
         following = self.first_open(rater, self.votes.given(rater), place)
         return RedirectResponse("/" if following is None else f"/items/{following}", 303)
 
-    def _answers(self, rater: str, index: int, fields: Mapping[str, str]) -> tuple[dict[str, str], str]:
-        """(answers of a form by aspect, why they cannot be saved; "" if they can)."""
-        answers, wrong = dict[str, str](), ""
-        sheet, order = self.sheet, self.order(rater, index)
+    def _parse(self, rater: str, index: int, fields: Mapping[str, str]) -> tuple[CastVote, str]:
+        """A form as a vote, and why it cannot be saved; "" if it can."""
+        sheet, order, answers, wrong = self.sheet, self.order(rater, index), dict[str, str](), ""
+        if "cannot" in fields and sheet.judging:
+            reason = " ".join(_words(fields.get("reason", "")).split())
+            return CastVote(rater, index, {}, reason), "" if reason else "say why."
         for position in order if sheet.form == "review" else ():
             answers[f"use-{position}"] = fields.get(f"use-{position}", "")
             answers[f"text-{position}"] = " ".join(fields.get(f"text-{position}", "").split())[:WORDS]
         values = set(map(str, order)) if sheet.form == "choose" else {value for value, _ in sheet.options}
         for question in sheet.questions[sheet.units[index].task]:
-            value = _words(fields.get(f"answer-{question.aspect}", ""))
-            if value and (sheet.form == "write" or value in (question.options or values)):
+            value = fields.get(f"answer-{question.aspect}", "")
+            if value and value in (question.options or values):
                 answers[question.aspect] = value
             elif not question.options:
                 wrong = "a question has no answer."
-        return answers, drafts.wrong(answers) if sheet.form == "review" else wrong
+        note = _words(fields.get("note", "")) if sheet.note else ""
+        ticked = [str(n) for n, _ in enumerate(sheet.pointers or (), 1) if f"pointer-{n}" in fields]
+        if sheet.form == "review":
+            wrong = drafts.wrong(answers)
+        elif sheet.pointers and len(ticked) < FEWEST and not note:
+            wrong = wrong or f"with fewer than {FEWEST} of the points, give your reasons."
+        return CastVote(rater, index, answers, note, pointers=" ".join(ticked)), wrong
 
     async def refused(self, request: Request, error: Exception) -> Response:
         return self.page("said.html", error.status_code if isinstance(error, HTTPException) else 500)

@@ -1,4 +1,4 @@
-"""Texts to rate: answers of a run, texts that people wrote, and blinded sheets of them for a spreadsheet."""
+"""Texts to rate: answers of a run, and blinded sheets of them for a spreadsheet."""
 
 from __future__ import annotations
 
@@ -9,23 +9,34 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from punchline.benchmarks.study import HUMAN, Study
+from punchline.benchmarks.study import Study
 from punchline.config.runs import making
 from punchline.core.benchmark import DEFAULT
 from punchline.core.storage import read_table
 from punchline.errors import PunchlineError, nearest
-from punchline.files import csv_text, parse_csv
+from punchline.files import csv_text, parse_csv, read_records
 from punchline.paths import DEFAULT_RUN, Paths
 from punchline.schema import Item, Request, Response
-from punchline.tables.ratings import NUMBER, Rating, for_spreadsheet, from_spreadsheet
-from punchline.text import log_line
+from punchline.tables.ratings import NUMBER, Rating, for_spreadsheet
 
-TEXTS = ("item_id", "source", "text")  # columns of a file of written texts
-RELEASED = ("comic_id", "explanation")  # of PixelHumor's
 SHEET = ("row", "item_id", "image", "explanation", "question", "score")
 KEY = ("row", "item_id", "source", "task", "aspect")
 
 Texts = dict[tuple[str, str, str], str]  # by item, task and source
+
+
+def _prepared(where: Paths, benchmark: str, path: str, target: str) -> str:
+    """A file of a run. Raises PunchlineError with the command that makes it."""
+    if not Path(path).is_file():
+        hint = f"Run {making(where.run, target, benchmarks=f'[{benchmark}]')}"
+        raise PunchlineError("nothing is prepared yet", file=path, hint=hint)
+    return path
+
+
+def prepared_items(where: Paths, benchmark: str, target: str = "prepare_all") -> dict[str, Item]:
+    """A run's items by id. Raises PunchlineError if there are none yet."""
+    items = read_records(_prepared(where, benchmark, where.items(benchmark), target), Item)
+    return {item.item_id: item for item in items}
 
 
 def answer_texts(where: Paths, benchmark: str, study: Study, models: Sequence[str]) -> Texts:
@@ -33,12 +44,7 @@ def answer_texts(where: Paths, benchmark: str, study: Study, models: Sequence[st
 
     Raises PunchlineError if nothing was asked, and for models without an answer.
     """
-    if not models:
-        return {}
-    path = Path(where.requests(benchmark))
-    if not path.is_file():
-        hint = f"Run {making(where.run, 'responses', benchmarks=f'[{benchmark}]')} first"
-        raise PunchlineError("nothing was asked yet", file=path, hint=hint)
+    path = _prepared(where, benchmark, where.requests(benchmark), "respond_all")
     requests = read_table(path, Request)
     texts: Texts = {}
     states = Counter[str]()
@@ -48,46 +54,17 @@ def answer_texts(where: Paths, benchmark: str, study: Study, models: Sequence[st
             there = [other.stem for other in index.parent.glob("*.parquet")]
             raise PunchlineError("the model has no answers", file=index, hint=nearest(model, there))
         for request, response in zip(requests, read_table(index, Response), strict=True):
-            if request.task not in study.tasks or (request.condition, request.sample) != (DEFAULT, 0):
-                continue
-            states[response.state] += 1
-            if response.state == "ok" and (text := (study.reading(response.text or "") or "").strip()):
-                texts[request.item_id, study.tasks[request.task], model] = text
+            if request.task in study.tasks and (request.condition, request.sample) == (DEFAULT, 0):
+                states[response.state] += 1
+                if response.state == "ok" and (text := (study.reading(response.text or "") or "").strip()):
+                    texts[request.item_id, study.tasks[request.task], model] = text
     if not states["ok"]:
         what = f"no answer to {', '.join(study.tasks)} of {', '.join(models)} ({states.total():,} were asked for)"
-        hint = f"Select models that answer it: {making(where.run, 'responses', models='[NAME]')}; baselines do not"
+        hint = f"Select models that answer it: {making(where.run, 'respond_all', models='[NAME]')}; baselines do not"
         if states["failed"]:
             of_run = "" if where.run == DEFAULT_RUN else f" --run {where.run}"
             hint = f"punchline retry{of_run} asks the {states['failed']:,} again that failed"
         raise PunchlineError(what, file=path, hint=hint)
-    return texts
-
-
-def written(content: bytes, file: str, study: Study, items: Mapping[str, Item]) -> Texts:
-    """Texts that people wrote, from a CSV with item_id, source, text, and task if the study has several.
-
-    PixelHumor's released file is read too: the first explanation of each item of the run. Raises PunchlineError.
-    """
-    texts: Texts = {}
-    if all(name in content.partition(b"\n")[0].decode("utf-8-sig", "replace") for name in RELEASED):
-        rows = [tuple(cells[name].strip() for name in RELEASED) for _, cells in parse_csv(content, RELEASED, file=file)]
-        texts = {(item_id, "", HUMAN): text for item_id, text in reversed(rows) if item_id in items and text}
-        log_line(f"{file}: {len(texts):,} of {len(rows):,} explanations are of comics of this run, the first of each")
-        return texts
-    for line, cells in parse_csv(content, TEXTS, file=file):
-        item_id, source, text = (from_spreadsheet(cells[name].strip()) for name in TEXTS)
-        task = cells.get("task", "").strip()
-        refused = partial(PunchlineError, file=file, line=line, record=item_id)
-        if item_id not in items:
-            raise refused("no such item", field="item_id", hint="Check the id")
-        if task not in study.questions:
-            raise refused(f"unknown task {task!r}", field="task", hint=nearest(task, study.questions))
-        if not source or not text:
-            field = "text" if source else "source"
-            raise refused("the cell is empty", field=field, hint="Name the writer and the text")
-        if (item_id, task, source) in texts:
-            raise refused("a second text by the same source", field="source", hint="Keep one of the two")
-        texts[item_id, task, source] = text
     return texts
 
 
@@ -96,18 +73,19 @@ def blinded(study: Study, texts: Texts, items: Mapping[str, Item], seed: int) ->
 
     Raises PunchlineError for a study in which raters give no points.
     """
-    if study.level == "nominal" or not study.options:
+    if study.level == "nominal":
         raise PunchlineError("a sheet is for studies in which raters give points", hint="Use pages: --raters N")
     order = sorted(texts.items())
     random.Random(seed).shuffle(order)
-    sheet, key = list[dict[str, Any]](), list[dict[str, Any]]()
+    rows = list[dict[str, Any]]()
     for (item_id, task, source), text in order:
         image = items[item_id].images[0].path if items[item_id].images else ""
+        about = {"item_id": item_id, "image": image, "explanation": for_spreadsheet(text), "source": source}
         for question in study.questions[task]:
-            shared = {"row": len(sheet) + 1, "item_id": item_id}
-            sheet.append(shared | {"image": image, "explanation": for_spreadsheet(text), "question": question.ask})
-            key.append(shared | {"source": source, "task": task, "aspect": question.aspect})
-    return csv_text(SHEET, sheet), csv_text(KEY, key)
+            asked = {"task": task, "aspect": question.aspect, "question": question.ask, "score": ""}
+            rows.append({"row": len(rows) + 1, **about, **asked})
+    sheet, key = (csv_text(names, ({name: row[name] for name in names} for row in rows)) for names in (SHEET, KEY))
+    return sheet, key
 
 
 def unblinded(sheet: Path, key: Path) -> list[Rating]:

@@ -53,7 +53,7 @@ class Unit(Record, frozen=True, kw_only=True):
 
     item_id: str
     task: str  # its name in a ratings file
-    texts: tuple[ShownText, ...]  # one, or several of which the best is chosen; none if a text is written
+    texts: tuple[ShownText, ...]  # one, or several of which the best is chosen
     context: tuple[tuple[str, str], ...] = ()  # (name, text) shown above
     picture: str = ""  # path from the root
     sha256: str = ""  # of the picture
@@ -79,10 +79,8 @@ class Sheet(Record, frozen=True, kw_only=True):
     pointers: tuple[str, ...] | UnsetType = UNSET
 
     @property
-    def form(self) -> Literal["rate", "choose", "review", "write"]:
-        """Work of raters: points, the best of several texts, a choice and correction of drafts, or a text."""
-        if not any(unit.texts for unit in self.units):
-            return "write"
+    def form(self) -> Literal["rate", "choose", "review"]:
+        """Work of raters: points, the best of several texts, or a choice and correction of drafts."""
         if any(shown.kind for unit in self.units for shown in unit.texts):
             return "review"
         return "rate" if self.options else "choose"
@@ -90,7 +88,7 @@ class Sheet(Record, frozen=True, kw_only=True):
     @property
     def judging(self) -> bool:
         """True if texts are judged: a page can then be sent without an answer, with a reason."""
-        return self.form in ("rate", "choose")
+        return self.form != "review"
 
 
 Seats = Mapping[str, Sequence[int]]  # by rater, the units of their pages in order
@@ -155,19 +153,21 @@ class Votes:
             write_bytes(path, file.serialize())
         return cls(path)
 
+    def _locked(self) -> Path | None:
+        """The file or its folder, where it cannot be written."""
+        return next((place for place in (self.path, self.path.parent) if not os.access(place, os.W_OK)), None)
+
     def check_writable(self) -> None:
         """Raises PunchlineError if votes cannot be written."""
-        for place in (self.path, self.path.parent):
-            if not os.access(place, os.W_OK):
-                raise PunchlineError("votes cannot be written here", file=place, hint=permission_hint(place))
+        if place := self._locked():
+            raise PunchlineError("votes cannot be written here", file=place, hint=permission_hint(place))
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
-        barred = not all(os.access(place, os.W_OK) for place in (self.path, self.path.parent))
-        log = Path(f"{self.path}-wal")  # votes that are not in the file itself yet
-        mode = "mode=rw" if not barred else "mode=ro" if log.is_file() and log.stat().st_size else "immutable=1"
+        log, locked = Path(f"{self.path}-wal"), self._locked()  # votes that are not in the file itself yet
+        mode = "mode=rw" if not locked else "mode=ro" if log.is_file() and log.stat().st_size else "immutable=1"
         with closing(sqlite3.connect(f"{self.path.absolute().as_uri()}?{mode}", uri=True, timeout=PATIENCE_S)) as file:
-            if not barred:
+            if not locked:
                 file.execute("PRAGMA journal_mode = WAL")
                 file.execute("PRAGMA synchronous = FULL")  # a committed vote survives a crash
             with file:

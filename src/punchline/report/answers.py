@@ -32,17 +32,15 @@ def span(text: str | None, reads: Reads) -> list[int] | None:
 
 
 def _answer(request: Request, response: Response, reads: Reads) -> dict[str, Any]:
-    text = response.text
-    parsed_span = span(text, reads)
+    text, place = response.text, span(response.text, reads)
     return {
         **pick_fields(request, *QUESTION),
-        **pick_fields(response, "digest", "state"),
+        **pick_fields(response, "digest", "state", "reason"),
         "text": text and text[:MOST],
         "cut": max(0, len(text or "") - MOST),
         "thoughts": reasoning.remove(text).offset if text and len(text) <= MOST else 0,  # characters before the answer
         "reasoning": response.reasoning[:MOST] if isinstance(response.reasoning, str) else "",
-        "span": parsed_span if parsed_span and parsed_span[1] <= MOST else None,
-        "reason": response.reason,
+        "span": place if place and place[1] <= MOST else None,
         "finish": response.finish_reason,
         "tokens": [response.usage.prompt, response.usage.completion, response.usage.reasoning],
     }
@@ -50,11 +48,9 @@ def _answer(request: Request, response: Response, reads: Reads) -> dict[str, Any
 
 def _score(score: Score, letter: str) -> dict[str, Any]:
     return {
-        **pick_fields(score, *QUESTION, "rule", "state", "scored"),
+        **pick_fields(score, *QUESTION, "rule", "state", "scored", "parsed", "judge"),
         "code": letter,
-        "parsed": score.parsed,
         "values": {name: round(value, 4) for name, value in score.metrics.items()},
-        "judge": score.judge,
         "answers": [digest[:16] for digest in score.responses],
     }
 

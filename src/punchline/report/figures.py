@@ -31,11 +31,7 @@ Spec = dict[str, Any]  # of Vega-Lite; {}: there is nothing to draw
 
 def _filled(part: Any, values: dict[str, Any]) -> Any:
     """A part of a specification with values in place of their names."""
-    if isinstance(part, dict):
-        return {name: _filled(own, values) for name, own in part.items()}
-    if isinstance(part, list):
-        return [_filled(own, values) for own in part]
-    return values[part[1:]] if isinstance(part, str) and part.startswith("$") else part
+    return json.loads(re.sub(r'"\$(\w+)"', lambda name: json.dumps(values[name[1]]), json.dumps(part)))
 
 
 def _plot(spec: str, points: Sequence[Point], title: str, **values: Any) -> Spec:
@@ -113,21 +109,22 @@ def figure(sheet: Sheet, chart: Chart) -> Spec:
         return _curve(dots, chart, chart.x)
     if not dots:
         return {}
-    parts: dict[str, list[Point]] = {}
     apart = chart.by != "model" and len({point[chart.by] for point in dots}) <= FEW
+    parts: dict[str, list[Point]] = {}
     for point in dots:
         group = [point[name] for name in (*chart.within, *([chart.by] if apart else ()))]
-        point["named"] = point["model"] if apart else point[chart.by] or "all"
-        point["label"] = point["named"] if apart or chart.by == "model" else f"{point['named']}  {point['model']}"
+        named = point["model"] if apart else point[chart.by] or "all"
+        label = named if apart or chart.by == "model" else f"{named}  {point['model']}"
         part = " · ".join(text for text in (*group, point["column"] if len(columns) > 1 else "") if text)
-        parts.setdefault(part, []).append(point)
+        parts.setdefault(part, []).append(point | {"named": named, "label": label})
     plots = []
-    for part, points_of_part in parts.items():
-        lines = {(point["named"], point["kind"]) for point in points_of_part}
-        if len(lines) == len(points_of_part):  # ours and the printed on one line
-            points_of_part = [{**point, "label": point["named"]} for point in points_of_part]
+    for part, of_part in parts.items():
+        if len({(point["named"], point["kind"]) for point in of_part}) == len(
+            of_part
+        ):  # ours and the printed on one line
+            of_part = [point | {"label": point["named"]} for point in of_part]
         title = {"title": _filled(_SPECS["title"], {"text": part})}
-        plots.append(_dots(points_of_part, points_of_part[0]["column"]) | title)
+        plots.append(_dots(of_part, of_part[0]["column"]) | title)
     return _spec(*plots)
 
 
@@ -139,12 +136,14 @@ def hues(count: int) -> list[str]:
 
 def _curve(dots: list[Point], chart: Chart, x: str) -> Spec:
     """Values over a number: a line a series, each point with its interval."""
-    dots = [{**point, "x": parse_number(point[x])} for point in dots]
-    dots = [point for point in dots if point["x"] is not None]
+    keys = (chart.by, *chart.within)
+    dots = [
+        point | {"x": number, "series": " ".join(str(point[name]) for name in keys if point[name])}
+        for point in dots
+        if (number := parse_number(point[x])) is not None
+    ]
     if not dots:
         return {}
-    for point in dots:
-        point["series"] = " ".join(str(point[name]) for name in (chart.by, *chart.within) if point[name])
     series = sorted({point["series"] for point in dots})
     named = {"over": head(x), "series": series, "hues": hues(len(series))}
     columns = dict.fromkeys(point["column"] for point in dots)
@@ -165,10 +164,3 @@ def nothing(path: str) -> Spec:
 def on_paper(spec: Spec) -> Spec:
     """The same in black, for white paper."""
     return cast(Spec, json.loads(json.dumps(spec).replace('"currentColor"', '"black"')))
-
-
-def values_in_words(sheet: Sheet) -> str:
-    """A table's main column in words, for readers who do not see its chart."""
-    column = sheet.main
-    parts = [f"{row['model']} {row[column][:6]}" for row in sheet.rows if row.get(column)]
-    return ", ".join(parts[:12]) + (", …" if len(parts) > 12 else "")

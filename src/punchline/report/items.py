@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
@@ -79,7 +80,7 @@ def _prompts(file: str) -> tuple[Mapping[str, list[Any]], dict[str, str]]:
     return prompts, questions
 
 
-def parts(project: Project, benchmark: str) -> Iterator[tuple[str, Any]]:
+def build_parts(project: Project, benchmark: str) -> dict[str, Any]:
     """Files for pages: chunks of CHUNK items, and the index of all items."""
     where, module = project.paths, benchmarks.optional_module(benchmark, "shown")
     golds = Keyed(where.gold(benchmark), Gold)
@@ -87,37 +88,36 @@ def parts(project: Project, benchmark: str) -> Iterator[tuple[str, Any]]:
     drawn = Keyed(where.index(benchmark), Pictures) if illustrated else {}
     fetched = Keyed(where.fetch_log(benchmark), FetchEntry) if illustrated else {}
     prompts, questions = _prompts(where.requests(benchmark))
-    sequence = getattr(module, "SEQUENCE", None)
+    names, golds_of, sequence = (getattr(module, name, {}) for name in ("NAMES", "GOLD", "SEQUENCE"))
     blurred = getattr(module, "BLURRED", {}).items()
-    rows: dict[str, Any] = {}
+    items: dict[str, Any] = {}
     for item, right in items_with_rights(project, benchmark):
         name = item.item_id
-        rows[name] = _row(item, golds[name], right, drawn.get(name), fetched.get(name)) | {"asked": prompts[name]}
-    ids, clusters = list(rows), list(dict.fromkeys(row["cluster"] for row in rows.values()))
+        items[name] = _row(item, golds[name], right, drawn.get(name), fetched.get(name)) | {"asked": prompts[name]}
+    ids, rows = list(items), list(items.values())
+    clusters = list(dict.fromkeys(row["cluster"] for row in rows))
     numbers = {cluster: number for number, cluster in enumerate(clusters)}
-    facets = columns([filters_of(row) for row in rows.values()])
-    for start in range(0, len(ids), CHUNK):
-        yield str(start // CHUNK), {name: rows[name] for name in ids[start : start + CHUNK]}
-    names = getattr(module, "NAMES", {})
-    golds_of = getattr(module, "GOLD", {})
     index = {
         "ids": ids,
-        "titles": [str(row["fields"].get("caption") or row["fields"].get("title") or "") for row in rows.values()],
-        "texts": ["\n".join(_texts([name, row["fields"], row["gold"]])) for name, row in rows.items()],  # for a search
-        "clusters": [] if len(clusters) == len(ids) else [numbers[row["cluster"]] for row in rows.values()],
+        "titles": [str(row["fields"].get("caption") or row["fields"].get("title") or "") for row in rows],
+        "texts": ["\n".join(_texts([name, row["fields"], row["gold"]])) for name, row in items.items()],  # for a search
+        "clusters": [] if len(clusters) == len(ids) else [numbers[row["cluster"]] for row in rows],
         "questions": [
             [key, question_name(key, names), golds_of.get(task, re.sub(r"_\d$", "", task))]
             for key, task in questions.items()
         ],
-        "thumbs": [[row["images"][0]["file"], row["rights"][0]] if row["images"] else None for row in rows.values()],
-        "facets": {name: values for name, values in facets.items() if name != sequence},
+        "thumbs": [[row["images"][0]["file"], row["rights"][0]] if row["images"] else None for row in rows],
+        "facets": {name: of for name, of in columns([*map(filters_of, rows)]).items() if name != sequence},
         "names": names,
         "why": getattr(module, "WHY", {}),
-        "sequence": sequence,
-        "blurred": [at for at, row in enumerate(rows.values()) if blurred & row["gold"].items()],  # harmful ones
+        "sequence": sequence or None,
+        "blurred": [at for at, row in enumerate(rows) if blurred & row["gold"].items()],  # harmful ones
         "chunk": CHUNK,
     }
-    yield "index", index
+    starts = range(0, len(ids), CHUNK)
+    return {str(n): dict(itertools.islice(items.items(), at, at + CHUNK)) for n, at in enumerate(starts)} | {
+        "index": index
+    }
 
 
 def question_name(key: str, names: Mapping[str, str]) -> str:
@@ -138,17 +138,17 @@ def _texts(value: Any) -> Iterator[str]:
 
 def columns(rows: list[dict[str, list[str]]]) -> dict[str, list[list[str]]]:
     """Facets that tell items apart without telling each from every other: by name, a list of values an item."""
-    counts: dict[str, Counter[str]] = {}
-    for row in rows:
-        for name, values in row.items():
-            counts.setdefault(name, Counter()).update(values)
-    short = {name: values for name, values in counts.items() if all(len(text) <= FACET for text in values)}
-    names_kept = [name for name, values in short.items() if 1 < len(values) <= FACET and max(values.values()) > 1]
-    return {name: [row.get(name, []) for row in rows] for name in names_kept}
+    facets: dict[str, list[list[str]]] = {}
+    for name in dict.fromkeys(itertools.chain.from_iterable(rows)):
+        values = [row.get(name, []) for row in rows]
+        counts = Counter(itertools.chain.from_iterable(values))
+        if max(map(len, counts), default=0) <= FACET and 1 < len(counts) <= FACET and max(counts.values()) > 1:
+            facets[name] = values
+    return facets
 
 
 def write_items(project: Project, benchmark: str) -> None:
     """Write a benchmark's items for pages."""
-    pages = dict(parts(project, benchmark))
+    pages = build_parts(project, benchmark)
     leave_out_private(project, benchmark, pages)
     write_parts(project.paths.report_items(benchmark), f"items/{benchmark}", pages)

@@ -47,19 +47,13 @@ def application(project: Project) -> Starlette:
             raise HTTPException(404)
         return FileResponse(path)
 
-    results, prefix = Path(Paths().results), path_of(project)
-    others = [path.parent for path in results.glob("runs/*/report/index.html")] + [results / "report"]
-    mode = 'punchline.mode("all", true);\n'
+    prefix, mode = path_of(project), 'punchline.mode("all", true);\n'
     return Starlette(
         routes=[
             Route("/", lambda _: RedirectResponse(f"{prefix}/index.html")),
             Route(f"{prefix}/pictures/{{name}}", picture),
             Route(f"{prefix}/static/mode.js", lambda _: Response(mode, media_type="text/javascript")),
-            *(
-                Mount(f"/{folder.relative_to(results).as_posix()}", StaticFiles(directory=folder, html=True))
-                for folder in others
-                if folder.is_dir()
-            ),
+            Mount("/", StaticFiles(directory=Paths().results, html=True)),
         ],
         # No page of another site reaches this one under a name of its own.
         middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=[HOST, "localhost"])],

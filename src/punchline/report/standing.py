@@ -1,14 +1,12 @@
-"""Models in the order of a table's main column: values, intervals, possible ranks, and a sentence on who leads."""
+"""Models in the order of a table's main column: values, intervals, possible ranks, and who leads."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from punchline.report.figures import first_keys
 from punchline.report.tables import KINDS, Row, Sheet, cell, parse_number, shown_number
-from punchline.report.validity import in_row
 
 TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)  # shares of an axis that get a label
 AXES = (1.0, 5.0, 7.0, 10.0, 100.0)  # ends of an axis; of larger values, the largest
@@ -28,48 +26,16 @@ class Ranks(NamedTuple):
         return " to ".join(dict.fromkeys(map(ordinal, self)))
 
 
-@dataclass(frozen=True)
-class Line:
-    """A model's value; places on the axis are percentages, "" where there is none."""
-
-    model: str
-    kind: str
-    ranks: Ranks | None
-    text: str
-    interval: str
-    at: str = ""
-    low: str = ""
-    high: str = ""
-    paper: str = ""  # the value that the paper prints for it
-    paper_at: str = ""
-
-
-@dataclass(frozen=True)
-class Standing:
+class Standing(NamedTuple):
     """The models of a table in order, the best first within its kind."""
 
-    lines: Sequence[Line]
+    # Of each model: model, kind, ranks, text, interval, paper (the value that the paper prints for it), and places on
+    # the axis in percent, "" where there is none: at, lo, hi, paper_at.
+    lines: Sequence[Mapping[str, Any]]
     ticks: Sequence[tuple[str, str]]  # (place, label) of the axis
     ranked: int  # models that have a rank
-    marks: Sequence[tuple[str, str, str]] = ()  # (shortcut or people, place, text) of reference lines
-
-    @property
-    def leaders(self) -> list[Line]:
-        """The models that may hold the first rank."""
-        return [line for line in self.lines if line.ranks is not None and line.ranks.first == 1]
-
-    def headline(self, title: str) -> str:
-        """The leaders in a sentence; no winner where intervals of differences do not show one."""
-        leaders, measured = self.leaders, [line for line in self.lines if line.text]
-        if not measured:
-            return f"No selected model has a value on {title}"
-        if not leaders:
-            return f"{measured[0].model} has {measured[0].text} on {title}"
-        if len(leaders) == 1:
-            return f"{leaders[0].model} ranks {leaders[0].ranks.in_words()} of {self.ranked} on {title}"  # type: ignore[union-attr]
-        if len(leaders) <= 3:
-            return f"{', '.join(line.model for line in leaders[:-1])} and {leaders[-1].model} share the lead on {title}"
-        return f"{len(leaders)} of {self.ranked} models share the lead on {title}"
+    leaders: Sequence[Mapping[str, Any]]  # lines of the models that may hold the first rank
+    marks: Sequence[tuple[str, str, str]]  # (shortcut or people, place, text) of reference lines
 
 
 def ordinal(number: int) -> str:
@@ -79,13 +45,13 @@ def ordinal(number: int) -> str:
 
 
 def standing(
-    sheet: Sheet, ranks: Mapping[str, Ranks], printed_as: Mapping[str, str], shortcuts: Sequence[Mapping[str, str]] = ()
+    sheet: Sheet, ranks: Mapping[str, Ranks], printed_as: Mapping[str, str], shortcuts: Sequence[Row] = ()
 ) -> Standing:
     """The models of a table. `printed_as`: the paper's row of a model, whose value is shown on the model's line.
 
     `shortcuts`: the best of each row and column, as in shortcuts.csv.
     """
-    column, table, rows = sheet.main, sheet.table, first_keys(sheet)
+    column, rows = sheet.main, first_keys(sheet)
 
     def number(row: Row, ending: str = "") -> float | None:
         return parse_number(row.get(column + ending, ""))
@@ -98,23 +64,30 @@ def standing(
 
     papers = {row["model"]: row for row in rows if row["kind"] == "published"}
     of_models = {printed_as.get(row["model"]) for row in rows if row["kind"] != "published"}
-    sign = 1 if table.better(column) == "lower" else -1
-    lines = []
+    sign = 1 if sheet.table.better(column) == "lower" else -1
+    lines: list[dict[str, Any]] = []
     for row in sorted(rows, key=lambda row: (KINDS.index(row["kind"]), sign * (number(row) or 0), row["model"])):
-        model, value, ours = row["model"], cell(row, column, table), row["kind"] != "published"
+        model, value, ours = row["model"], cell(row, column, sheet.table), row["kind"] != "published"
         if not ours and model in of_models:
             continue
-        paper = papers.get(printed_as.get(model, "")) if ours else row
-        of_paper = (cell(paper, column, table).text, place(number(paper))) if paper else ("", "")
-        at, low, high = [place(number(row, ending)) if ours else "" for ending in ("", "_lo", "_hi")]
-        text = value.text if ours else ""
-        lines.append(Line(model, row["kind"], ranks.get(model), text, value.interval, at, low, high, *of_paper))
-    ticks = [(f"{100 * share:g}%", f"{top * share:g}") for share in TICKS]
+        paper = papers.get(printed_as.get(model, ""), {}) if ours else row
+        line = {"model": model, "kind": row["kind"], "ranks": ranks.get(model), "interval": value.interval}
+        line |= {"text": value.text if ours else "", "at": place(number(row)) if ours else ""}
+        line |= {end: place(number(row, f"_{end}")) if ours else "" for end in ("lo", "hi")}
+        lines.append(line | {"paper": cell(paper, column, sheet.table).text, "paper_at": place(number(paper))})
     marks = [
         ("shortcut", place(float(one["value"])), f"best shortcut, {one['shortcut']}: {shown_number(one['value'])}")
         for one in shortcuts
         if one["metric"] == column and rows and in_row(one, rows[0])
     ]
-    human_lines = [line for line in lines if line.kind == "human" and line.at][:1]
-    marks += [("people", line.at, f"people, {line.model}: {line.text}") for line in human_lines]
-    return Standing(lines, ticks, sum(line.ranks is not None for line in lines), marks)
+    people = [line for line in lines if line["kind"] == "human" and line["at"]][:1]
+    marks += [("people", line["at"], f"people, {line['model']}: {line['text']}") for line in people]
+    ticks = [(f"{100 * share:g}%", f"{top * share:g}") for share in TICKS]
+    ranked = [line for line in lines if line["ranks"] is not None]
+    return Standing(lines, ticks, len(ranked), [line for line in ranked if line["ranks"].first == 1], marks)
+
+
+def in_row(line: Row, values: Row) -> bool:
+    """True if a shortcut's value is of the row of a table with these values."""
+    parts = (part.partition("=") for part in line["row"].split(";") if part)
+    return all(values.get(key) == value for key, _, value in parts)

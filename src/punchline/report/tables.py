@@ -6,17 +6,16 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from punchline import paths
-from punchline.artifacts.lineage import lineage_path, read_lineage
+from punchline.artifacts.lineage import Lineage, lineage_path, read_lineage
 from punchline.artifacts.project import Project
 from punchline.files import parse_csv
-from punchline.grouping import grouped
-from punchline.overview.discrepancies import DISCREPANCIES
 from punchline.tables.declare import Table
 from punchline.tables.latex import WORDS
 from punchline.tables.render import digits, read_rows, silent
+from punchline.tables.run import COUNTED
 from punchline.text import escape_controls
 
 HIDDEN = ("engine", "comparable", "note")
@@ -25,8 +24,7 @@ KINDS = ("measured", "baseline", "human", "published")
 Row = Mapping[str, str]  # values by column, as in the CSV
 
 
-@dataclass(frozen=True)
-class Cell:
+class Cell(NamedTuple):
     """One cell: what is read, what it is sorted by, and, of a value with an interval, its ends."""
 
     text: str
@@ -37,16 +35,14 @@ class Cell:
 
 @dataclass(frozen=True)
 class Sheet:
-    """One table of one benchmark, with its notes and its last audit."""
+    """One table of one benchmark, with its lineage and its last audit."""
 
     benchmark: str
     table: Table
     path: str  # of its CSV
     columns: Sequence[str]
     rows: Sequence[Row]
-    notes: Sequence[str] = ()
-    root: str = ""
-    made_at: str = ""
+    lineage: Lineage | None = None
     verdict: Mapping[str, Any] = field(default_factory=dict)  # of its last audit
 
     @property
@@ -92,42 +88,34 @@ def shown_number(text: str, *, whole: bool = False) -> str:
     return digits(number, whole=whole) if "." in text or "e" in text else text
 
 
-def cell(values: Mapping[str, str], column: str, table: Table) -> Cell:
+def cell(values: Row, column: str, table: Table) -> Cell:
     """One cell of a line of the CSV."""
     text = values.get(column, "")
-    whole = column in table.counts
     if column not in table.columns and column != "n" and not column.startswith("n_"):
         return Cell(escape_controls(text), escape_controls(text))
-    low, high = values.get(f"{column}_lo", ""), values.get(f"{column}_hi", "")
-    ends = f"{shown_number(low, whole=whole)} to {shown_number(high, whole=whole)}" if text and low and high else ""
-    return Cell(shown_number(text, whole=whole), text, ends, number=True)
+    ends = (values.get(f"{column}{end}", "") for end in ("", "_lo", "_hi"))
+    shown, low, high = (shown_number(end, whole=column in table.counts) for end in ends)
+    return Cell(shown, text, f"{low} to {high}" if shown and low and high else "", number=True)
 
 
 def read_sheet(project: Project, benchmark: str, table: Table) -> Sheet:
     """A table that was made. Raises PunchlineError, OSError."""
-    path = Path(project.paths.table(table.file))
-    lineage = read_lineage(lineage_path(path))
+    path = project.paths.table(table.file)
     lines = [line for line in read_rows(path) if not silent(line, table.columns)]
-    counts = {f"n_{state}" for state in ("missing", "failed", "refused", "unparsable", "truncated")}
     hidden = {*HIDDEN, *(f"{name}_{end}" for name in table.columns for end in ("lo", "hi"))}
-    hidden |= {name for name in counts if all(line.get(name) in ("", "0") for line in lines)}
-    names = [name for name in (lines[0] if lines else ()) if any(line[name] for line in lines)]
-    columns = [name for name in names if name not in hidden]
+    nothing = {f"n_{state}": ("", "0") for state in COUNTED}  # by column
+    names = [name for name in (lines[0] if lines else ()) if name not in hidden]
+    columns = [name for name in names if any(line[name] not in nothing.get(name, ("",)) for line in lines)]
     audited = Path(paths.audited(project.selection.run, table.file))
-    return Sheet(
-        benchmark,
-        table,
-        path.as_posix(),
-        columns,
-        lines,
-        lineage.noted.get("notes", ()),
-        lineage.root,
-        str(lineage.noted.get("made_at", ""))[:16].replace("T", " "),
-        json.loads(audited.read_bytes()) if audited.is_file() else {},
-    )
+    verdict = json.loads(audited.read_bytes()) if audited.is_file() else {}
+    return Sheet(benchmark, table, path, columns, lines, read_lineage(lineage_path(path)), verdict)
 
 
-def differences(path: str) -> dict[tuple[str, str], list[dict[str, str]]]:
-    """Cells in which the two rules differ, by (benchmark, table)."""
-    lines = (line for _, line in parse_csv(Path(path).read_bytes(), DISCREPANCIES, file=path))
-    return grouped(lines, lambda line: (line["benchmark"], line["table"]))
+def read_lines(path: str) -> list[dict[str, str]]:
+    """The rows of one of a run's lists."""
+    return [cells for _, cells in parse_csv(Path(path).read_bytes(), (), file=path)]
+
+
+def filled(rows: Sequence[Row]) -> list[str]:
+    """The columns of rows that are not empty or 0 everywhere."""
+    return [name for name in (rows[0] if rows else ()) if any(row[name] not in ("", "0") for row in rows)]

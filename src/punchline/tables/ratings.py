@@ -99,11 +99,6 @@ def for_spreadsheet(text: str) -> str:
     return f"'{text}" if _FORMULA.match(text) else text
 
 
-def from_spreadsheet(text: str) -> str:
-    """The text that `for_spreadsheet` was given."""
-    return text[1:] if text[:1] == "'" and _FORMULA.match(text[1:]) else text
-
-
 def as_csv(ratings: Sequence[Rating]) -> str:
     """A ratings file."""
     rows = [{**rating._asdict(), "score": f"{rating.score:g}", **rating.about} for rating in ratings]

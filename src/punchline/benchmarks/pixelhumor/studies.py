@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from punchline.benchmarks.pixelhumor import NAME
-from punchline.benchmarks.study import read_studies, text_rows
+from punchline.benchmarks.study import read_studies
 
-STUDIES = read_studies(NAME, explanations={"rows": text_rows})
+STUDIES = read_studies(NAME)

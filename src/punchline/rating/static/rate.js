@@ -53,7 +53,7 @@ document.addEventListener("DOMContentLoaded", () => {
     event.preventDefault();
     const wrong = document.getElementById("wrong");
     const number = questions.indexOf(open()) + 1;
-    wrong.textContent = !number ? "Nothing is saved yet: write an answer." : questions.length > 1 ? `Nothing is saved yet: question ${number} has no answer.` : "Nothing is saved yet: choose an answer.";
+    wrong.textContent = questions.length > 1 ? `Nothing is saved yet: question ${number} has no answer.` : "Nothing is saved yet: choose an answer.";
     wrong.hidden = false;
     event.target.focus();
   }, true);
