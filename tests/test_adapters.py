@@ -17,6 +17,7 @@ from punchline.config.selection import read_selection
 from punchline.core import engine as engines
 from punchline.errors import PunchlineError
 from punchline.files import write_bytes
+from punchline.paths import ADAPTERS
 from punchline.schema import ModelCard, sha256
 from punchline.train.examples import is_held_out
 from punchline.workflow.provenance import Status, write_provenance
@@ -34,7 +35,7 @@ def test_cards_with_an_adapter(project: Path) -> None:
             assert card.options.get(option) == base.options.get(option)
         for field in ("sampling", "images_per_prompt", "context"):
             assert getattr(card, field) == getattr(base, field)
-        assert f"subset={adapters.FOLDER}/{recipe.name}/{adapters.HELD_OUT}" in str(card.caveat)
+        assert f"subset={ADAPTERS}/{recipe.name}/{adapters.HELD_OUT}" in str(card.caveat)
         for paper in card.papers.values():  # a row where tuned models are printed; elsewhere it is the base's
             assert paper.row is None and paper.rows and not paper.sampling
 

@@ -296,7 +296,9 @@ def test_killed_run_goes_on_where_it_was(project: Project) -> None:
     gate.set()
     done = {entry.item_id for entry in logged(project.log)}
     assert done == set(ids[:8]) and not project.lock.exists()
-    (project.out / ".xkcd_8.png.abc.part").write_bytes(b"torn")  # what a kill inside a write leaves
+    leftover = project.out / ".xkcd_8.png.abc.part"  # what a kill inside a write leaves
+    leftover.write_bytes(b"torn")
+    os.utime(leftover, (0, 0))
     for entry in project.fetch(ids):
         assert entry.state == "ok"
         assert sha256_file(project.root / str(entry.path)) == entry.sha256

@@ -30,6 +30,7 @@ from punchline.engines.transformers import Transformers
 from punchline.engines.transformers.loaded import Loaded
 from punchline.errors import PunchlineError
 from punchline.files import exclusive_lock, parse_csv, write_records
+from punchline.paths import ADAPTERS
 from punchline.respond import image_files
 from punchline.schema import Gold, Item, Request, sha256
 from punchline.train import train
@@ -287,7 +288,7 @@ def test_killed_and_started_again_it_is_the_same(root: Path, project: Path, pair
         "classification",
         "image_label",
     }
-    shutil.rmtree(adapters.FOLDER)
+    shutil.rmtree(ADAPTERS)
 
     assert run(root, 1).returncode == -signal.SIGKILL
     assert adapters.trained("tiny-hummus") is None

@@ -13,10 +13,9 @@ from typing import Any
 
 from punchline.errors import PunchlineError
 from punchline.files import MANIFEST, decoded, sha256_file
-from punchline.paths import ADAPTERS, adapter
+from punchline.paths import adapter
 from punchline.schema import Record, digest_of
 
-FOLDER = ADAPTERS
 HELD_OUT = "heldout.csv"
 WEIGHTS, CONFIG = "adapter_model.safetensors", "adapter_config.json"  # the names that peft reads
 WHOLE = "all"  # the one part of an adapter that answers every task

@@ -17,7 +17,7 @@ from punchline.benchmarks.annotations import items as items_of
 from punchline.benchmarks.pixelhumor import COMICS, HARM, METADATA, NAME, OBJECTIVE, SUBJECTIVE, Modality, Sound, Style
 from punchline.core.benchmark import Files
 from punchline.errors import PunchlineError
-from punchline.files import csv_records
+from punchline.files import parse_csv
 from punchline.schema import Gold, ImageRef, Item
 
 BEYOND = 2  # pixels that a box may reach beyond its image: rounding when boxes were drawn
@@ -107,7 +107,7 @@ def rows(files: Files, name: str, kind: type[T]) -> Iterator[tuple[str, int, T]]
     """
     lines: dict[str, int] = {}
     fields, is_literal = msgspec.structs.fields(kind), issubclass(kind, Literals)
-    for line, cells in csv_records(content_of(files, name), ["comic_id", *kind.__struct_fields__], file=name):
+    for line, cells in parse_csv(content_of(files, name), ["comic_id", *kind.__struct_fields__], file=name):
         comic_id = cells["comic_id"]
         at: dict[str, Any] = {"file": name, "line": line}
         if not re.fullmatch(r"\w[\w-]*_[\w-]+", comic_id):
