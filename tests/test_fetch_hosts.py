@@ -23,8 +23,6 @@ from tests.fetch_server import (
     Reply,
     Rerouted,
     Server,
-    annotated,
-    annotations,
     got,
     moved,
     noise,
@@ -98,7 +96,7 @@ BEHAVIOR: dict[str, tuple[tuple[str, str], Reply | list[Reply], str | None]] = {
     },
     **{f"packed once, {name}": (IMAGE, packed(name, 1, picture(1)), None) for name in ("gzip", "GZip", "deflate")},
     "identity": (IMAGE, packed("identity", 0, picture(1)), None),
-    "deflate without zlib's header": (IMAGE, packed("deflate", 0, zlib.compress(picture(1))[2:-4]), None),
+    "deflate without zlib's header": (IMAGE, packed("deflate", 0, zlib.compress(picture(1))[2:-4]), "truncated"),
     "not packed as it says": (IMAGE, packed("gzip", 0, b"no gzip at all"), "truncated"),
     "packed body cut": (IMAGE, packed("gzip", 0, gzip.compress(picture(1), mtime=0)[:-20]), "truncated"),
     "redirect to an allowed place": (IMAGE, moved("https://elsewhere.example/a.png", 301), None),
@@ -153,14 +151,15 @@ def test_the_reason_is_recorded(project: Project, case: str) -> None:
         assert project.server.asked("elsewhere.example", "/robots.txt") == 1
 
 
+IMPATIENT = Manners(pause=0, read_timeout=0.5, backoff=0.01, attempts=2)
 # Hosts that are given up: (replies or address, settings, reason, requests for each comic, part of the last note).
 GIVEN_UP: dict[str, tuple[Reply | str, Manners, str, list[int], str]] = {
     "busy": (Reply(status=503), QUICK, "http 503", [4, 4, 4, 0, 0], "given up"),
     "asks to wait": (Reply(status=429, headers={"Retry-After": "3600"}), QUICK, "http 429", [1, 0, 0, 0, 0], "3600 s"),
-    "silent": (Reply(delay=2.0), Manners(pause=0, read_timeout=0.5, backoff=0.01), "timed out", [3, 0, 0, 0, 0], ""),
-    "hangs up": (Reply(hang_up=True), QUICK, "host unreachable", [3, 0, 0, 0, 0], "after 3 failures"),
-    "closed port": (NOWHERE, QUICK, "host unreachable", [0] * 5, "after 3 failures"),
-    "no such name": ("http://no-such-host.invalid", QUICK, "host unreachable", [0] * 5, "after 3 failures"),
+    "silent": (Reply(delay=2.0), IMPATIENT, "timed out", [2, 2, 2, 0, 0], "given up"),
+    "hangs up": (Reply(hang_up=True), QUICK, "host unreachable", [4, 4, 4, 0, 0], "given up"),
+    "closed port": (NOWHERE, QUICK, "host unreachable", [0] * 5, "given up"),
+    "no such name": ("http://no-such-host.invalid", QUICK, "host unreachable", [0] * 5, "given up"),
 }
 
 
@@ -256,22 +255,6 @@ def test_names_of_this_machine_lead_nowhere(project: Project, monkeypatch: pytes
 
 def texts(folder: Path) -> str:
     return "\n".join(f.read_text(errors="replace") for f in folder.rglob("*") if f.is_file())
-
-
-@pytest.mark.parametrize(
-    "address", ["http://user:{}@HOST", "http://{}@HOST/m", "http://HOST/m?token={}", "http://u:a/{}@HOST"]
-)
-def test_a_mirror_with_a_password_is_refused_without_repeating_it(
-    project: Project, tmp_path: Path, address: str
-) -> None:
-    project.pin(1, picture(1))
-    mirror = address.format(SECRET).replace("HOST", project.server.url.removeprefix("http://"))
-    with pytest.raises(PunchlineError, match=r"netrc.*PUNCHLINE_MIRROR_AUTH") as caught:
-        project.one("xkcd_1", mirror=mirror)
-    assert SECRET not in str(caught.value)
-    with pytest.raises(PunchlineError, match=r"netrc") as caught:
-        annotated(annotations(tmp_path, b"x"), tmp_path / "a", mirror)
-    assert SECRET not in str(caught.value) + texts(tmp_path)
 
 
 @pytest.mark.parametrize("where", ["environment", "netrc"])

@@ -61,8 +61,8 @@ def strip(monkeypatch: pytest.MonkeyPatch) -> Benchmark:
     return cast(Benchmark, SimpleNamespace(LIBRARIES={}, NAME="strip"))
 
 
-def entry(tmp_path: Path, item_id: str) -> FetchEntry:
-    path = tmp_path / f"{item_id}.published.png"
+def entry(item_id: str) -> FetchEntry:
+    path = Path(f"{item_id}.published.png")
     path.write_bytes(encoded("PNG"))
     about: dict[str, Any] = {"sha256": sha256(path.read_bytes()), "bytes": 1, "width": 7, "height": 5}
     return FetchEntry(item_id=item_id, source="s", state="ok", path=str(path), **about)
@@ -95,9 +95,7 @@ def test_pictures_are_written_and_those_of_other_selections_stay(
 
     paths = OfStrip(selection).paths
     write_text(paths.selected("strip"), "item_id,source,url\na,s,\ntorn,s,\n")
-    write_records(
-        paths.fetch_log("strip"), [entry(tmp_path, "a"), entry(tmp_path, "torn"), entry(tmp_path, "unselected")]
-    )
+    write_records(paths.fetch_log("strip"), [entry("a"), entry("torn"), entry("unselected")])
     (a, torn), _ = made()
     assert [image.path for image in a.images] == ["data/images/demo/strip/a/whole.png", f"{folder}/a/frame1.png"]
     assert [image.name for image in a.images] == ["whole", "frame1"]
@@ -114,13 +112,15 @@ def test_pictures_are_written_and_those_of_other_selections_stay(
     assert Path(a.images[1].path).is_file()
 
 
-def test_errors_name_the_published_file(tmp_path: Path, strip: Benchmark) -> None:
+def test_errors_name_the_published_file(tmp_path: Path, strip: Benchmark, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
     def refused(one: FetchEntry, message: str) -> None:
         with pytest.raises(PunchlineError, match=message):
             pictures.make_pictures(strip, one, {}, "images", pinned=True)
 
-    refused(entry(tmp_path, "bad"), r"bad\.published\.png, record bad: no box")
-    changed = entry(tmp_path, "a")
+    refused(entry("bad"), r"bad\.published\.png, record bad: no box")
+    changed = entry("a")
     Path(str(changed.path)).write_bytes(encoded("PNG", (9, 9)))
     refused(changed, "bytes have changed since they were fetched")
     Path(str(changed.path)).unlink()

@@ -13,10 +13,11 @@ from tests.fetch_server import IMAGE_HOST, Project, annotated, picture, project,
 from tests.test_fetch import NOWHERE, ROOT
 
 from punchline.fetch.images import decode_image
-from punchline.fetch.log import REASONS, Missing, availability_text
+from punchline.fetch.log import Missing, availability_text
 from punchline.fetch.manifests import Pin, read_manifest
-from punchline.fetch.resolvers import SITES, NoImage
+from punchline.fetch.resolvers import SITES
 from punchline.files import sha256_file
+from punchline.schema import REASONS
 
 __all__ = ["project", "server"]
 
@@ -29,7 +30,7 @@ RESOLVED.append(("https://xkcd.com/1/", "[" * 100_000, None))
 def test_resolvers(url: str, content: str, image: str | None) -> None:
     resolve = SITES[url.split("/")[2]].resolve
     if image is None:
-        with pytest.raises(NoImage):
+        with pytest.raises(Missing):
             resolve(content.encode(), url)
     else:
         assert resolve(content.encode(), url) == image
@@ -50,7 +51,7 @@ def test_no_page_breaks_a_resolver(host: str, content: bytes) -> None:
     url = f"https://{host}/a/1"
     try:
         image = SITES[host].resolve(content, url)
-    except NoImage:
+    except Missing:
         return
     assert image.startswith(("http://", "https://"))
 

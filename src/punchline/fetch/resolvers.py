@@ -2,7 +2,7 @@
 
 The sites could not be reached while this was written: docs/data.md says that this is unverified. `resolve`
 takes the page's bytes and its URL and returns an absolute image URL on a host that the site is known to serve comics
-from, or raises NoImage. It never guesses: a logo or a placeholder is worse than a missing comic.
+from, or raises Missing. It never guesses: a logo or a placeholder is worse than a missing comic.
 """
 
 from __future__ import annotations
@@ -14,12 +14,11 @@ from html.parser import HTMLParser
 from typing import NamedTuple
 from urllib.parse import SplitResult, urljoin, urlsplit
 
+from punchline.fetch.log import Missing
+
 IMAGE_SUFFIXES = (".png", ".jpg", ".jpeg", ".gif", ".webp")
+NO_IMAGE = "resolver found no image"
 IMAGE_HOSTS = ("pbs.twimg.com", "nextml.github.io")  # YesBut and Hummus list the images themselves
-
-
-class NoImage(Exception):
-    """The page names no image that can be its comic; the message names the expected place."""
 
 
 class Site(NamedTuple):
@@ -39,7 +38,7 @@ class Site(NamedTuple):
         return page if self.names else urljoin(f"{page.rstrip('/')}/", "info.0.json")
 
     def resolve(self, content: bytes, page_url: str) -> str:
-        """The first address on the page at the image's place. Raises NoImage."""
+        """The first address on the page at the image's place. Raises Missing."""
         if self.names:
             page = _Page(content)
             if self.daily:
@@ -49,16 +48,16 @@ class Site(NamedTuple):
             try:
                 candidates = [str(json.loads(content)["img"])]
             except (ValueError, KeyError, TypeError, RecursionError) as error:
-                raise NoImage("no field img in info.0.json") from error
+                raise Missing(NO_IMAGE, "no field img in info.0.json") from error
         for candidate in candidates:
             parts = _absolute(page_url, candidate)
             if parts and re.fullmatch(self.place, f"{parts.hostname}{parts.path}"):
                 return (parts._replace(query="", fragment="") if self.daily else parts).geturl()
-        raise NoImage(f"no image at {self.place}")
+        raise Missing(NO_IMAGE, f"no image at {self.place}")
 
 
 class _Page(HTMLParser):
-    """Addresses on a page by name, in document order. Raises NoImage for a malformed page.
+    """Addresses on a page by name, in document order. Raises Missing for a malformed page.
 
     Names: `meta` and its property or name; `link` and its rel; `img`, also with its id or name, and `comic img` in
     explosm's element of the comic.
@@ -72,7 +71,7 @@ class _Page(HTMLParser):
             self.feed(content.decode("utf-8", errors="replace"))
             self.close()
         except AssertionError as error:  # html.parser, on a malformed <![...
-            raise NoImage(f"the page is no HTML: {error}") from error
+            raise Missing(NO_IMAGE, f"the page is no HTML: {error}") from error
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         attributes = {key: value or "" for key, value in attrs}
@@ -92,12 +91,12 @@ class _Page(HTMLParser):
             self._depth -= 1
 
     def check_day(self, page_url: str) -> None:
-        """Raise NoImage for a page that says it is another, as visitors get who are not logged in."""
+        """Raise Missing for a page that says it is another, as visitors get who are not logged in."""
         path = urlsplit(page_url).path.rstrip("/")
         for address in self.found["link canonical"] + self.found["meta og:url"]:
             parts = _absolute(page_url, address)
             if parts is None or parts.path.rstrip("/") != path:
-                raise NoImage(f"the page is {address}, not {path}")
+                raise Missing(NO_IMAGE, f"the page is {address}, not {path}")
 
 
 def _absolute(page_url: str, reference: str) -> SplitResult | None:

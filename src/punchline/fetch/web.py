@@ -39,7 +39,7 @@ class Manners:
     attempts: int = 4  # of one request, when the failure may pass
     backoff: float = 1.0  # before the second attempt; doubles
     longest_wait: float = 120.0  # a Retry-After or Crawl-delay beyond it: the host is given up for the run
-    strikes: int = 3  # connection failures in a row, or requests given up after all attempts in a row
+    strikes: int = 3  # requests in a row that are given up after all attempts: the host is skipped for the run
     redirects: int = 5
 
 
@@ -74,11 +74,10 @@ class _Host:
     rules: Protego | None = None  # of robots.txt
     robots_note: str | None = None  # reason why nothing may be fetched
     free_at: float = 0.0  # monotonic
-    unreachable: int = 0  # connection failures in a row
-    busy: int = 0  # requests in a row that ended in 429 or 5xx
+    strikes: int = 0
     given_up: Missing | None = None  # skipped for the rest of the run
 
-    def give_up(self, reason: str, note: str) -> Missing:
+    def give_up(self, reason: str, note: str | None) -> Missing:
         self.given_up = Missing(reason, f"{note}; given up for this run")
         return self.given_up
 
@@ -95,14 +94,11 @@ def user_agent() -> str:
 
 async def _body(response: httpx.Response, limit: int) -> bytes:
     """The body, unpacked no further than a little beyond `limit` bytes, unlike by httpx. Raises Missing, zlib.error."""
-    encoding = response.headers.get("content-encoding", "").strip().lower() or "identity"
+    encoding = response.headers.get("content-encoding", "identity").strip().lower()
     if encoding not in ("identity", "gzip", "x-gzip", "deflate"):
         raise Missing("encoding refused", encoding)
-    content, unpacker = bytearray(), None
+    content, unpacker = bytearray(), None if encoding == "identity" else zlib.decompressobj(zlib.MAX_WBITS + 32)
     async for block in response.aiter_raw():
-        if unpacker is None and block and encoding != "identity":  # some servers send deflate without zlib's header
-            bare = encoding == "deflate" and block[0] & 15 != 8
-            unpacker = zlib.decompressobj(-zlib.MAX_WBITS if bare else zlib.MAX_WBITS + 32)
         content += unpacker.decompress(block, limit + 1 - len(content)) if unpacker else block
         if len(content) > limit:
             raise Missing("too large", f"{response.url}: more than {limit} bytes")
@@ -121,14 +117,18 @@ def _parse(url: str) -> httpx.URL:
     return parsed.copy_with(fragment=None)
 
 
-def _follow(url: httpx.URL, location: str) -> str:
+def _follow(url: httpx.URL, location: str) -> httpx.URL:
     try:
         target = url.join(location)
     except httpx.InvalidURL as error:
         raise Missing("redirect refused", f"{url} to {location!r}") from error
-    if target.scheme != url.scheme and (url.scheme, target.scheme) != ("http", "https"):
+    if target.scheme not in (url.scheme, "https"):
         raise Missing("redirect refused", f"{url} to {target}")
-    return str(target)
+    return target
+
+
+def _origin(url: httpx.URL) -> str:
+    return f"{url.scheme}://{url.netloc.decode('ascii')}"
 
 
 class Web:
@@ -153,7 +153,6 @@ class Web:
 
     async def get(self, wanted: Request) -> Fetched:
         """The body at a URL, after redirects: at most `limit` bytes, of an accepted media type. Raises Missing."""
-        first = None
         for _ in range(self.manners.redirects + 1):
             url = _parse(wanted.url)
             if wanted.public:
@@ -161,18 +160,17 @@ class Web:
                     await resolve(url.host, None, public=True)
             if wanted.robots and not wanted.mirror:
                 await self._ask_robots(url, wanted.public)
-            origin = (url.scheme, url.host, url.port)
-            first = first or origin
-            reply = await self._patiently(url, wanted if origin == first else wanted._replace(auth=None))
+            reply = await self._patiently(url, wanted)
             if isinstance(reply, Fetched):
                 return reply
-            wanted = wanted._replace(url=_follow(url, reply), public=not wanted.mirror)
+            target = _follow(url, reply)
+            auth = wanted.auth if _origin(target) == _origin(url) else None
+            wanted = wanted._replace(url=str(target), public=not wanted.mirror, auth=auth)
         note = f"more than {self.manners.redirects} redirects, last to {wanted.url}"
         raise Missing("redirect refused", note if wanted.robots else "robots.txt: too many redirects")
 
     def _at(self, url: httpx.URL) -> _Host:
-        origin = f"{url.scheme}://{url.netloc.decode('ascii')}"
-        return self._hosts.setdefault(origin, _Host(self.manners.pause))
+        return self._hosts.setdefault(_origin(url), _Host(self.manners.pause))
 
     # robots.txt (RFC 9309)
 
@@ -216,9 +214,9 @@ class Web:
         try:
             return await retrying(self._request, host, url, wanted)
         except _Again as error:
-            host.busy += error.reason.startswith("http ")
-            if host.busy >= manners.strikes:
-                host.give_up(error.reason, str(url))
+            host.strikes += 1
+            if host.strikes >= manners.strikes:
+                host.give_up(error.reason, error.note)
             raise
 
     async def _request(self, host: _Host, url: httpx.URL, wanted: Request) -> Fetched | str:
@@ -226,7 +224,6 @@ class Web:
             if host.given_up:
                 raise host.given_up
             await asyncio.sleep(host.free_at - time.monotonic())
-            failures, host.unreachable = host.unreachable + 1, 0
             replied = False
             try:
                 async with (
@@ -235,17 +232,10 @@ class Web:
                 ):
                     replied = True
                     return await self._read(host, response, url, wanted)
-            except (httpx.InvalidURL, httpx.UnsupportedProtocol, httpx.LocalProtocolError) as error:
-                raise Missing("unsafe address", f"{url}: {error}") from error
             except (TimeoutError, httpx.TransportError, zlib.error) as error:
                 silent = isinstance(error, TimeoutError | httpx.ReadTimeout)
-                if replied and not silent:
-                    raise _Again("truncated", f"{url}: {error}") from error
-                host.unreachable = failures
-                reason, note = ("timed out", url) if silent else ("host unreachable", url.host)
-                if failures < self.manners.strikes:
-                    raise _Again(reason, f"{note}: {error}") from error
-                raise host.give_up(reason, f"{note}: {error}; after {failures} failures") from error
+                reason = "timed out" if silent else "truncated" if replied else "host unreachable"
+                raise _Again(reason, f"{url}: {error}") from error
             finally:
                 host.free_at = max(host.free_at, time.monotonic() + (0.0 if wanted.mirror else host.pause))
 
@@ -259,7 +249,7 @@ class Web:
                 raise host.give_up(f"http {status}", f"{url.host} asks to wait {seconds:.0f} s")
             host.free_at = max(host.free_at, time.monotonic() + seconds)  # for every request to this host
             raise _Again(f"http {status}", str(url))
-        host.busy = 0
+        host.strikes = 0
         if status != 200:
             raise Missing("not found (404)" if status == 404 else f"http {status}", str(url))
         media_type = response.headers.get("content-type", "").partition(";")[0].strip().lower()
