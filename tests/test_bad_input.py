@@ -55,17 +55,17 @@ def test_a_subset(tmp_path: Path, content: bytes, expected: str | list[str]) -> 
     file = tmp_path / "mine.csv"
     file.write_bytes(content)
     if isinstance(expected, list):
-        chosen = select(COMICS, sources=None, subset=str(file), limit=None)
+        chosen = select(COMICS, None, str(file), None, ())
         assert [comic[0] for comic in chosen] == expected
     else:
         with pytest.raises(PunchlineError, match=expected) as raised:
-            select(COMICS, sources=None, subset=str(file), limit=None)
+            select(COMICS, None, str(file), None, ())
         assert str(raised.value).startswith(str(file))
 
 
 def test_a_source_that_no_comic_has_and_a_column_twice() -> None:
     with pytest.raises(PunchlineError, match="field sources: no comic is from 'c'"):
-        select(COMICS, sources=["a", "c"], subset=None, limit=None)
+        select(COMICS, ["a", "c"], None, None, ())
     with pytest.raises(PunchlineError, match=r"x.csv, line 1, field a: the column appears twice"):
         parse_csv(b"a,a\n1,2\n", ["a"], file="x.csv")
 

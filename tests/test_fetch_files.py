@@ -112,10 +112,9 @@ def test_only_the_comics_own_files_are_set_aside(project: Project, path: str) ->
 def test_the_images_folder_may_be_a_link_to_elsewhere(project: Project, tmp_path: Path) -> None:
     project.place(tmp_path / "project")
     (tmp_path / "elsewhere").mkdir()
-    (project.root / "data").symlink_to(tmp_path / "elsewhere")
-    project.out = project.root / "data" / "images"
+    (project.root / "data" / "raw").symlink_to(tmp_path / "elsewhere")
     comic = project.xkcd(1)
-    assert project.one(comic).path == "data/images/xkcd_1.png"
+    assert project.one(comic).path == "data/raw/pixelhumor/images/xkcd_1.png"
     assert project.one(comic).state == "ok" and project.server.asked(IMAGE_HOST, "/comics/1.png") == 1
 
 

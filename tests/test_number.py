@@ -35,7 +35,7 @@ def test_draws_as_the_papers_call_and_stores_it_losslessly() -> None:
     assert np.array_equal(image, blank()), "the published image is left as it is"
     picture = np.random.default_rng(0).integers(0, 255, (90, 140, 3), np.uint8)
     result = number.encode(picture)
-    assert result == number.encode(picture.copy()) and number.png_size(result) == (140, 90)
+    assert result == number.encode(picture.copy())
     assert np.array_equal(read_image(io.BytesIO(result)), picture)
     assert number.derivation().items() >= {"opencv": cv2.__version__, "font": "HERSHEY_SIMPLEX", "v": 1}.items()
 

@@ -20,9 +20,7 @@ from punchline.schema import (
     Sampling,
     Text,
     canonical,
-    digest_of,
     digest_of_all,
-    digest_of_texts,
     sha256,
 )
 
@@ -58,7 +56,6 @@ def test_what_is_hashed_is_canonical() -> None:
     assert canonical({"b": 1, "a": [1.0, None]}) == b'{"a":[1.0,null],"b":1}'
     for count in (0, 1, 2, 9_999, 10_000, 10_001, 20_001):  # of texts that are hashed together
         texts = [sha256(str(number).encode()) for number in range(count)]
-        assert digest_of_texts("Score", iter(texts)) == digest_of(["Score", texts])
         assert digest_of_all(texts) == sha256("\n".join(sorted(texts)).encode())
 
 

@@ -129,22 +129,16 @@ def write_changed(path: str | Path, content: bytes) -> None:
 def new_folder(path: Path, hint: str) -> Iterator[Path]:
     """Yield a temporary folder that becomes `path` when the block succeeds.
 
-    Raises PunchlineError if `path` exists and is not an empty folder, before the block and after it.
+    Raises PunchlineError before the block if `path` exists and is not an empty folder.
     """
-    there = PunchlineError("exists and is not an empty folder", file=path, hint=hint)
     if path.exists() and (not path.is_dir() or any(path.iterdir())):
-        raise there
+        raise PunchlineError("exists and is not an empty folder", file=path, hint=hint)
     whole = path.resolve()
     whole.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{whole.name}.", dir=whole.parent) as parent:
         part = Path(parent) / whole.name
         yield part
-        try:
-            part.replace(whole)
-        except OSError as error:
-            if error.errno in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR):
-                raise there from error
-            raise
+        part.replace(whole)  # OSError for a folder that was filled meanwhile
     sync(whole.parent)
 
 

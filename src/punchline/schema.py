@@ -55,16 +55,6 @@ def digest_of_all(digests: Iterable[str]) -> str:
     return sha256("\n".join(sorted(digests)).encode())
 
 
-def digest_of_texts(name: str, texts: Iterable[str]) -> str:
-    """The `digest_of` [name, texts], streamed. The texts must need no JSON escapes."""
-    hashed, comma = hashlib.sha256(f'["{name}",['.encode()), ""
-    for text in texts:
-        hashed.update(f'{comma}"{text}"'.encode())
-        comma = ","
-    hashed.update(b"]]")
-    return hashed.hexdigest()
-
-
 class Record(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, gc=False):
     """Base of all records: frozen, strictly typed when decoded, hashed as a whole. Records form no reference cycles."""
 

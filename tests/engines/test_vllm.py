@@ -12,10 +12,10 @@ from typing import Any
 
 import msgspec
 import pytest
+from PIL import Image
 from tests.asked import answers_in, ask
 
 from punchline.benchmarks import humorbench, pixelhumor
-from punchline.comics.number import png_size
 from punchline.config.resources import gpus
 from punchline.engines.vllm import Vllm
 from punchline.engines.vllm.leash import descendants
@@ -64,7 +64,7 @@ def comics(count: int, tokens: int = 8) -> tuple[list[Request], dict[str, Path]]
     """PixelHumor's questions on comics of the demo corpus."""
     requests, files = [], {}
     for file in sorted((ROOT / "data/demo/pixelhumor/images").iterdir())[:count]:
-        width, height = png_size(file.read_bytes())
+        width, height = Image.open(file).size
         ref = ImageRef(path=str(file), sha256=sha256(file.read_bytes()), width=width, height=height)
         files[ref.sha256] = file
         item = Item(benchmark=pixelhumor.NAME, item_id=file.stem, source="demo", cluster=file.stem, images=(ref,))

@@ -73,11 +73,6 @@ def encode(image: Image) -> bytes:
     return cv2.imencode(".png", image, settings)[1].tobytes()
 
 
-def png_size(png: bytes) -> tuple[int, int]:
-    """(width, height) in pixels, of a PNG's IHDR chunk."""
-    return int.from_bytes(png[16:20], "big"), int.from_bytes(png[20:24], "big")
-
-
 def read_labels(image: Image) -> list[Label]:
     """The labels drawn on a comic, ascending; ties by position, top to bottom.
 

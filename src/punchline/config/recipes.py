@@ -68,8 +68,7 @@ class Recipe(Record, frozen=True, kw_only=True):
 
     def trained_by(self) -> dict[str, Any]:
         """The settings that determine a training, as plain data."""
-        plain: dict[str, Any] = msgspec.to_builtins(msgspec.structs.replace(self, runtime=msgspec.UNSET))
-        return plain
+        return dict(msgspec.to_builtins(msgspec.structs.replace(self, runtime=msgspec.UNSET)))
 
     @property
     def file(self) -> str:

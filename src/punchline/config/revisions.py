@@ -68,21 +68,18 @@ def folder_revision(folder: str | Path) -> str:
 
     Raises PunchlineError for a folder that is not there.
     """
-    path = Path(folder)
-    if not path.is_dir():
+    if not Path(folder).is_dir():
         raise PunchlineError("no such folder", file=folder, hint=f"Put the model's files there; {BUILT}")
-    manifest = path / MANIFEST
-    if manifest.is_file():
-        return f"sha256:{digest_of(_files(manifest))}"
-    return f"sha256:{_digest_of_files(path.resolve())}"
+    listed = _listed(folder)
+    return f"sha256:{_digest_of_files(Path(folder).resolve()) if listed is None else digest_of(listed)}"
 
 
 def verify_folder(folder: str | Path) -> None:
     """Raises PunchlineError when a folder's files are not those that its punchline.json lists. Reads every byte."""
-    manifest = Path(folder) / MANIFEST
-    if manifest.is_file() and (listed := _files(manifest)) != (actual := files_of(folder)):
-        changed = sorted(name for name in listed.keys() | actual.keys() if listed.get(name) != actual.get(name))
-        what = f"files are not as {MANIFEST} lists them: {', '.join(changed)}"
+    listed = _listed(folder)
+    if listed is not None and listed != (actual := files_of(folder)):
+        changed = sorted(name for name, _ in listed.items() ^ actual.items())
+        what = f"files are not as {MANIFEST} lists them: {', '.join(dict.fromkeys(changed))}"
         raise PunchlineError(what, file=folder, hint=f"Put the model's files there again; {BUILT}")
 
 
@@ -90,9 +87,13 @@ class _Manifest(msgspec.Struct):
     files: dict[str, str]
 
 
-def _files(manifest: Path) -> dict[str, str]:
+def _listed(folder: str | Path) -> dict[str, str] | None:
+    """{path: sha256} of a folder's punchline.json; None if it has none."""
+    file = Path(folder) / MANIFEST
+    if not file.is_file():
+        return None
     return decoded(
-        manifest.read_bytes(), _Manifest, "a list of files", manifest, hint="Delete the folder and build it again"
+        file.read_bytes(), _Manifest, "a list of files", file, hint="Delete the folder, build it again"
     ).files
 
 

@@ -96,13 +96,28 @@ class Stored(Sequence[R]):
 
     def _group(self, group: int) -> list[R]:
         if self._read[0] != group:
-            rows = range(self._starts[group], self._starts[group + 1])
-            self._read = group, _decoded(self._table(group), rows, self.kind, self.path)
+            self._read = group, list(self._read_group(group))
         return self._read[1]
 
-    def _table(self, group: int) -> pa.Table:
+    def _read_group(self, group: int, only_intact: bool = False) -> Iterator[R]:
+        hints = dict(zip(self.kind.__struct_encode_fields__, get_type_hints(self.kind).values(), strict=True))
+        nested = {name: msgspec.json.Decoder(hint).decode for name, hint in hints.items() if _arrow_type(hint) is None}
+        unset = {name for name, hint in hints.items() if msgspec.UnsetType in get_args(hint)}  # null, or no column
         with naming(self.path):  # no threads: one that lives on can abort a process that ends
-            return self._file.read_row_group(group, use_threads=False)
+            rows = _cells(self._file.read_row_group(group, use_threads=False), only_intact)
+        for number, cells in enumerate(rows, start=self._starts[group]):
+            try:
+                digest = cells.pop("digest")
+                cells = {name: cell for name, cell in cells.items() if not (cell is None and name in unset)}
+                values = {name: nested[name](cell) if name in nested else cell for name, cell in cells.items()}
+                record = msgspec.convert(values, self.kind)
+                if record.digest != digest:
+                    raise ValueError(f"row {number} differs from its digest")
+                yield record
+            except (msgspec.DecodeError, LookupError, TypeError, ValueError) as error:
+                if not only_intact:
+                    what = f"not a table of {self.kind.__name__} records: {error}"
+                    raise PunchlineError(what, file=self.path, hint=REBUILD) from error
 
 
 class Part(Sequence[R]):
@@ -119,6 +134,17 @@ class Part(Sequence[R]):
         return Part(self._records, at) if isinstance(place, slice) else self._records[at]
 
 
+def _cells(table: pa.Table, only_intact: bool) -> list[dict[str, Any]]:
+    """Rows of a table. `only_intact`: without those that hold a text that is not UTF-8."""
+    try:
+        return list(table.to_pylist())
+    except UnicodeDecodeError:
+        if not only_intact:
+            raise
+        half = len(table) // 2
+        return [*_cells(table.slice(0, half), True), *_cells(table.slice(half), True)] if half else []
+
+
 def digests_of(records: Sequence[R]) -> Iterator[str]:
     """Digests of records; of stored ones, as they stand there."""
     return digests_in(records.path) if isinstance(records, Stored) else (record.digest for record in records)
@@ -131,19 +157,11 @@ def read_table(path: str | Path, kind: type[R]) -> list[R]:
 
 def intact(path: str | Path, kind: type[R]) -> Iterator[R]:
     """The records of a table that are as they were written; those of a file that is not there, or damaged, are none."""
-    try:
+    with suppress(FileNotFoundError, PunchlineError):
         stored = Stored(path, kind)
-    except (FileNotFoundError, PunchlineError):
-        return
-    for group in range(len(stored._starts) - 1):
-        try:
-            yield from stored._group(group)
-        except PunchlineError:
+        for group in range(len(stored._starts) - 1):
             with suppress(PunchlineError):
-                table = stored._table(group)
-                for row in range(len(table)):
-                    with suppress(PunchlineError):
-                        yield from _decoded(table.slice(row, 1), [row], kind, path)
+                yield from stored._read_group(group, only_intact=True)
 
 
 @contextmanager
@@ -155,25 +173,6 @@ def naming(path: str | Path) -> Iterator[None]:
         raise
     except (pa.ArrowException, OSError, LookupError, TypeError, ValueError) as error:
         raise PunchlineError(f"unreadable parquet: {error}", file=path, hint=REBUILD) from error
-
-
-def _decoded(table: pa.Table, rows: Sequence[int], kind: type[R], path: str | Path) -> list[R]:
-    """Records of a part of a table, whose rows have these numbers in the whole."""
-    hints = dict(zip(kind.__struct_encode_fields__, get_type_hints(kind).values(), strict=True))
-    nested = {name: msgspec.json.Decoder(hint).decode for name, hint in hints.items() if _arrow_type(hint) is None}
-    unset = {name for name, hint in hints.items() if msgspec.UnsetType in get_args(hint)}  # null, or no column
-    records: list[R] = []
-    try:
-        for row, cells in zip(rows, table.to_pylist(), strict=True):
-            digest = cells.pop("digest")
-            cells = {name: cell for name, cell in cells.items() if not (cell is None and name in unset)}
-            values = {name: nested[name](cell) if name in nested else cell for name, cell in cells.items()}
-            records.append(msgspec.convert(values, kind))
-            if records[-1].digest != digest:
-                raise PunchlineError("the record differs from its digest", file=path, record=f"row {row}", hint=REBUILD)
-    except (msgspec.DecodeError, LookupError, TypeError, ValueError) as error:
-        raise PunchlineError(f"not a table of {kind.__name__} records: {error}", file=path, hint=REBUILD) from error
-    return records
 
 
 def rows_in(path: str | Path, columns: Sequence[str]) -> Iterator[tuple[Any, ...]]:

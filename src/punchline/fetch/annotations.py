@@ -19,14 +19,6 @@ from punchline.text import log_line
 ANNOTATION_BYTES = 50_000_000
 
 
-def check_mirror(mirror: str | None) -> str | None:
-    """The mirror as given, None for "". Raises PunchlineError when it is neither an http(s) URL nor a folder."""
-    if mirror and not mirror.startswith(("http://", "https://")) and not Path(mirror).is_dir():
-        what, hint = f"mirror={mirror}: neither a folder nor an http(s) URL", "Folders are relative to the project root"
-        raise PunchlineError(what, hint=hint)
-    return mirror or None
-
-
 def mirror_auth() -> httpx.Auth | None:
     """User and password for a mirror: from $PUNCHLINE_MIRROR_AUTH (user:password), else from ~/.netrc or $NETRC."""
     if pair := os.environ.get("PUNCHLINE_MIRROR_AUTH"):
@@ -75,7 +67,6 @@ async def fetch_annotations(web: Web, manifest: Path, out: Path, mirror: str | N
     the mirror refused. Raises PunchlineError for an unavailable file; those already written stay.
     """
     entries = read_manifest(manifest, Annotation)
-    mirror = check_mirror(mirror)
     for entry in entries:
         target = out / entry.path
         if not target.is_file() or sha256_file(target) != entry.sha256:

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 from msgspec.structs import replace
 from PIL import Image
 
-from punchline.fetch.annotations import check_mirror, from_mirror, read_place
+from punchline.fetch.annotations import from_mirror, read_place
 from punchline.fetch.log import Missing, appending, lock_lines, read_log, write_lock
 from punchline.fetch.manifests import Lock, Pin, Selected, read_manifest
 from punchline.fetch.resolvers import SITES, is_image
@@ -63,43 +63,35 @@ class Decoded(NamedTuple):
 
 
 async def fetch_images(
-    web: Web,
-    selected: Sequence[Selected],
-    pinned: Path,
-    out: Path,
-    log: Path,
-    lock: Path,
-    mirror: str | None = None,
-    retry_missing: bool = False,
+    web: Web, selected: Sequence[Selected], manifests: Path, raw: Path, mirror: str | None = None, retry: bool = False
 ) -> list[FetchEntry]:
-    """Bring the comics into `out` as <comic_id>.<ext>, whole or not at all, and log the result of each.
+    """Bring the comics into raw/images as <comic_id>.<ext>, whole or not at all, and log the result of each.
 
     Args:
         selected: the items, in the order wanted.
-        pinned: images_pinned.csv.
-        out: relative to the project, as the log names the files; it may be a link to elsewhere.
-        lock: images.lock.csv; digests of a first fetch are added to it at the end.
+        manifests: the folder of images_pinned.csv and images.lock.csv; digests of first fetches are added to the lock.
+        raw: relative to the project, as the log in it, fetch.jsonl, names the files; it may be a link to elsewhere.
         mirror: a folder or http(s) URL, tried before anything else; its bytes count with the right digest only.
-        retry_missing: try again what the log records as missing.
+        retry: try again what the log records as missing.
 
     Returns the entries of the selected items, in their order. The log holds these first, then earlier ones of others.
     A missing comic is an entry, not an error. Raises PunchlineError for bad input.
     """
-    pins = {pin.comic_id: pin for pin in read_manifest(pinned, Pin)}
+    lock, log, out = manifests / "images.lock.csv", raw / "fetch.jsonl", raw / "images"
+    pins = {pin.comic_id: pin for pin in read_manifest(manifests / "images_pinned.csv", Pin)}
     locked = {line.comic_id: line for line in (read_manifest(lock, Lock) if lock.exists() else [])}
-    mirror = check_mirror(mirror)
     with exclusive_lock(out, "another run is fetching into it"):
         known = read_log(log)
         # A run that was killed before it wrote the lock: its log has the digests.
-        expected = lock_lines(known.values(), pins, lock.parent.name) | locked
+        expected = lock_lines(known.values(), pins, manifests.name) | locked
         comics = {one.item_id: Comic(one, pins.get(one.item_id), expected.get(one.item_id)) for one in selected}
-        todo = [comic for name, comic in comics.items() if not _is_done(known.get(name), comic, retry_missing)]
+        todo = [comic for name, comic in comics.items() if not _is_done(known.get(name), comic, retry)]
         if todo:
             queues = grouped(todo, lambda comic: urlsplit(comic.page).netloc)
             known |= await _fetch_all(web, [*queues.values()], mirror, out, log)
             fixed = {(key, record.sha256) for records in (pins, locked) for key, record in records.items()}
             _reject_placeholders(known, comics, fixed, out)
-        write_lock(lock, lock_lines(known.values(), pins, lock.parent.name) | locked)
+        write_lock(lock, lock_lines(known.values(), pins, manifests.name) | locked)
         final = [known[name] for name in comics]
         others = [known[name] for name in sorted(known.keys() - comics)]
         write_changed(log, b"".join(canonical(entry) + b"\n" for entry in [*final, *others]))
@@ -131,10 +123,10 @@ def _remove(out: Path, comic_id: str, keep: str = "") -> None:
         (out / f"{comic_id}.{extension}").unlink(missing_ok=True)
 
 
-def _is_done(entry: FetchEntry | None, comic: Comic, retry_missing: bool) -> bool:
+def _is_done(entry: FetchEntry | None, comic: Comic, retry: bool) -> bool:
     """True for a comic that is recorded as missing, or on disk with the bytes that log and lock name."""
     if entry is None or entry.path is None:
-        return entry is not None and not retry_missing
+        return entry is not None and not retry
     if comic.records and entry.sha256 not in comic.records:
         return False
     file = Path(entry.path)

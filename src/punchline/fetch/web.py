@@ -8,7 +8,7 @@ import re
 import time
 import zlib
 from collections.abc import Callable, Coroutine
-from contextlib import aclosing, suppress
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from typing import Any, NamedTuple, TypeVar
@@ -20,7 +20,7 @@ from protego import Protego
 from punchline.core.waits import retry_after
 from punchline.errors import PunchlineError
 from punchline.fetch.log import Missing
-from punchline.fetch.net import Backend, resolve
+from punchline.fetch.net import Backend, check_public
 from punchline.text import without_secret
 
 T = TypeVar("T")
@@ -156,8 +156,7 @@ class Web:
         for _ in range(self.manners.redirects + 1):
             url = _parse(wanted.url)
             if wanted.public:
-                with suppress(OSError, UnicodeError):  # no such name here: connecting says so, or a proxy knows it
-                    await resolve(url.host, None, public=True)
+                await check_public(url.host)
             if wanted.robots and not wanted.mirror:
                 await self._ask_robots(url, wanted.public)
             reply = await self._patiently(url, wanted)
@@ -232,7 +231,7 @@ class Web:
                 ):
                     replied = True
                     return await self._read(host, response, url, wanted)
-            except (TimeoutError, httpx.TransportError, zlib.error) as error:
+            except (TimeoutError, httpx.TransportError, UnicodeError, zlib.error) as error:
                 silent = isinstance(error, TimeoutError | httpx.ReadTimeout)
                 reason = "timed out" if silent else "truncated" if replied else "host unreachable"
                 raise _Again(reason, f"{url}: {error}") from error
