@@ -12,7 +12,6 @@ from tests.selected import selection_in
 from punchline import pictures
 from punchline.artifacts.project import Project
 from punchline.benchmarks.pictures import as_published
-from punchline.core import benchmark as benchmarks
 from punchline.core.benchmark import PUBLISHED, Benchmark, NoPicture, Picture
 from punchline.errors import PunchlineError
 from punchline.files import read_records, write_records, write_text
@@ -125,8 +124,3 @@ def test_errors_name_the_published_file(tmp_path: Path, strip: Benchmark, monkey
     refused(changed, "bytes have changed since they were fetched")
     Path(str(changed.path)).unlink()
     refused(changed, "--forcerun fetch")
-
-
-def test_every_illustrated_benchmark_has_its_module() -> None:
-    illustrated = [module for module in map(benchmarks.load, benchmarks.names()) if module.IMAGES]
-    assert illustrated and all(callable(benchmarks.illustrated(module).pictures) for module in illustrated)

@@ -286,17 +286,3 @@ def test_the_real_comics(mirror: Path, numbered: bool) -> None:
         exact += len(result) == len(expected)
     assert 2 * hits / boxes >= 0.97
     assert exact / len(comics) >= 0.96
-
-
-@pytest.mark.real
-def test_reading_order_of_all_gold_boxes(mirror: Path) -> None:
-    """At least as good as rows-then-x (97.1 % of the 2,305 comics with more than one panel)."""
-    with (mirror / "pixelhumor" / "objective_label.csv").open(newline="", encoding="utf-8") as file:
-        sequences = {row["comic_id"]: row["panel_sequence"].replace(" ", "").split(",") for row in csv.DictReader(file)}
-    comics = {comic: panels for comic, panels in gold_boxes(mirror).items() if len(panels) > 1}
-    assert len(comics) == 2305
-    right = 0
-    for comic, panels in comics.items():
-        order = reading_order([Box(p["x1"], p["y1"], p["x2"], p["y2"]) for p in panels])
-        right += [panels[i]["panel_number"] for i in order] == sequences[comic]
-    assert right >= 2242

@@ -1,7 +1,6 @@
 """Fine-tuning for real, the tiny Qwen2-VL on a CPU: learnt by heart, the loss, stopped and gone on with, refused."""
 
 import importlib.util
-import json
 import math
 import os
 import shutil
@@ -18,9 +17,9 @@ import pytest
 import yaml
 from tests.ran import ran
 from tests.small_models import ABSENT, add_cards
-from tests.test_finetune import corpus_of, released_hummus, shown
+from tests.test_finetune import corpus_of
 
-from punchline.benchmarks import hummus, stripcipher
+from punchline.benchmarks import hummus
 from punchline.config import adapters, recipes
 from punchline.config.adapters import WHOLE, Trained
 from punchline.config.cards import read_card
@@ -29,7 +28,7 @@ from punchline.core import engine as engines
 from punchline.engines.transformers import Transformers
 from punchline.engines.transformers.loaded import Loaded
 from punchline.errors import PunchlineError
-from punchline.files import exclusive_lock, parse_csv, write_records
+from punchline.files import parse_csv, write_records
 from punchline.paths import ADAPTERS
 from punchline.respond import image_files
 from punchline.schema import Gold, Item, Request, sha256
@@ -155,19 +154,6 @@ def test_the_manifest_says_what_was_trained_on(in_learnt: Path, pairs: Corpus) -
     assert {"peft", "torch", "transformers"} <= set(result.versions)
     parts = {"lora": recipes.Lora(**result.recipe["lora"]), "split": recipes.Split(**result.recipe["split"])}
     assert Recipe(**result.recipe | parts) == read_recipe("tiny-hummus")
-
-
-def test_the_key_of_answers_follows_the_adapter(in_learnt: Path) -> None:
-    def key_of(name: str) -> str:
-        card = read_card(name)
-        return engines.model_key(engines.load(card, 0), card, "hummus")
-
-    keys = {key_of("tiny-qwen2-vl-hummus"), key_of("tiny-qwen2-vl-transformers")}
-    manifest = adapters.manifest_of("tiny-hummus")
-    aside = manifest.rename(manifest.with_suffix(".aside"))
-    keys.add(key_of("tiny-qwen2-vl-hummus"))
-    aside.rename(manifest)
-    assert len(keys) == 3
 
 
 def test_a_job_that_runs_again(in_learnt: Path, pairs: Corpus, capfd: pytest.CaptureFixture[str]) -> None:
@@ -311,12 +297,6 @@ def test_a_damaged_or_foreign_checkpoint_is_not_gone_on_from(
     assert second.files == third.files != first.files
 
 
-def test_two_trainings_at_a_time_are_refused(project: Path, pairs: Corpus) -> None:
-    work = Path(f"{adapters.folder_of('tiny-hummus')}.work")
-    with exclusive_lock(work, ""), pytest.raises(PunchlineError, match="another process is training this"):
-        learn(a_recipe(epochs=1), pairs)
-
-
 def test_one_adapter_for_each_task(project: Path, pairs: Corpus) -> None:
     recipe = a_recipe(adapter_for="task", tasks=["naming", "image_label"], epochs=60, items=2)
     result = learn(recipe, pairs)
@@ -356,34 +336,3 @@ def test_layers_of_the_language_model_are_trained_and_no_others(project: Path, p
 def test_recomputed_activations_change_memory_only(project: Path, pairs: Corpus) -> None:
     result = [learn(a_recipe(epochs=1, items=2, recompute=again), pairs) for again in (False, True)]
     assert result[0].parts[WHOLE].losses == pytest.approx(result[1].parts[WHOLE].losses, rel=1e-4)
-
-
-def learns_by_heart(recipe: Recipe, corpus: Corpus, folder: Path) -> None:
-    learn(recipe, corpus)
-    requests = has_learnt(recipe, corpus, folder)
-    assert 4 <= len({request.item_id.partition("#")[0] for request in requests}) <= 8
-
-
-@pytest.mark.real
-def test_released_pairs_are_learnt_by_heart(project: Path, mirror: Path) -> None:
-    """Hummus with the released descriptions: its images are not ours to have."""
-    recipe = a_recipe(conditions=["description"], items=5, tasks=["classification", "naming", "image_label"])
-    learns_by_heart(recipe, released_hummus(mirror), project / "made")
-
-
-@pytest.mark.real
-@pytest.mark.parametrize(("condition", "shuffles"), [("default", 1), ("row", 2)])
-def test_real_strips_are_learnt(root: Path, project: Path, mirror: Path, condition: str, shuffles: int) -> None:
-    """Silent strips, as frames and side by side: what tells their questions apart is the pictures alone."""
-    strips = json.loads((root / "data" / "manifests" / "stripcipher" / "strips.json").read_bytes())
-    strips = [strip for strip in strips if (mirror / "silent" / f"{strip['item_id']}.png").is_file()]
-    if not strips:
-        pytest.skip(f"REAL DATA ABSENT: no strips of strips.json in {mirror}/silent")
-    files = {"strips.json": json.dumps(strips).encode()}
-    images = shown(stripcipher, files, [strip["item_id"] for strip in strips[:8]], mirror / "silent", project)
-    of = {"benchmark": "stripcipher", "tasks": ["reordering_generation"], "conditions": [condition], "items": 4}
-    split = recipes.Split(by="strip", held_out="tables")
-    lora = msgspec.structs.replace(read_recipe("tiny-hummus").lora, r=64, alpha=64)
-    long = {"shuffles": shuffles, "epochs": 40 * shuffles, "batch": 4 * shuffles, "lr": 0.005}
-    recipe = a_recipe(**of, split=split, lora=lora, **long)
-    learns_by_heart(recipe, (stripcipher.items(files, images), [*stripcipher.golds(files)]), project / "made")
