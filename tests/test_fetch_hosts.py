@@ -66,7 +66,9 @@ def packed(encoding: str, rounds: int = 1, content: bytes = bytes(60_000_000)) -
 
 
 INFO, IMAGE, ROBOTS = ("xkcd.com", "/1/info.0.json"), (IMAGE_HOST, "/comics/1.png"), (IMAGE_HOST, "/robots.txt")
-NO_SITE, EXPLOSM = ("garfield.example", "/1"), ("explosm.net", "/comics/1")  # pages that are listed in place of xkcd's
+# Pages that are listed in place of xkcd's.
+LISTED = (NO_SITE, EXPLOSM, OWN) = ("garfield.example", "/1"), ("explosm.net", "/comics/1"), ("pbs.twimg.com", "/a?b=c")
+LOOPBACK = ("127.0.0.1", "2130706433", "0x7f.1", "localhost", "[::ffff:127.0.0.1]")
 ROBOTS_REFUSED = "refused by robots.txt"
 ALL = "User-agent: *\n"
 # What a server does: (place, its replies there, reason that is recorded; None: the image is fetched).
@@ -77,6 +79,7 @@ BEHAVIOR: dict[str, tuple[tuple[str, str], Reply | list[Reply], str | None]] = {
     "hangs up twice": (IMAGE, [Reply(hang_up=True)] * 2 + [Reply(picture(1))], None),
     "cuts the body twice": (IMAGE, [Reply(noise(), cut=9)] * 2 + [Reply(picture(1))], None),
     "fails twice": (IMAGE, [Reply(status=500)] * 2 + [Reply(picture(1))], None),
+    "busy for a moment": (IMAGE, [Reply(status=429, headers={"Retry-After": "0.1"}), Reply(picture(1))], None),
     "page": (IMAGE, page("<html></html>"), "wrong content type"),
     "page served as image": (IMAGE, Reply(b"\n <!DOCTYPE html><html>sorry</html>"), "not an image"),
     "svg served as image": (IMAGE, Reply(b'<?xml version="1.0"?><svg/>'), "not an image"),
@@ -107,8 +110,9 @@ BEHAVIOR: dict[str, tuple[tuple[str, str], Reply | list[Reply], str | None]] = {
     "redirect to ftp": (IMAGE, moved("ftp://elsewhere.example/a.png"), "redirect refused"),
     "redirect to plain http": (IMAGE, moved("http://elsewhere.example/a.png"), "redirect refused"),
     "redirect to itself": (IMAGE, moved("/comics/1.png"), "redirect refused"),
-    "redirect to loopback": (IMAGE, moved("https://127.0.0.1/a.png"), "unsafe address"),
+    **{f"redirect to {host}": (IMAGE, moved(f"https://{host}/a.png"), "unsafe address") for host in LOOPBACK},
     "redirect to loopback, pinned": (IMAGE, moved("https://127.0.0.1/a.png"), "unsafe address"),
+    "the image's own address": (OWN, Reply(picture(1)), None),
     "no resolver": (NO_SITE, page(""), "no resolver for this site"),
     "page without image": (EXPLOSM, page("<meta property='og:image'>"), "resolver found no image"),
     "maintenance": (INFO, page("<html>down for maintenance</html>"), "wrong content type"),
@@ -136,7 +140,7 @@ def test_the_reason_is_recorded(project: Project, case: str) -> None:
     project.server.routes[IMAGE_HOST, "/comics/old.png"] = moved(f"https://{IMAGE_HOST}/comics/1.png", 301)
     if case.endswith("pinned"):
         project.pin(1, picture(1))
-    pages = {comic: f"https://{place[0]}{place[1]}"} if place in (NO_SITE, EXPLOSM) else {}
+    pages = {comic: f"https://{place[0]}{place[1]}"} if place in LISTED else {}
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     entry = project.one(comic, pages=pages)
     assert (entry.state, entry.reason) == ("missing" if reason else "ok", reason), entry.note
@@ -178,35 +182,19 @@ def test_a_host_is_given_up_and_another_is_not(project: Project, case: str) -> N
     assert note in str(entries[-1].note)
 
 
-def test_robots_is_read_once_for_each_host_and_its_crawl_delay_wins_over_our_pause(project: Project) -> None:
-    comics = [project.xkcd(n) for n in range(3)]
-    project.server.routes["xkcd.com", "/robots.txt"] = rules("User-agent: *\nCrawl-delay: 0.3")
-    project.fetch(comics)
-    assert [project.server.asked(host, "/robots.txt") for host in ("xkcd.com", IMAGE_HOST)] == [1, 1]
-    times = project.server.times["xkcd.com"][1:]  # after robots.txt
-    assert all(later - earlier >= 0.3 for earlier, later in itertools.pairwise(times))
-
-
-def test_one_request_at_a_time_and_a_pause_for_each_host(server: Server) -> None:
-    server.routes["a.example", "/robots.txt"] = Reply(b"", "text/plain")
+@pytest.mark.parametrize(("text", "pause", "least"), [("", 0.2, 0.2), ("User-agent: *\nCrawl-delay: 0.3", 0.1, 0.3)])
+def test_one_request_at_a_time_and_a_pause_for_each_host(server: Server, text: str, pause: float, least: float) -> None:
+    """Of robots.txt, which is read once, the longer Crawl-delay wins."""
     paths = [f"/{n}" for n in range(4)]
-    for path in paths:
-        server.routes["a.example", path] = Reply(b"x", delay=0.05)
+    server.routes |= {("a.example", path): Reply(b"x", delay=0.05) for path in paths}
+    server.routes["a.example", "/robots.txt"] = rules(text)
 
     async def work(web: Web) -> None:
         await asyncio.gather(*(web.get(Request(f"https://a.example{path}", limit=9)) for path in paths))
 
-    online(work, Manners(pause=0.2), partial(Rerouted, hosts={"a.example": server.url}))
-    times = sorted(server.times["a.example"])
-    assert len(times) == 5
-    assert all(later - earlier >= 0.2 for earlier, later in itertools.pairwise(times))
-
-
-def test_busy_server_is_asked_again_after_the_time_it_names(project: Project) -> None:
-    comic = project.xkcd(1, [Reply(status=429, headers={"Retry-After": "1"}), Reply(picture(1))])
-    assert project.one(comic).state == "ok"
-    first, second = project.server.times[IMAGE_HOST][-2:]
-    assert second - first >= 1.0
+    online(work, Manners(pause=pause), partial(Rerouted, hosts={"a.example": server.url}))
+    assert sorted(server.requests) == sorted(("a.example", path) for path in [*paths, "/robots.txt"])
+    assert all(later - earlier >= least for earlier, later in itertools.pairwise(server.times["a.example"][1:]))
 
 
 def test_contact(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -219,7 +207,6 @@ def test_contact(monkeypatch: pytest.MonkeyPatch) -> None:
         user_agent()
 
 
-REBIND = "rebind.example"
 PUBLIC = ["93.184.216.34", "2606:2800:220:1:248:1893:25c8:1946", "::ffff:93.184.216.34", "64:ff9b::5db8:d822"]
 PRIVATE = (
     "127.0.0.1 10.0.0.1 169.254.169.254 100.64.0.1 0.0.0.0 224.0.0.1 ::1 fe80::1%eth0 fd00::1 fec0::1 ff02::1 "
@@ -232,24 +219,19 @@ def test_public_addresses() -> None:
     assert [a for a in [*PUBLIC, *PRIVATE.split()] if is_public(a)] == PUBLIC
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1", "2130706433", "0x7f.1", "localhost", "[::ffff:127.0.0.1]", REBIND])
-def test_names_of_this_machine_lead_nowhere(project: Project, monkeypatch: pytest.MonkeyPatch, host: str) -> None:
-    """The first look at the name REBIND finds a public address, every later one this machine."""
-    looks: list[str] = []
+def test_a_name_that_resolves_to_another_machine_later_leads_nowhere(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first look at the name finds a public address, every later one this machine."""
+    looks = iter(["192.0.43.8"])
     real = socket.getaddrinfo
-
-    def resolve(name: Any, *args: Any, **kwargs: Any) -> Any:
-        if name != REBIND:
-            return real(name, *args, **kwargs)
-        looks.append(name)
-        return real("192.0.43.8" if len(looks) == 1 else "127.0.0.1", *args, **kwargs)
-
-    monkeypatch.setattr(socket, "getaddrinfo", resolve)
+    monkeypatch.setattr(
+        socket, "getaddrinfo", lambda name, *args, **more: real(next(looks, "127.0.0.1"), *args, **more)
+    )
     manners = Manners(pause=0.0, connect_timeout=0.3, backoff=0.01, attempts=2)
-    with pytest.raises(Missing) as caught:
-        got(f"http://{host}:{project.server.url.rpartition(':')[2]}/a.png", manners, public=True)
-    later = ("host unreachable", "refused by robots.txt") if host == REBIND else ()
-    assert caught.value.reason in ("unsafe address", *later) and project.server.requests == []
+    with pytest.raises(Missing, match="unsafe address"):
+        got(f"http://rebind.example:{project.server.url.rpartition(':')[2]}/a.png", manners, public=True, robots=False)
+    assert project.server.requests == []
 
 
 def texts(folder: Path) -> str:
@@ -288,11 +270,9 @@ def test_a_mirrors_password_comes_from_netrc_or_the_environment_and_goes_to_no_o
 
 KEYED = f"https://user:{SECRET}@{IMAGE_HOST}/comics/1.png"
 SIGNED = f"http://elsewhere.example/1.png?X-Amz-Signature={SECRET}"
-LISTED: dict[str, Any] = {"pages": {"xkcd_1": f"https://user:{SECRET}@xkcd.com/1/"}}
-GIVEN = {"403": LISTED, "503": LISTED, "proxy": {"pages": {"xkcd_1": "http://xkcd.com/1/"}, "hosts": {}}}
 
 
-@pytest.mark.parametrize("kind", ["redirect", "page", "manifest", "signed by a mirror", *GIVEN])
+@pytest.mark.parametrize("kind", ["redirect", "page", "manifest", "signed by a mirror", "listed", "proxy"])
 def test_an_address_with_a_password_is_written_nowhere(
     project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
@@ -303,11 +283,9 @@ def test_an_address_with_a_password_is_written_nowhere(
         project.serve_mirror(moved(SIGNED))
     for name in ("http_proxy", "https_proxy") if kind == "proxy" else ():
         monkeypatch.setenv(name, f"http://user:{SECRET}@127.0.0.1:9")
-    if kind.isdigit():
-        project.server.routes["xkcd.com", "/1/info.0.json"] = Reply(status=int(kind))
-    entry = project.one(comic, **GIVEN.get(kind, {}))
+    listed = {comic: f"https://user:{SECRET}@xkcd.com/1/" if kind == "listed" else "http://xkcd.com/1/"}
+    entry = project.one(comic, pages=listed, hosts={} if kind == "proxy" else None)
     assert (entry.state == "ok") == (kind == "signed by a mirror")
-    assert kind != "proxy" or entry.reason == "host unreachable"
     assert project.mirror is None or ("mirror: " in str(entry.note) and project.server.url not in str(entry.note))
     project.manifest.unlink()
     assert SECRET not in texts(tmp_path)

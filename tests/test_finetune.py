@@ -3,7 +3,7 @@
 import math
 import shutil
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -47,27 +47,18 @@ def corpus_of(benchmark: str, folder: Path) -> tuple[list[Item], list[Gold]]:
     """Items and gold of the demo corpus, with their pictures in `folder`."""
     module = MODULES[benchmark]
     shutil.copytree(Path(__file__).parent.parent / "data/demo" / benchmark, folder, dirs_exist_ok=True)
-    names = dict.fromkeys((*module.ITEM_FILES, *module.GOLD_FILES))
-    files = {name: (folder / name).read_bytes() for name in names}
-    images = shown(module, files, [item_id for item_id, _, _ in module.listing(files)], folder / "images", folder)
-    return module.items(files, images), list(module.golds(files))
-
-
-def shown(
-    module: Any, files: Mapping[str, bytes], ids: Iterable[str], published: Path, folder: Path
-) -> dict[str, tuple[ImageRef, ...] | str]:
-    """The pictures of these items, made of their published images."""
+    files = {name: (folder / name).read_bytes() for name in (*module.ITEM_FILES, *module.GOLD_FILES)}
     images: dict[str, tuple[ImageRef, ...] | str] = {}
-    for item_id in ids:
-        content = (published / f"{item_id}.png").read_bytes()
+    for item_id, _, _ in module.listing(files):
         refs = []
+        content = (folder / f"images/{item_id}.png").read_bytes()
         for picture in benchmarks.illustrated(module).pictures(item_id, content, files):
             path = folder / "pictures" / f"{item_id}{picture.name}{picture.suffix}"
             write_bytes(path, picture.content)
             about = {name: getattr(picture, name) for name in ("width", "height", "name")}
             refs.append(ImageRef(path=path.as_posix(), sha256=sha256(picture.content), **about))
         images[item_id] = tuple(refs)
-    return images
+    return module.items(files, images), list(module.golds(files))
 
 
 @pytest.fixture(scope="module")
@@ -164,14 +155,6 @@ def test_what_the_tables_test_on_is_not_trained_on(project: Path, demo: Any, tmp
     assert {e.request.condition for e in examples} == set(recipe.conditions)
 
 
-def released_hummus(mirror: Path) -> tuple[list[Item], list[Gold]]:
-    if not (mirror / "hummus").is_dir():
-        pytest.skip(f"REAL DATA ABSENT: no hummus/ in {mirror}")
-    files = {name: (mirror / "hummus" / name).read_bytes() for name in hummus.ITEM_FILES}
-    golds = list(hummus.golds(files))
-    return hummus.items(files, {gold.item_id: "not fetched" for gold in golds}), golds
-
-
 def check_hummus(items: list[Item], golds: list[Gold]) -> dict[str, int]:
     """Every target parses back to gold; how many there are, by task. Those that are scored all have one."""
     gold_of = {gold.item_id: gold for gold in golds}
@@ -213,7 +196,11 @@ def test_hummus_targets_parse_back_to_gold(demo: Any) -> None:
 
 @pytest.mark.real
 def test_hummus_targets_of_the_released_pairs(mirror: Path) -> None:
-    count = check_hummus(*released_hummus(mirror))
+    if not (mirror / "hummus").is_dir():
+        pytest.skip(f"REAL DATA ABSENT: no hummus/ in {mirror}")
+    files = {name: (mirror / "hummus" / name).read_bytes() for name in hummus.ITEM_FILES}
+    golds = list(hummus.golds(files))
+    count = check_hummus(hummus.items(files, {gold.item_id: "not fetched" for gold in golds}), golds)
     assert count["default classification"] == 940
     assert {count[f"default {task}"] for task in hummus.METAPHOR_TASKS} == {568, 567}
 

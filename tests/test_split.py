@@ -140,25 +140,18 @@ def drawn_pages() -> dict[str, tuple[Any, list[Box], float]]:
 
 def one_panel_images() -> dict[str, tuple[Any, list[Box], float]]:
     """Images of one panel: the whole image."""
-    frame = page(300, 240, [Box(5, 5, 295, 180)])
-    cv2.putText(frame, "THE CAPTION", (60, 215), cv2.FONT_HERSHEY_SIMPLEX, 0.8, (0, 0, 0), 2)
     parted = page(300, 240, [Box(0, 0, 300, 240)])
     parted[178:180] = 0
-    tiled = page(300, 240, [Box(0, 0, 300, 240), Box(30, 60, 90, 120), Box(200, 30, 260, 100)])
     open_page = np.full((240, 300, 3), 255, np.uint8)
     figure(open_page, Box(0, 0, 150, 240))
     figure(open_page, Box(150, 0, 300, 240))
-    text, circles = np.full((240, 300, 3), 255, np.uint8), np.full((240, 400, 3), 255, np.uint8)
-    for y in range(30, 230, 30):
-        cv2.putText(text, "LINES OF TEXT ONLY", (5, y), cv2.FONT_HERSHEY_SIMPLEX, 0.85, (0, 0, 0), 2)
-    night = np.zeros((240, 300, 3), np.uint8)
-    cv2.circle(night, (150, 120), 50, (255, 255, 255), -1)
-    for x in (100, 300):
-        cv2.circle(circles, (x, 120), 90, (0, 0, 0), 2)
-    noise = np.random.default_rng(0).integers(0, 256, (240, 300, 3), dtype=np.uint8)
-    names = ("frame and caption", "parted caption", "boxes inside", "no frame", "text", "night", "two circles", "noise")
-    images = dict(zip(names, (frame, parted, tiled, open_page, text, night, circles, noise), strict=True))
-    for shape in ((1, 1), (2, 3), (1, 400), (400, 1), (9, 9), (40, 40, 3)):
+    images = {
+        "parted caption": parted,
+        "boxes inside": page(300, 240, [Box(0, 0, 300, 240), Box(30, 60, 90, 120), Box(200, 30, 260, 100)]),
+        "no frame": open_page,
+        "noise": np.random.default_rng(0).integers(0, 256, (240, 300, 3), dtype=np.uint8),
+    }
+    for shape in ((1, 1), (2, 3), (1, 400), (400, 1), (40, 40, 3)):
         images |= {f"{shape} of {value}": np.full(shape, value, np.uint8) for value in (0, 128, 255)}
     return {name: (image, [Box(0, 0, image.shape[1], image.shape[0])], 1) for name, image in images.items()}
 
@@ -214,11 +207,6 @@ def test_reading_order(boxes: list[Box], expected: list[int]) -> None:
     assert reading_order(boxes) == expected
 
 
-@given(st.lists(st.tuples(*[st.integers(0, 30)] * 4).map(lambda t: Box(t[0], t[1], t[0] + t[2], t[1] + t[3]))))
-def test_reading_order_is_a_permutation(boxes: list[Box]) -> None:
-    assert sorted(reading_order(boxes)) == list(range(len(boxes)))
-
-
 def test_read_image_takes_the_first_frame_on_white(tmp_path: Path) -> None:
     first, second = Image.new("RGB", (4, 3), (255, 0, 0)), Image.new("RGB", (4, 3), (0, 255, 0))
     first.save(tmp_path / "a.gif", save_all=True, append_images=[second])
@@ -233,14 +221,12 @@ def test_read_image_takes_the_first_frame_on_white(tmp_path: Path) -> None:
     assert read_image(tmp_path / "turned.jpg").shape == (3, 4, 3)
 
 
-def test_read_image_of_every_mode(tmp_path: Path) -> None:
-    for mode in ("1", "L", "P", "RGB", "RGBA", "CMYK", "I;16"):
-        deep = mode == "I;16"
-        image = Image.fromarray(np.array([[0, 65535 if deep else 255]], np.uint16 if deep else np.uint8))
-        (image if deep else image.convert(mode)).save(tmp_path / "x.tif")
-        pixels = read_image(tmp_path / "x.tif")
-        assert pixels.dtype == np.uint8
-        assert pixels.tolist() == [[[0, 0, 0], [255, 255, 255]]], mode
+@pytest.mark.parametrize("mode", ["1", "L", "P", "RGB", "RGBA", "CMYK", "I;16"])
+def test_read_image_of_every_mode(tmp_path: Path, mode: str) -> None:
+    deep = mode == "I;16"
+    image = Image.fromarray(np.array([[0, 65535 if deep else 255]], np.uint16 if deep else np.uint8))
+    (image if deep else image.convert(mode)).save(tmp_path / "x.tif")
+    assert read_image(tmp_path / "x.tif").tolist() == [[[0, 0, 0], [255, 255, 255]]]
 
 
 def test_read_image_names_a_file_that_it_cannot_read(tmp_path: Path) -> None:
