@@ -5,7 +5,6 @@ import gzip
 import itertools
 import json
 import resource
-import signal
 import socket
 import struct
 import time
@@ -36,7 +35,7 @@ from tests.records import outcome
 from tests.servers.scripted import Call, Scripted, scripted
 
 from punchline.errors import PunchlineError
-from punchline.fetch.log import Missing, read_log
+from punchline.fetch.log import Missing
 from punchline.fetch.net import is_public
 from punchline.fetch.web import Manners, Request, Web, online, user_agent
 from punchline.schema import sha256
@@ -320,27 +319,3 @@ def test_a_whole_reply_has_a_deadline(kind: str) -> None:
         ended = outcome(lambda: got(f"{slow.url}/a.png", manners, mirror=True), 6)
         assert isinstance(ended, Missing) and ended.reason == "timed out"
         assert time.monotonic() - began < 5
-
-
-@pytest.mark.parametrize("kind", ["silent", "body"])
-def test_ctrl_c_ends_a_fetch_at_once_and_keeps_what_was_fetched(project: Project, kind: str) -> None:
-    project.pin(1, picture(1))
-    project.pin(2, picture(2), image_url="https://two.example/2.png")
-    project.xkcd(1)
-    start, drip = SLOW.get(kind, (b"", b""))
-    with dripping(start, drip, 0.2) as slow:
-        child = project.child(["xkcd_1", "xkcd_2"], {"two.example": slow.url})
-        while not read_log(project.log):
-            assert child.poll() is None
-            time.sleep(0.05)
-        time.sleep(0.5)
-        began = time.monotonic()
-        child.send_signal(signal.SIGINT)
-        try:
-            _, output = child.communicate(timeout=15)
-        finally:
-            child.kill()
-        assert time.monotonic() - began < 4
-        assert child.returncode == 130 and "Traceback" not in output
-    assert [(e.item_id, e.state) for e in read_log(project.log).values()] == [("xkcd_1", "ok")]
-    assert (project.out / "xkcd_1.png").read_bytes() == picture(1)

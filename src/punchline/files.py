@@ -13,7 +13,6 @@ import stat
 import tempfile
 import time
 import uuid
-import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
@@ -193,13 +192,6 @@ def text_of(content: bytes, file: str | Path) -> str:
         raise PunchlineError(what, file=file, line=line, hint="Save the file as UTF-8") from error
 
 
-def open_while_alive(path: str | Path, owner: object) -> IO[bytes]:
-    """A file opened for reading that is closed when its owner is collected."""
-    file = Path(path).open("rb")  # noqa: SIM115
-    weakref.finalize(owner, file.close)
-    return file
-
-
 def write_records(path: str | Path, records: Iterable[Record]) -> None:
     """Write one record a line, as canonical JSON."""
     with replacing(path) as file:
@@ -229,24 +221,11 @@ def read_records(path: str | Path, kind: type[R]) -> list[R]:
     return list(records_in(path, kind))
 
 
-class Keyed(Mapping[str, R]):
-    """Records of a JSON lines file by one of their fields, decoded when they are asked for.
-
-    Raises as `records_in`, for the whole file, on construction.
-    """
+class Keyed(dict[str, R]):
+    """Records of a JSON lines file by one of their fields. Raises as `records_in`."""
 
     def __init__(self, path: str | Path, kind: type[R], field: str = "item_id") -> None:
-        self._decoder = msgspec.json.Decoder(kind)
-        self._lines = {getattr(record, field): canonical(record) for record in records_in(path, kind)}
-
-    def __getitem__(self, key: str) -> R:
-        return self._decoder.decode(self._lines[key])
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._lines)
-
-    def __len__(self) -> int:
-        return len(self._lines)
+        super().__init__((getattr(record, field), record) for record in records_in(path, kind))
 
 
 def parse_csv(content: bytes, columns: Sequence[str], *, file: str | Path) -> list[tuple[int, dict[str, str]]]:

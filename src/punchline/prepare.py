@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from msgspec.structs import replace
 
@@ -56,9 +56,8 @@ def select(
         known = {comic[0] for comic in chosen}
         for item_id, line in wanted.items():
             if item_id not in known:
-                hint = "Take it out of the file, or choose the corpus that has it (corpus=full has all)"
-                place: dict[str, Any] = {"file": subset, "line": line, "record": item_id, "field": column}
-                raise PunchlineError("no such item in this corpus", hint=hint, **place)
+                what = "no such item in this corpus (corpus=full has all)"
+                raise PunchlineError(what, file=subset, line=line, record=item_id, field=column)
         chosen = [comic for comic in chosen if comic[0] in wanted]
     if limit is not None:
         limited = set(sorted(chosen, key=lambda comic: comic[0] not in pinned)[:limit])

@@ -69,8 +69,8 @@ def read_image(path: str | Path | BinaryIO, name: str | None = None) -> Pixels:
             paper.alpha_composite(rgba)
             return np.ascontiguousarray(np.asarray(paper, dtype=np.uint8)[:, :, 2::-1])
     except Exception as error:  # decoders raise anything on bytes that are no image
-        hint = "Fetch it again, or take the comic out of the subset"
-        raise PunchlineError(f"not a readable image: {error}", file=name or str(path), hint=hint) from error
+        what = f"not a readable image: {error}"
+        raise PunchlineError(what, file=name or str(path), hint="Fetch it again") from error
 
 
 def split(image: Pixels) -> list[Box]:

@@ -46,8 +46,7 @@ def check_plain(name: object, file: str | Path, kind: str = "model", field: str 
 def check_without_secrets(values: Mapping[str, Any], file: str, hint: str = PASSWORDS) -> None:
     """Raise PunchlineError for an address with a password or a key: command lines, tables and logs would contain it."""
     if (field := secret_field(values)) is not None:
-        what = "an address with a user, a password or a key would be written to logs"
-        raise PunchlineError(what, file=file, field=field, hint=hint)
+        raise PunchlineError("an address with a password or a key would be in logs", file=file, field=field, hint=hint)
 
 
 def read_card(name: str, folder: str | Path = MODELS) -> ModelCard:
@@ -59,8 +58,7 @@ def read_card(name: str, folder: str | Path = MODELS) -> ModelCard:
     hint = "Name an environment variable by `api_key_env`; give the address without them"
     check_without_secrets(content, str(file), hint)
     if (field := wildcard_field({key: value for key, value in content.items() if key not in BRACES})) is not None:
-        what = "a name in braces, which Snakemake takes for a wildcard"
-        raise PunchlineError(what, file=file, field=field, hint="Write it without braces")
+        raise PunchlineError("Snakemake takes a name in braces for a wildcard", file=file, field=field)
     if not isinstance(content.get("engine"), str):
         hint = f"engine: one of {', '.join(engines.names())}"
         raise PunchlineError("expected a mapping with at least `engine`", file=file, hint=hint)

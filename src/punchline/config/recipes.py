@@ -108,8 +108,7 @@ def _check(recipe: Recipe) -> None:
     check("split.by", [recipe.split.by], [hook.CLUSTER])
     check("lora.targets", recipe.lora.targets, recipe.lora.targets)
     if recipe.shuffles > 1 and not hasattr(hook, "variants"):
-        what, hint = f"{recipe.benchmark} has no orders to shuffle", "Write 1, or delete the line"
-        raise PunchlineError(what, file=recipe.file, field="shuffles", hint=hint)
+        raise PunchlineError(f"{recipe.benchmark} has no orders to shuffle", file=recipe.file, field="shuffles")
 
 
 def can_train(card: ModelCard, adapter: str, benchmarks: Collection[str]) -> bool:

@@ -133,11 +133,8 @@ def read_selection(overrides: Mapping[str, Any]) -> tuple[Selection, Execution]:
         case [{"corpus": str(default)}, "_self_"]:
             corpus = merged.get("corpus") or default
         case _:
-            what, hint = (
-                "expected the name of a corpus, and after it _self_",
-                "Write `defaults: [corpus: demo, _self_]`",
-            )
-            raise PunchlineError(what, file=RUN, field="defaults", hint=hint)
+            what = "expected the name of a corpus, as in `[corpus: demo, _self_]`"
+            raise PunchlineError(what, file=RUN, field="defaults")
     check_names([corpus], stems(CORPORA), where("corpus"), "corpus")
     merged["corpus"] = read_corpus(corpus)
     # Snakemake passes `strict=true` as a text.
@@ -188,8 +185,7 @@ def _check_names(merged: dict[str, Any], where: Callable[[str], str]) -> None:
         if isinstance(value, str):
             value = [part.strip() for part in value.strip("[]").split(",") if part.strip()]
         if not isinstance(value, list) or not value or not all(isinstance(name, str) for name in value):
-            what = f"expected a list of names, got {value!r}"
-            raise PunchlineError(what, file=where(key), field=key, hint=f"Write {key}=[a,b]")
+            raise PunchlineError(f"expected a list of names, as {key}=[a,b]", file=where(key), field=key)
         check_names(value, valid, where(key), key, place)
         return value
 
@@ -214,8 +210,7 @@ def _check_names(merged: dict[str, Any], where: Callable[[str], str]) -> None:
         if (name := merged.get(key)) is not None:
             check_names([name], valid, where(key), key)
             if read_card(name, folder_of_judge(name)).engine == "similarity":
-                what = f"{name} is a scorer, which compares texts, and not a judge"
-                raise PunchlineError(what, file=where(key), field=key, hint=f"Write scorers=[{name}]")
+                raise PunchlineError(f"{name} is no judge: write scorers=[{name}]", file=where(key), field=key)
     if merged["extractor"] is None:
         del merged["extractor"]
     if merged.get("subset") is not None:
@@ -249,7 +244,7 @@ def read_subset(file: str) -> tuple[str, dict[str, int]]:
     for line, cells in parse_csv(content, [column], file=file):
         item_id = cells[column].strip()
         if item_id in lines:
-            what, hint = f"the id is repeated; it is in line {lines[item_id]} too", "Keep one of the two lines"
-            raise PunchlineError(what, file=file, line=line, record=item_id, field=column, hint=hint)
+            what = f"the id is repeated; it is in line {lines[item_id]} too"
+            raise PunchlineError(what, file=file, line=line, record=item_id, field=column)
         lines[item_id] = line
     return column, lines

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bisect
 import itertools
+import weakref
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -16,7 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from punchline.errors import PunchlineError
-from punchline.files import REBUILD, open_while_alive, replacing
+from punchline.files import REBUILD, replacing
 from punchline.schema import Record, canonical
 
 R = TypeVar("R", bound=Record)
@@ -75,7 +76,9 @@ class Stored(Sequence[R]):
     def __init__(self, path: str | Path, kind: type[R]) -> None:
         self.path, self.kind = path, kind
         with naming(path):
-            self._file = pq.ParquetFile(open_while_alive(path, self))  # as pq.read_table imports pandas
+            file = Path(path).open("rb")  # noqa: SIM115
+            weakref.finalize(self, file.close)
+            self._file = pq.ParquetFile(file)  # as pq.read_table imports pandas
         groups = map(self._file.metadata.row_group, range(self._file.num_row_groups))
         self._starts: list[int] = list(itertools.accumulate((group.num_rows for group in groups), initial=0))
         self._read: tuple[int, list[R]] = (-1, [])

@@ -90,5 +90,4 @@ async def _read(web: Web, entry: Annotation, mirror: str | None, target: Path) -
     except Missing as missing:
         notes.append(str(missing))
     what = f"not available from {entry.url} with sha256 {entry.sha256}: {'; '.join(notes)}"
-    hint = f"Give mirror=DIR or URL where {entry.mirror} has these bytes"
-    raise PunchlineError(what, file=target, record=entry.path, hint=hint)
+    raise PunchlineError(what, file=target, hint=f"Give mirror=, a folder or URL where {entry.mirror} has these bytes")

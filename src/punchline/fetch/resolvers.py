@@ -10,9 +10,13 @@ from __future__ import annotations
 import json
 import re
 from collections import defaultdict
+from collections.abc import Sequence
 from html.parser import HTMLParser
+from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import SplitResult, urljoin, urlsplit
+
+import yaml
 
 from punchline.fetch.log import Missing
 
@@ -25,7 +29,7 @@ class Site(NamedTuple):
     """Places of the image in a site's pages."""
 
     place: str  # pattern of the image's host and path
-    names: tuple[str, ...] = ()  # of addresses in `_Page.found`, the best first; () for xkcd's JSON
+    names: Sequence[str] = ()  # of addresses in `_Page.found`, the best first; () for xkcd's JSON
     daily: bool = False  # the page may be another day's; its image's query scales the image
 
     @property
@@ -109,26 +113,9 @@ def _absolute(page_url: str, reference: str) -> SplitResult | None:
     return parts if parts.scheme in ("http", "https") else None
 
 
-SITES: dict[str, Site] = {
-    "xkcd.com": Site(r"imgs\.xkcd\.com/comics/.+"),
-    "explosm.net": Site(
-        r"static\.explosm\.net/\d{4}/.+|files\.explosm\.net/comics/.+",
-        ("comic img", "img main-comic", "link preload", "meta og:image"),
-    ),
-    "www.gocomics.com": Site(  # Garfield, Peanuts
-        r"featureassets\.gocomics\.com/assets/.+|assets\.amuniversal\.com/.+",
-        ("meta og:image", "meta twitter:image", "img"),
-        daily=True,
-    ),
-    "phdcomics.com": Site(
-        r"(www\.)?phdcomics\.com/comics/archive/.+", ("img comic", "img comic2", "meta og:image", "link image_src")
-    ),
-    "www.smbc-comics.com": Site(  # the bonus panel is not part of the strip
-        r"(www\.)?smbc-comics\.com/comics/.+", ("img cc-comic", "meta og:image")
-    ),
-    "theycantalk.com": Site(  # Tumblr: an avatar is no comic
-        r"(\d+\.)?media\.tumblr\.com/(?!.*avatar_).+", ("meta og:image", "img")
-    ),
+SITES = {
+    host: Site(**site)
+    for host, site in yaml.safe_load(Path(__file__).with_name("sites.yaml").read_text(encoding="utf-8")).items()
 }
 
 

@@ -86,8 +86,7 @@ def user_agent() -> str:
     """`punchline/<version> (...)`, with the contact (mail or URL) from $PUNCHLINE_CONTACT when there is one."""
     contact = os.environ.get("PUNCHLINE_CONTACT", "")
     if not (contact.isascii() and (contact.isprintable() or not contact)):
-        hint = "Set it to a mail address or URL in plain ASCII"
-        raise PunchlineError("PUNCHLINE_CONTACT has characters that a User-Agent can't carry", hint=hint)
+        raise PunchlineError("PUNCHLINE_CONTACT: expected a mail address or URL in plain ASCII")
     suffix = f"; contact: {contact}" if contact else ""
     return f"{AGENT}/{version('punchline')} (evaluation of multimodal models; fetches each comic once{suffix})"
 
@@ -192,8 +191,7 @@ class Web:
             if not re.fullmatch(r"not found \(404\)|http (?!429)4\d\d", missing.reason):
                 host.robots_note = f"robots.txt: {missing}"
         rules = Protego.parse(text)
-        rate = rules.request_rate(AGENT)
-        host.pause = max(host.pause, rules.crawl_delay(AGENT) or 0.0, rate.seconds / rate.requests if rate else 0.0)
+        host.pause = max(host.pause, rules.crawl_delay(AGENT) or 0.0)
         if text and host.pause > self.manners.longest_wait:
             host.robots_note = f"robots.txt: Crawl-delay of {host.pause:g} s"
         return rules
@@ -206,8 +204,7 @@ class Web:
         retrying = tenacity.AsyncRetrying(
             retry=tenacity.retry_if_exception_type(_Again),
             stop=tenacity.stop_after_attempt(manners.attempts),
-            wait=tenacity.wait_exponential(manners.backoff, manners.longest_wait)
-            + tenacity.wait_random(0, manners.backoff),
+            wait=tenacity.wait_random_exponential(manners.backoff, manners.longest_wait),
             reraise=True,
         )
         try:
