@@ -120,29 +120,26 @@ def test_humorbench_values_as_the_paper_prints_them(
         rows.setdefault((r["table"], r["row"], r["key"]), []).append(r["value"])
     names = {name.lower().replace(" ", "_"): name for name in ("Wordplay", "Cultural Reference", "Toxic or Shocking")}
 
-    def percent(value: str, digits: int) -> str:
-        return f"{100 * float(value):.{digits}f}"
+    def percent(values: list[str], digits: int) -> list[str]:
+        return [f"{100 * float(value):.{digits}f}" for value in values]
 
-    checked = Counter[str]()
-    for (table, row, key), cells in rows.items():
-        name, of = row.replace("Overall", "Overall (n=300)"), [percent(v, 2) for v in cells]
+    def line_of(table: str, row: str, key: str, cells: list[str]) -> str:
         if table == "table1":
-            line = "\t".join([name, *of])
-        elif table == "table2":
-            stars = {"0.736": "*", "0.943": "**"}.get(cells[0], "")
-            line = f"{row}\t{cells[0]}{stars}\t{cells[1]}"
-        elif table == "table3":
-            entire, hard, difference = (percent(v, 1) for v in cells)
-            category = key.removeprefix("category=").removesuffix(";labels=41cacd4")
-            line = f"{names[category]}\t{entire}%\t{hard}%\t{float(difference):+.1f}"
-        elif table == "table4":
-            line = f"{row}\t{percent(cells[0], 0)}"
-        elif table == "table6":
-            line = "\t".join([row, *(percent(v, 1) for v in cells)])
-        elif table == "leaderboard":
-            line = f"{percent(cells[0], 1)}%"
-        else:
-            continue
-        assert line in (text if table == "leaderboard" else lines), line
-        checked[table] += 1
-    assert checked == {"leaderboard": 5, "table1": 4, "table2": 4, "table3": 3, "table4": 16, "table6": 3}
+            return "\t".join([row.replace("Overall", "Overall (n=300)"), *percent(cells, 2)])
+        if table == "table2":
+            return f"{row}\t{cells[0]}{ {'0.736': '*', '0.943': '**'}.get(cells[0], '') }\t{cells[1]}"
+        if table == "table3":
+            entire, hard, difference = percent(cells, 1)
+            category = names[key.removeprefix("category=").removesuffix(";labels=41cacd4")]
+            return f"{category}\t{entire}%\t{hard}%\t{float(difference):+.1f}"
+        if table == "leaderboard":
+            return f"{percent(cells, 1)[0]}%"
+        return "\t".join([row, *percent(cells, 0 if table == "table4" else 1)])
+
+    checked = {"leaderboard": 5, "table1": 4, "table2": 4, "table3": 3, "table4": 16, "table6": 3}
+    for (table, row, key), cells in rows.items():
+        if table in checked:
+            line = line_of(table, row, key, cells)
+            assert line in (text if table == "leaderboard" else lines), line
+            checked[table] -= 1
+    assert set(checked.values()) == {0}
