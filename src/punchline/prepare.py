@@ -140,8 +140,8 @@ def write_selected(project: Project, benchmark: str) -> None:
         listed = [*_by_id(((row[0], row) for row in listed), loaded.ITEM_FILES[0]).values()]
     sources, pinned = (chosen.corpus.sources or {}).get(benchmark), set(project.pinned(benchmark))
     selected = select(listed, sources, chosen.subset, chosen.limit, pinned)
-    text = csv_text(SELECTED, (dict(zip(SELECTED, row, strict=True)) for row in selected))
-    write_text(project.paths.selected(benchmark), text)
+    rows = (dict(zip(SELECTED, row, strict=True)) for row in selected)
+    write_text(project.paths.selected(benchmark), csv_text(SELECTED, rows))
 
 
 def write_items(project: Project, benchmark: str) -> None:

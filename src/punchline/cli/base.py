@@ -54,7 +54,7 @@ def root(
     """Find the project; commands work in any of its folders."""
     _here[:] = [Path.cwd()]
     try:
-        os.chdir(find_root(Path.cwd() if root is None else root.resolve()))
+        os.chdir(find_root(Path.cwd() if root is None else root.resolve(), above=root is None))
     except PunchlineError:
         if root is not None or (context.invoked_subcommand not in ANYWHERE and "--help" not in sys.argv):
             raise

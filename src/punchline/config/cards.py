@@ -28,10 +28,10 @@ def stems(folder: str | Path) -> list[str]:
     return sorted(path.stem for path in Path(folder).glob("*.yaml") if path.is_file())
 
 
-def check_names(names: Sequence[str], valid: Sequence[str], file: str, field: str, place: str = "") -> None:
+def check_names(names: Sequence[str], valid: Sequence[str], file: str, field: str) -> None:
     """Raise PunchlineError for a name that is not one of `valid`, with the nearest, and for one that is repeated."""
     for name in names:
-        check_known(name, valid, f"unknown {field} {name!r}{place}", file=file, field=field)
+        check_known(name, valid, f"unknown {field} {name!r}", file=file, field=field)
         if names.count(name) > 1:
             raise PunchlineError(f"{name!r} is named twice", file=file, field=field)
 
@@ -63,9 +63,8 @@ def read_card(name: str, folder: str | Path = MODELS) -> ModelCard:
         hint = f"engine: one of {', '.join(engines.names())}"
         raise PunchlineError("expected a mapping with at least `engine`", file=file, hint=hint)
     known = set(ModelCard.__struct_fields__) - {"name", "folder", "options"}
-    values = {key: value for key, value in content.items() if key in known}
-    options = {key: value for key, value in content.items() if key not in known}
-    values |= {"name": name, "folder": Path(folder).as_posix(), "options": options}
+    values = {key: content.pop(key) for key in known & content.keys()}  # the rest are the engine's options
+    values |= {"name": name, "folder": Path(folder).as_posix(), "options": content}
     card = as_record(values, ModelCard, lambda _: str(file))
     check_names([*card.papers], folders(), str(file), "benchmark")
     return card

@@ -99,9 +99,7 @@ def _check(recipe: Recipe) -> None:
     check("benchmark", [recipe.benchmark], benchmarks.having("training"))
     card = read_card(recipe.base)
     if card.engine != "transformers" or "adapter" in card.options:
-        raise PunchlineError(
-            "expected a card of engine transformers, without an adapter", file=recipe.file, field="base"
-        )
+        raise PunchlineError("expected a card of engine transformers, no adapter", file=recipe.file, field="base")
     benchmark, hook = benchmarks.load(recipe.benchmark), benchmarks.facet(recipe.benchmark, "training")
     check("tasks", recipe.tasks, benchmark.TASKS)
     check("conditions", recipe.conditions, [c for c in benchmark.CONDITIONS if c not in benchmark.CHAINED])

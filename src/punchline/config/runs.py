@@ -84,12 +84,13 @@ def runs() -> dict[str, Chosen]:
     return {name: chosen for name in names if (chosen := read_chosen(name)) is not None}
 
 
-def find_root(start: Path) -> Path:
-    """The project of a folder. Raises PunchlineError."""
-    for folder in (start, *start.parents):
+def find_root(start: Path, above: bool = True) -> Path:
+    """The project of a folder: itself or, with `above`, one above it. Raises PunchlineError."""
+    for folder in (start, *(start.parents if above else ())):
         if (folder / "Snakefile").is_file() and (folder / "config" / "run.yaml").is_file():
             return folder
-    raise PunchlineError(f"no Snakefile in {start} or above it", hint="Go to the project, or name its root: --root")
+    what = f"no project: no Snakefile with config/run.yaml in {start}" + (" or above it" if above else "")
+    raise PunchlineError(what, hint="Go to the project, or name its root: --root")
 
 
 def making(run: str, *targets: str, **overrides: str) -> str:

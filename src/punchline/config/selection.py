@@ -180,25 +180,23 @@ def read_corpus(name: str) -> Corpus:
 def _check_names(merged: dict[str, Any], where: Callable[[str], str]) -> None:
     """Check every name in a selection and turn lists of names into lists. Raises PunchlineError for an unknown name."""
 
-    def names(key: str, valid: Sequence[str], place: str = "") -> list[str]:
+    def names(key: str, valid: Sequence[str]) -> list[str]:
         value = merged.get(key)
         if isinstance(value, str):
             value = [part.strip() for part in value.strip("[]").split(",") if part.strip()]
         if not isinstance(value, list) or not value or not all(isinstance(name, str) for name in value):
             raise PunchlineError(f"expected a list of names, as {key}=[a,b]", file=where(key), field=key)
-        check_names(value, valid, where(key), key, place)
+        check_names(value, valid, where(key), key)
         return value
 
     if merged.get("benchmarks") == "all":  # of the demo: benchmarks that have demo files
         drawn = merged["corpus"].drawn
         merged["benchmarks"] = [n for n in benchmark_names() if not drawn or Path(paths.demo(n)).is_dir()]
     merged["benchmarks"] = names("benchmarks", folders())
-    merged["models"] = names("models", stems(MODELS), f" (no such file in {MODELS}/)")
+    merged["models"] = names("models", stems(MODELS))
     for name in merged["models"]:
         check_plain(name, f"{MODELS}/{name}.yaml")
-    merged["scorers"] = (
-        names("scorers", stems(JUDGES), f" (no such file in {JUDGES}/)") if merged.get("scorers") else []
-    )
+    merged["scorers"] = names("scorers", stems(JUDGES)) if merged.get("scorers") else []
     loaded = [load(name) for name in merged["benchmarks"]]
     known = dict.fromkeys(condition for benchmark in loaded for condition in benchmark.CONDITIONS)
     if merged.get("conditions") != "all":

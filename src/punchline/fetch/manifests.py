@@ -69,7 +69,5 @@ def read_manifest(path: Path, kind: type[L]) -> list[L]:
     """Lines of a manifest, lock or selection as records of `kind`. Raises PunchlineError with file, line and field."""
     columns = kind.__struct_fields__
     rows = parse_csv(path.read_bytes(), columns, file=path)
-    return [
-        typed({column: row[column] for column in columns}, kind, file=str(path), line=line, strict=False)
-        for line, row in rows
-    ]
+    known = ((line, {name: row[name] for name in columns}) for line, row in rows)
+    return [typed(row, kind, file=str(path), line=line, strict=False) for line, row in known]

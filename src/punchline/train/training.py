@@ -62,9 +62,7 @@ class Training:
         if recipe.recompute:
             loaded.model.gradient_checkpointing_enable()
             loaded.model.enable_input_require_grads()
-        self.optimiser = torch.optim.AdamW(
-            self.weights.values(), lr=recipe.lr, weight_decay=recipe.weight_decay, betas=(0.9, 0.999), eps=1e-8
-        )
+        self.optimiser = torch.optim.AdamW(self.weights.values(), lr=recipe.lr, weight_decay=recipe.weight_decay)
         self.step = 0
         self.losses: list[list[float]] = [[0.0, 0.0] for _ in range(recipe.epochs)]  # sum, tokens
         self.per_epoch = math.ceil(len(examples) / (recipe.batch * recipe.accumulate))
