@@ -5,7 +5,6 @@ import json
 import os
 import subprocess
 import sys
-import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
@@ -58,38 +57,24 @@ class Server(Scripted):
     def __init__(self) -> None:
         super().__init__(self.answer_one)
         self.routes: dict[tuple[str, str], Reply | list[Reply] | Callable[[int], Reply]] = {}
-        self.requests: list[tuple[str, str]] = []  # (host, path) in order of arrival
         self.times: dict[str, list[float]] = defaultdict(list)  # host -> monotonic times
-        self.agents: set[str] = set()
-        self.most_at_once: dict[str, int] = defaultdict(int)
-        self._now: dict[str, int] = defaultdict(int)
-        self._lock = threading.Lock()
+
+    @property
+    def requests(self) -> list[tuple[str, str]]:
+        """(host, path) in order of arrival."""
+        return [(headers["Host"], path) for _, path, headers in self.calls]
 
     def asked(self, host: str, path: str) -> int:
-        """How often."""
         return self.requests.count((host, path))
 
     def answer_one(self, request: Call) -> None:
         host, path = request.headers["Host"], request.path
-        with self._lock:
-            number = self.asked(host, path)
-            self.requests.append((host, path))
-            self.times[host].append(time.monotonic())
-            self.agents.add(request.headers["User-Agent"])
-            self._now[host] += 1
-            self.most_at_once[host] = max(self.most_at_once[host], self._now[host])
-        try:
-            route = self.routes.get((host, path), Reply(b"no such thing", "text/plain", 404))
-            result = route(number) if callable(route) else route
-            reply = result[min(number, len(result) - 1)] if isinstance(result, list) else result
-            time.sleep(reply.delay)
-            self._send(request, reply)
-        finally:
-            with self._lock:
-                self._now[host] -= 1
-
-    @staticmethod
-    def _send(request: Call, reply: Reply) -> None:
+        self.times[host].append(time.monotonic())
+        number = self.asked(host, path) - 1
+        route = self.routes.get((host, path), Reply(b"no such thing", "text/plain", 404))
+        result = route(number) if callable(route) else route
+        reply = result[min(number, len(result) - 1)] if isinstance(result, list) else result
+        time.sleep(reply.delay)
         request.close_connection = True
         if reply.hang_up:
             return
@@ -143,17 +128,14 @@ def moved(to: str, status: int = 302) -> Reply:
 
 
 def rules(text: str) -> Reply:
-    """A robots.txt."""
     return Reply(text.encode(), "text/plain")
 
 
 def got(url: str, manners: Manners = QUICK, **more: Any) -> Fetched:
-    """The content fetched from a URL."""
     return online(lambda web: web.get(Request(url, 10**6, **more)), manners)
 
 
 def annotated(manifest: Path, out: Path, mirror: str | None = None, hosts: dict[str, str] | None = None) -> list[Path]:
-    """Fetch annotations."""
     work = partial(fetch_annotations, manifest=manifest, out=out, mirror=mirror)
     return online(work, QUICK, partial(Rerouted, hosts=hosts or {}))
 
@@ -179,11 +161,11 @@ class Project:
 
     def place(self, root: Path) -> None:
         """Make the folder the project's root."""
-        self.root, self.manifest = root, root / "images_pinned.csv"
-        self.out = root / "data" / "raw" / "pixelhumor" / "images"
-        self.log = root / "data" / "raw" / "pixelhumor" / "fetch.jsonl"
-        self.lock = root / "data" / "manifests" / "pixelhumor" / "images.lock.csv"
-        root.mkdir(exist_ok=True)
+        self.root, self.raw = root, root / "data" / "raw" / "pixelhumor"
+        self.out, self.log = self.raw / "images", self.raw / "fetch.jsonl"
+        self.manifests = root / "data" / "manifests" / "pixelhumor"
+        self.manifest, self.lock = self.manifests / "images_pinned.csv", self.manifests / "images.lock.csv"
+        self.manifests.mkdir(parents=True, exist_ok=True)
         if not self.manifest.exists():
             self.manifest.write_text(csv_text(PIN_COLUMNS, []))
 
@@ -206,7 +188,6 @@ class Project:
     def lock_to(self, number: int, content: bytes) -> None:
         """Write the lock: one line, for xkcd comic `number`."""
         line = {"comic_id": f"xkcd_{number}", "url": "https://x", "sha256": sha256(content), "bytes": 1, "width": 8}
-        self.lock.parent.mkdir(parents=True, exist_ok=True)
         line |= {"height": 6, "mirror": f"pixelhumor/images/xkcd_{number}.png"}
         self.lock.write_text(csv_text(LOCK_COLUMNS, [line]))
 
@@ -246,8 +227,7 @@ class Project:
         pages = {comic_id: f"https://xkcd.com/{comic_id.rpartition('_')[2]}/" for comic_id in ids} | (pages or {})
         selected = [Selected(item_id=name, source=name.rpartition("_")[0] or name, url=pages[name]) for name in ids]
         network = partial(Rerouted, hosts=self.hosts if hosts is None else hosts)
-        out = self.out.relative_to(self.root)
-        places = {"pinned": self.manifest, "out": out, "log": self.log, "lock": self.lock}
+        places = {"manifests": self.manifests, "raw": self.raw.relative_to(self.root)}
         work = partial(fetch_images, selected=selected, **places, **({"mirror": self.mirror} | more))
         with chdir(self.root):
             return online(work, manners, network)

@@ -21,7 +21,7 @@ from punchline.schema import Gold
 from punchline.tabulate.build import _printed
 from punchline.workflow.code import _read
 
-TWICE = r"gold\.csv, record [ab]: the label is there twice. Keep one of them"
+TWICE = r"gold\.csv, record [ab]: the item is there twice. Keep one of them"
 
 
 @pytest.mark.parametrize(

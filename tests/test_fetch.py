@@ -1,4 +1,4 @@
-"""Fetching, against a real HTTP server: what is kept, locked, logged and not fetched again."""
+"""Fetching, against a real HTTP server: what is kept, locked, logged and not fetched again; files that are refused."""
 
 import os
 import signal
@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from tests.fetch_server import (
     IMAGE_HOST,
     Project,
@@ -25,15 +26,14 @@ from tests.fetch_server import (
 from punchline.errors import PunchlineError
 from punchline.fetch import images
 from punchline.fetch.images import decode_image
-from punchline.fetch.log import Missing, read_log
-from punchline.fetch.manifests import Lock, read_manifest
-from punchline.files import sha256_file, write_bytes
+from punchline.fetch.log import Missing, availability_text, read_log
+from punchline.fetch.manifests import Annotation, Lock, Pin, Selected, read_manifest
+from punchline.files import csv_text, exclusive_lock, sha256_file, write_bytes
 from punchline.schema import FetchEntry, canonical, sha256
 
 __all__ = ["project", "server"]
 
 ROOT = Path(__file__).resolve().parent.parent
-NOWHERE = "http://127.0.0.1:9"  # nothing listens there
 
 
 def logged(log: Path) -> list[FetchEntry]:
@@ -58,7 +58,7 @@ def test_comic_is_fetched_once_and_locked(project: Project) -> None:
     assert project.fetch(ids) == entries
     assert project.server.requests == before  # no request at all
     assert project.log.read_bytes() == log
-    assert {agent.split("/")[0] for agent in project.server.agents} == {"punchline"}
+    assert {headers["User-Agent"].split("/")[0] for _, _, headers in project.server.calls} == {"punchline"}
     assert project.fetch(["xkcd_1"]) == entries[1:]  # a smaller selection forgets nothing
     assert logged(project.log) == entries[::-1]
     assert project.fetch(ids) == entries and project.server.requests == before
@@ -100,35 +100,8 @@ def test_missing_stays_missing_until_asked(project: Project) -> None:
     assert (first.state, first.reason) == ("missing", "not found (404)")
     assert project.one(comic) == first
     assert project.server.asked(IMAGE_HOST, "/comics/1.png") == 1
-    assert project.one(comic, retry_missing=True).state == "ok"
+    assert project.one(comic, retry=True).state == "ok"
     assert len(logged(project.log)) == 1
-
-
-IDS = ["../xkcd_1", "/etc/passwd", "a/b", "..", ".", "", "xkcd_1.png/..", "a\0b", "a\\b", "-rf", "x" * 101]
-
-
-@pytest.mark.parametrize(
-    ("comic_id", "more", "message"),
-    [
-        *((comic_id, {}, r"field comic_id: .*can't be a file's name") for comic_id in IDS),
-        *(
-            ("xkcd_1", {"mirror": mirror}, "mirror=")
-            for mirror in ("no/such/folder", "ftp://example.org/", "file:///tmp")
-        ),
-        ("xkcd_4", {"pages": {"xkcd_4": ""}}, "record xkcd_4, field comic_id: no page URL is known"),
-    ],
-)
-def test_bad_input(project: Project, comic_id: str, more: dict[str, Any], message: str) -> None:
-    with pytest.raises(PunchlineError, match=message):
-        project.one(comic_id, **more)
-    assert project.server.requests == []
-
-
-def test_an_address_that_is_the_images_own(project: Project) -> None:
-    project.server.routes["pbs.twimg.com", "/media/a?format=jpg&name=medium"] = Reply(picture())
-    entry = project.one("00001.jpg", pages={"00001.jpg": "https://pbs.twimg.com/media/a?format=jpg&name=medium"})
-    assert (entry.state, entry.sha256, entry.source) == ("ok", sha256(picture()), "00001.jpg"), entry.note
-    assert project.one("00001.jpg", pages={"00001.jpg": "https://x.test"}) == entry  # the log's entry stays
 
 
 @pytest.mark.parametrize(
@@ -173,7 +146,7 @@ def test_a_lock_that_changes_later_counts(project: Project) -> None:
     project.lock_to(1, picture(9))
     assert project.one(comic).reason == "digest differs from lock"
     project.lock.unlink()  # the way to take other bytes
-    assert project.one(comic, retry_missing=True).sha256 == sha256(picture(1))
+    assert project.one(comic, retry=True).sha256 == sha256(picture(1))
 
 
 def test_one_image_for_several_pages_is_a_placeholder(project: Project) -> None:
@@ -227,10 +200,6 @@ def test_an_annotation_of_the_projects_own(tmp_path: Path, monkeypatch: pytest.M
     own.write_bytes(b"[1]")
     with pytest.raises(PunchlineError, match=r"strips\.json: sha256 is"):
         annotated(manifest, tmp_path / "other")
-    own.unlink()
-    os.mkfifo(own)
-    with pytest.raises(PunchlineError, match="not a regular file"):
-        annotated(manifest, tmp_path / "other")
 
 
 def test_annotations_come_with_their_digest_or_not_at_all(tmp_path: Path, server: Server, capsys: Any) -> None:
@@ -256,29 +225,21 @@ def test_annotations_come_with_their_digest_or_not_at_all(tmp_path: Path, server
 
 
 def test_torn_line_is_cut_off_before_the_next_is_written(project: Project) -> None:
-    ids = [project.xkcd(1), project.xkcd(2)]
-    entries = project.fetch(ids)
+    entries = project.fetch([project.xkcd(1), project.xkcd(2)])
     first = canonical(entries[0]) + b"\n"
     project.log.write_bytes(first + canonical(entries[1])[:-9])
-    ids.append(project.xkcd(3, lambda _: Reply(picture(3)) if len(logged(project.log)) == 2 else Reply(status=404)))
-    entries = project.fetch(ids)
-    assert [entry.state for entry in entries] == ["ok"] * 3  # the log was readable before the end of the run, too
-    assert project.log.read_bytes().startswith(first)
-    assert len(logged(project.log)) == 3
+    ids = [
+        "xkcd_1",
+        "xkcd_2",
+        project.xkcd(3, lambda _: Reply(picture(3), status=200 if len(logged(project.log)) == 2 else 404)),
+    ]
+    assert [entry.state for entry in project.fetch(ids)] == ["ok"] * 3  # the log was readable during the run, too
+    assert project.log.read_bytes().startswith(first) and len(logged(project.log)) == 3
 
 
 def test_two_runs_at_once_are_refused(project: Project) -> None:
-    gate = threading.Event()
-    project.xkcd(1, lambda _: Reply(picture(1)) if gate.wait(20) else Reply(status=404))
-    thread = threading.Thread(target=project.one, args=("xkcd_1",))
-    thread.start()
-    while not project.server.asked(IMAGE_HOST, "/comics/1.png"):
-        time.sleep(0.01)
-    with pytest.raises(PunchlineError, match="another run"):
+    with exclusive_lock(project.out, ""), pytest.raises(PunchlineError, match="another run"):
         project.one("xkcd_1")
-    gate.set()
-    thread.join()
-    assert logged(project.log)[0].state == "ok"
 
 
 def test_killed_run_goes_on_where_it_was(project: Project) -> None:
@@ -296,7 +257,9 @@ def test_killed_run_goes_on_where_it_was(project: Project) -> None:
     gate.set()
     done = {entry.item_id for entry in logged(project.log)}
     assert done == set(ids[:8]) and not project.lock.exists()
-    (project.out / ".xkcd_8.png.abc.part").write_bytes(b"torn")  # what a kill inside a write leaves
+    leftover = project.out / ".xkcd_8.png.abc.part"  # what a kill inside a write leaves
+    leftover.write_bytes(b"torn")
+    os.utime(leftover, (0, 0))
     for entry in project.fetch(ids):
         assert entry.state == "ok"
         assert sha256_file(project.root / str(entry.path)) == entry.sha256
@@ -324,3 +287,104 @@ def test_failure_inside_a_run_ends_it_and_keeps_what_was_fetched(
     monkeypatch.undo()
     assert len(logged(project.log)) == 2
     assert all(entry.state == "ok" for entry in project.fetch(ids))
+
+
+OUTSIDE = ("../a.csv", "/etc/hostname", "a/../../x.csv", "a\0b", "a\\b")
+IDS = (*OUTSIDE, "a/b", "..", ".", "", "xkcd_1.png/..", "-rf", "x" * 101)
+
+
+@pytest.mark.parametrize(
+    ("kind", "changed"),
+    [
+        (Annotation, {"sha256": "abc"}),
+        (Annotation, {"bytes": "many"}),
+        *((Annotation, {name: place}) for name in ("path", "url", "mirror") for place in OUTSIDE),
+        *((Lock, {"mirror": place}) for place in OUTSIDE),
+        *((Selected, {"item_id": item_id}) for item_id in IDS),
+    ],
+)
+def test_bad_manifest_names_its_line(tmp_path: Path, kind: Any, changed: dict[str, object]) -> None:
+    columns, path = kind.__struct_fields__, tmp_path / "rows.csv"
+    sound = {name: {"sha256": "0" * 64, "url": "a", "path": "a"}.get(name, 1) for name in columns}
+    path.write_text(csv_text(columns, [sound | changed]))
+    with pytest.raises(PunchlineError, match=rf"rows\.csv, line 2, field {next(iter(changed))}: "):
+        read_manifest(path, kind)
+    with pytest.raises(PunchlineError, match=r"line 1, field .*: missing column"):
+        read_manifest(path, Pin)
+
+
+def test_manifests_in_git_are_sound() -> None:
+    folder = ROOT / "data" / "manifests"
+    files = read_manifest(folder / "pixelhumor" / "annotations.csv", Annotation)
+    assert len(files) == 8
+    assert all("cbf9f3da531a7993710c48ef302a3e9f2d197435/PixelHumor/" + line.path in line.url for line in files)
+    pins = read_manifest(folder / "pixelhumor" / "images_pinned.csv", Pin)
+    assert len({pin.comic_id for pin in pins}) == len({pin.sha256 for pin in pins}) == 203
+    assert len(read_manifest(folder / "stripcipher" / "silent_pinned.csv", Pin)) == 40
+
+
+SIZES: dict[str, int] = {"bytes": 1, "width": 1, "height": 1}
+SEEN = "2026-01-02T03:04:05Z"
+OK = FetchEntry(item_id="xkcd_1", source="xkcd", state="ok", path="a.png", sha256="0" * 64, fetched_at=SEEN, **SIZES)
+
+
+def gone(comic_id: str, reason: str, at: str = "2026-01-01T00:00:00Z") -> FetchEntry:
+    source = comic_id.rpartition("_")[0]
+    return FetchEntry(item_id=comic_id, source=source, state="missing", reason=reason, fetched_at=at)
+
+
+def write_log(path: Path, *entries: FetchEntry) -> bytes:
+    content = b"".join(canonical(entry) + b"\n" for entry in entries)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+    return content
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"{}",
+        b"not json",
+        canonical(OK).replace(b'"ok"', b'"fine"'),
+        canonical(OK).replace(b'"path":"a.png"', b'"path":null'),
+        canonical(gone("xkcd_1", "truncated")).replace(b"truncated", b"bad luck"),
+    ],
+)
+def test_broken_ledger_line_is_named(tmp_path: Path, line: bytes) -> None:
+    (tmp_path / "fetch.jsonl").write_bytes(canonical(OK) + b"\n" + line + b"\n")
+    with pytest.raises(PunchlineError, match=r"fetch\.jsonl, line 2"):
+        logged(tmp_path / "fetch.jsonl")
+
+
+@pytest.mark.parametrize("path", ["../victim.txt", "data/../../victim.txt", "ABSOLUTE", "..\\victim.txt", ""])
+def test_a_path_of_the_log_that_leaves_the_project_is_named_and_nothing_is_deleted(
+    project: Project, tmp_path: Path, path: str
+) -> None:
+    project.place(tmp_path / "project")
+    victim = tmp_path / "victim.txt"
+    victim.write_bytes(picture(7))
+    write_log(project.log, replace(OK, path=str(victim) if path == "ABSOLUTE" else path))
+    with pytest.raises(PunchlineError, match=r"fetch\.jsonl, line 1: .*`\$.path`"):
+        project.fetch([project.xkcd(3)])
+    assert victim.exists()
+
+
+def test_the_images_folder_may_be_a_link_to_elsewhere(project: Project, tmp_path: Path) -> None:
+    project.place(tmp_path / "project")
+    (tmp_path / "elsewhere").mkdir()
+    (project.root / "data" / "raw").symlink_to(tmp_path / "elsewhere")
+    comic = project.xkcd(1)
+    assert project.one(comic).path == "data/raw/pixelhumor/images/xkcd_1.png"
+    assert project.one(comic).state == "ok" and project.server.asked(IMAGE_HOST, "/comics/1.png") == 1
+
+
+def test_availability() -> None:
+    entries = [OK, gone("xkcd_2", "http 403", "2025-12-31T00:00:00Z"), gone("xkcd_3", "host unreachable")]
+    entries += [gone("xkcd_4", "host unreachable"), gone("they_can_talk_1", "not found (404)"), replace(OK, source="a")]
+    assert availability_text(entries).splitlines()[1:] == [
+        f"a,1,1,0,,0,{SEEN},{SEEN}",
+        "they_can_talk,1,0,1,not found (404),1,2026-01-01T00:00:00Z,2026-01-01T00:00:00Z",
+        f"xkcd,4,1,3,host unreachable,2,2025-12-31T00:00:00Z,{SEEN}",
+        f"xkcd,4,1,3,http 403,1,2025-12-31T00:00:00Z,{SEEN}",
+    ]
+    assert availability_text([]).splitlines()[1:] == []

@@ -3,7 +3,7 @@
 import math
 import shutil
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,6 @@ from punchline.benchmarks.hummus import scope as hummus_scope
 from punchline.benchmarks.hummus import training as hummus_training
 from punchline.benchmarks.stripcipher import holdout
 from punchline.benchmarks.stripcipher import training as stripcipher_training
-from punchline.comics import frames
 from punchline.config.cards import read_card, stems
 from punchline.config.recipes import Lora, read_recipe
 from punchline.config.resources import minutes
@@ -48,27 +47,18 @@ def corpus_of(benchmark: str, folder: Path) -> tuple[list[Item], list[Gold]]:
     """Items and gold of the demo corpus, with their pictures in `folder`."""
     module = MODULES[benchmark]
     shutil.copytree(Path(__file__).parent.parent / "data/demo" / benchmark, folder, dirs_exist_ok=True)
-    names = dict.fromkeys((*module.ITEM_FILES, *module.GOLD_FILES))
-    files = {name: (folder / name).read_bytes() for name in names}
-    images = shown(module, files, [item_id for item_id, _, _ in module.listing(files)], folder / "images", folder)
-    return module.items(files, images), list(module.golds(files))
-
-
-def shown(
-    module: Any, files: Mapping[str, bytes], ids: Iterable[str], published: Path, folder: Path
-) -> dict[str, tuple[ImageRef, ...] | str]:
-    """The pictures of these items, made of their published images."""
+    files = {name: (folder / name).read_bytes() for name in (*module.ITEM_FILES, *module.GOLD_FILES)}
     images: dict[str, tuple[ImageRef, ...] | str] = {}
-    for item_id in ids:
-        content = (published / f"{item_id}.png").read_bytes()
+    for item_id, _, _ in module.listing(files):
         refs = []
+        content = (folder / f"images/{item_id}.png").read_bytes()
         for picture in benchmarks.illustrated(module).pictures(item_id, content, files):
             path = folder / "pictures" / f"{item_id}{picture.name}{picture.suffix}"
             write_bytes(path, picture.content)
             about = {name: getattr(picture, name) for name in ("width", "height", "name")}
             refs.append(ImageRef(path=path.as_posix(), sha256=sha256(picture.content), **about))
         images[item_id] = tuple(refs)
-    return images
+    return module.items(files, images), list(module.golds(files))
 
 
 @pytest.fixture(scope="module")
@@ -165,14 +155,6 @@ def test_what_the_tables_test_on_is_not_trained_on(project: Path, demo: Any, tmp
     assert {e.request.condition for e in examples} == set(recipe.conditions)
 
 
-def released_hummus(mirror: Path) -> tuple[list[Item], list[Gold]]:
-    if not (mirror / "hummus").is_dir():
-        pytest.skip(f"REAL DATA ABSENT: no hummus/ in {mirror}")
-    files = {name: (mirror / "hummus" / name).read_bytes() for name in hummus.ITEM_FILES}
-    golds = list(hummus.golds(files))
-    return hummus.items(files, {gold.item_id: "not fetched" for gold in golds}), golds
-
-
 def check_hummus(items: list[Item], golds: list[Gold]) -> dict[str, int]:
     """Every target parses back to gold; how many there are, by task. Those that are scored all have one."""
     gold_of = {gold.item_id: gold for gold in golds}
@@ -214,7 +196,11 @@ def test_hummus_targets_parse_back_to_gold(demo: Any) -> None:
 
 @pytest.mark.real
 def test_hummus_targets_of_the_released_pairs(mirror: Path) -> None:
-    count = check_hummus(*released_hummus(mirror))
+    if not (mirror / "hummus").is_dir():
+        pytest.skip(f"REAL DATA ABSENT: no hummus/ in {mirror}")
+    files = {name: (mirror / "hummus" / name).read_bytes() for name in hummus.ITEM_FILES}
+    golds = list(hummus.golds(files))
+    count = check_hummus(hummus.items(files, {gold.item_id: "not fetched" for gold in golds}), golds)
     assert count["default classification"] == 940
     assert {count[f"default {task}"] for task in hummus.METAPHOR_TASKS} == {568, 567}
 
@@ -254,18 +240,6 @@ def test_stripcipher_targets_parse_back_to_gold(demo: Any) -> None:
                 assert score.metrics["correct"] == 1.0
                 scored += 1
     assert scored > 20
-
-
-def test_four_orders_of_every_strip(demo: Any) -> None:
-    for item in demo["stripcipher"][0]:
-        n = int(str(item.fields["frames"]))
-        result = stripcipher_training.variants(item, 4)
-        orders = [variant.rows["row_shuffled"] for variant in result]
-        assert result[0].item == item
-        assert orders[0] == frames.shown_order(n, item.item_id)
-        assert len(set(orders)) == 4 and tuple(range(n)) not in orders
-    with pytest.raises(PunchlineError, match="3 frames have 5 wrong orders, 6 are wanted"):
-        stripcipher_training.variants(next(i for i in demo["stripcipher"][0] if i.fields["frames"] == 3), 6)
 
 
 @pytest.mark.parametrize("name", ["qwen2-vl-7b-reordering", "llava-1.6-7b-reordering"])

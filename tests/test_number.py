@@ -8,8 +8,6 @@ from pathlib import Path
 import cv2
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from punchline.comics import number
 from punchline.comics.split import read_image
@@ -35,7 +33,7 @@ def test_draws_as_the_papers_call_and_stores_it_losslessly() -> None:
     assert np.array_equal(image, blank()), "the published image is left as it is"
     picture = np.random.default_rng(0).integers(0, 255, (90, 140, 3), np.uint8)
     result = number.encode(picture)
-    assert result == number.encode(picture.copy()) and number.png_size(result) == (140, 90)
+    assert result == number.encode(picture.copy())
     assert np.array_equal(read_image(io.BytesIO(result)), picture)
     assert number.derivation().items() >= {"opencv": cv2.__version__, "font": "HERSHEY_SIMPLEX", "v": 1}.items()
 
@@ -88,21 +86,6 @@ def test_red_art_is_no_label() -> None:
     assert number.read_labels(image) == []
     drawn = number.draw_labels(image, [(100, 120, 290, 190, 6)])
     assert number.read_labels(drawn) == [(6, 120, 150)]
-
-
-@settings(max_examples=40)
-@given(
-    st.lists(st.integers(1, 18), min_size=1, max_size=6, unique=True),
-    st.integers(0, 40),
-    st.integers(0, 40),
-    st.integers(0, 2**32 - 1),
-)
-def test_reads_what_was_drawn(labels: list[int], left: int, top: int, seed: int) -> None:
-    noise = np.random.default_rng(seed).integers(0, 255, (260, 420, 3), np.uint8)
-    places = [(left + 130 * (i % 3), top + 110 * (i // 3)) for i in range(len(labels))]
-    boxes = [(x, y, x + 100, 260, label) for (x, y), label in zip(places, labels, strict=True)]
-    read = number.read_labels(number.draw_labels(noise, boxes))
-    assert read == sorted((label, x + 20, y + 30) for x, y, _, _, label in boxes)
 
 
 def test_erasing_restores_a_plain_ground_and_leaves_red_art() -> None:

@@ -15,7 +15,7 @@ from punchline.config.cards import PLAIN_NAME
 from punchline.core import benchmark as benchmarks
 from punchline.paths import DEFAULT_RUN, Paths, of_all_runs, record_of
 
-OF_A_CORPUS = {"raw", "fetch_journal", "pictures"}  # by runs of one corpus
+OF_A_CORPUS = {"raw", "pictures"}  # by runs of one corpus
 FOLDERS = {"data", "results", "logs", "report"}
 ARGUMENTS = {
     "benchmark": ["pixelhumor", "yesbut"],
@@ -43,7 +43,7 @@ def views(of: Paths, arguments: dict[str, list[str]] = ARGUMENTS) -> Iterator[tu
 
 def shared(of: Paths, arguments: dict[str, list[str]] = ARGUMENTS) -> list[str]:
     """Files that runs share."""
-    result = [of.fetch_journal(b) for b in arguments["benchmark"]]
+    result = [of.raw(b, "fetch.jsonl") for b in arguments["benchmark"]]
     for benchmark, model in product(arguments["benchmark"], arguments["model"]):
         journals = [paths.journal(benchmark, model, pass_) for pass_ in arguments["pass_"]]
         result += [*journals, f"{of.pictures(benchmark)}/{model}.png"]

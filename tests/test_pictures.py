@@ -12,7 +12,6 @@ from tests.selected import selection_in
 from punchline import pictures
 from punchline.artifacts.project import Project
 from punchline.benchmarks.pictures import as_published
-from punchline.core import benchmark as benchmarks
 from punchline.core.benchmark import PUBLISHED, Benchmark, NoPicture, Picture
 from punchline.errors import PunchlineError
 from punchline.files import read_records, write_records, write_text
@@ -61,8 +60,8 @@ def strip(monkeypatch: pytest.MonkeyPatch) -> Benchmark:
     return cast(Benchmark, SimpleNamespace(LIBRARIES={}, NAME="strip"))
 
 
-def entry(tmp_path: Path, item_id: str) -> FetchEntry:
-    path = tmp_path / f"{item_id}.published.png"
+def entry(item_id: str) -> FetchEntry:
+    path = Path(f"{item_id}.published.png")
     path.write_bytes(encoded("PNG"))
     about: dict[str, Any] = {"sha256": sha256(path.read_bytes()), "bytes": 1, "width": 7, "height": 5}
     return FetchEntry(item_id=item_id, source="s", state="ok", path=str(path), **about)
@@ -95,9 +94,7 @@ def test_pictures_are_written_and_those_of_other_selections_stay(
 
     paths = OfStrip(selection).paths
     write_text(paths.selected("strip"), "item_id,source,url\na,s,\ntorn,s,\n")
-    write_records(
-        paths.fetch_log("strip"), [entry(tmp_path, "a"), entry(tmp_path, "torn"), entry(tmp_path, "unselected")]
-    )
+    write_records(paths.fetch_log("strip"), [entry("a"), entry("torn"), entry("unselected")])
     (a, torn), _ = made()
     assert [image.path for image in a.images] == ["data/images/demo/strip/a/whole.png", f"{folder}/a/frame1.png"]
     assert [image.name for image in a.images] == ["whole", "frame1"]
@@ -114,19 +111,16 @@ def test_pictures_are_written_and_those_of_other_selections_stay(
     assert Path(a.images[1].path).is_file()
 
 
-def test_errors_name_the_published_file(tmp_path: Path, strip: Benchmark) -> None:
+def test_errors_name_the_published_file(tmp_path: Path, strip: Benchmark, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
     def refused(one: FetchEntry, message: str) -> None:
         with pytest.raises(PunchlineError, match=message):
             pictures.make_pictures(strip, one, {}, "images", pinned=True)
 
-    refused(entry(tmp_path, "bad"), r"bad\.published\.png, record bad: no box")
-    changed = entry(tmp_path, "a")
+    refused(entry("bad"), r"bad\.published\.png, record bad: no box")
+    changed = entry("a")
     Path(str(changed.path)).write_bytes(encoded("PNG", (9, 9)))
     refused(changed, "bytes have changed since they were fetched")
     Path(str(changed.path)).unlink()
     refused(changed, "--forcerun fetch")
-
-
-def test_every_illustrated_benchmark_has_its_module() -> None:
-    illustrated = [module for module in map(benchmarks.load, benchmarks.names()) if module.IMAGES]
-    assert illustrated and all(callable(benchmarks.illustrated(module).pictures) for module in illustrated)

@@ -106,7 +106,7 @@ def test_a_mirror_that_is_not_there(root: Path, tmp_path: Path, monkeypatch: pyt
     monkeypatch.chdir(root)
     project = Project(selection_in(root, corpus="open", models=["random"]))
     fetching = [job("fetch", benchmark="pixelhumor")]
-    with pytest.raises(PunchlineError, match="no such folder: /nowhere"):
+    with pytest.raises(PunchlineError, match="/nowhere is neither a folder nor"):
         preflight.check(project, "/nowhere", fetching, here=True)
     preflight.check(project, "/nowhere", [job("score")], here=True)
     for mirror in (str(tmp_path), "https://example.org/m", None):
@@ -129,7 +129,7 @@ def test_a_limit_takes_what_can_be_had_first() -> None:
     comics = [(str(n), "s", "") for n in range(6)]
 
     def chosen(limit: int | None, pinned: list[str]) -> str:
-        return "".join(c[0] for c in select(comics, sources=None, subset=None, limit=limit, pinned=pinned))
+        return "".join(c[0] for c in select(comics, None, None, limit, pinned))
 
     assert chosen(2, ["4", "1", "5"]) == "14"
     assert chosen(4, ["4", "1"]) == "0124"

@@ -33,13 +33,6 @@ def without_rights(root: Path) -> Run:
     return lambda code, folder: ran(*without, sys.executable, "-c", code, cwd=folder, env=environment)
 
 
-def sheet(**changed: Any) -> Sheet:
-    """A study of nothing, but for what is given."""
-    named = {"benchmark": "pixelhumor", "study": "relevance", "run": "default", "title": "", "note": ""}
-    empty: dict[str, Any] = {"models": (), "intro": (), "options": (), "questions": {}, "units": ()}
-    return Sheet(**{**named, **empty, "seed": 0, **changed})
-
-
 @pytest.mark.parametrize(
     ("code", "words"),
     [
@@ -69,7 +62,9 @@ def test_another_users_folder(tmp_path: Path, without_rights: Run, code: str, wo
 def test_votes_that_may_only_be_read(tmp_path: Path, without_rights: Run) -> None:
     """They are read, and a vote says why it is not taken."""
     unit = Unit(item_id="1", task="", texts=(), context=(), picture="", sha256="")
-    one = sheet(options=(("1", "one"),), questions={"": (Question("", "?"),)}, units=(unit,))
+    names: dict[str, Any] = {"benchmark": "pixelhumor", "study": "relevance", "run": "default", "title": "", "note": ""}
+    names |= {"models": (), "intro": (), "options": (("1", "one"),), "questions": {"": (Question("", "?"),)}}
+    one = Sheet(**names, units=(unit,), seed=0)
     votes = Votes.make(tmp_path / "b/s.sqlite", one, {"1": [0]})
     votes.vote("1", 0, {"": "1"}, "")
     for path, mode in ((votes.path, 0o444), (votes.path.parent, 0o555)):

@@ -86,7 +86,7 @@ def test_a_hub_model_is_locked_once_and_the_lock_is_followed(tmp_path: Path, mon
     revisions.LOCK.write_text(f"id,revision\nsomeone/other,{commit[::-1]}\nsomeone/model,{commit}")
     assert revisions.pinned("someone/model") == commit
     revisions.LOCK.write_text("id,revision\nsomeone/model,main\n")
-    with pytest.raises(PunchlineError, match=r"models\.lock\.csv, line 2, field revision: expected a commit hash"):
+    with pytest.raises(PunchlineError, match=r"models\.lock\.csv, .* field revision: expected a commit hash"):
         revisions.pinned("someone/model")
 
 
@@ -100,7 +100,7 @@ def test_a_hub_that_cannot_be_reached_is_no_traceback_and_locks_nothing(
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
     with pytest.raises(PunchlineError, match="the hub was not reached and the model is not in its local cache"):
         revisions.pinned("someone/no-such-model")
-    assert "someone" not in revisions.LOCK.read_text()
+    assert not revisions.LOCK.exists()
 
 
 @pytest.mark.parametrize("engine", ["transformers", "vllm"])

@@ -1,19 +1,16 @@
 """Files are written whole or not at all, and read with errors that name the place."""
 
 import fcntl
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import msgspec
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from punchline.core.storage import arrow_column, digests_in, read_table, write_table
+from punchline.core.storage import digests_in, read_table, write_table
 from punchline.errors import PunchlineError, nearest
 from punchline.files import csv_text, parse_csv, read_records, replacing, write_records
 from punchline.schema import (
@@ -24,9 +21,7 @@ from punchline.schema import (
     Sampling,
     Text,
     canonical,
-    digest_of,
     digest_of_all,
-    digest_of_texts,
     sha256,
 )
 
@@ -57,46 +52,10 @@ def test_records_survive_jsonl_and_parquet(tmp_path: Path) -> None:
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
 
 
-VALUES = {
-    pa.string(): st.text(st.characters(exclude_categories=["Cs"])),
-    pa.int64(): st.integers(-(2**63), 2**63 - 1),
-    pa.float64(): st.floats(allow_nan=False),
-    pa.bool_(): st.booleans(),
-}
-
-
-@settings(deadline=None)  # pa.array imports pandas
-@given(st.data(), st.sampled_from(list(VALUES)))
-def test_columns_are_those_that_arrow_makes(data: st.DataObject, kind: pa.DataType) -> None:
-    values = data.draw(st.lists(st.none() | VALUES[kind]))
-    column = arrow_column(values, kind)
-    column.validate(full=True)
-    assert column.equals(pa.array(values, kind))
-    assert column.null_count == values.count(None)
-    with pytest.raises(TypeError):
-        arrow_column([1.5], pa.int64())
-
-
-def test_writing_a_table_does_not_import_pandas(tmp_path: Path) -> None:
-    code = """
-import sys
-from punchline.schema import Response
-from punchline.core.storage import write_table
-answer = Response(request_id="r", model_key="k", state="ok", engine="e", engine_version="1")
-write_table(sys.argv[1], [answer], Response)
-print("pandas" in sys.modules)
-"""
-    done = subprocess.run([sys.executable, "-c", code, str(tmp_path / "a")], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["False"]
-
-
 def test_what_is_hashed_is_canonical() -> None:
     assert Sampling(temperature=0, max_tokens=1).digest == Sampling(temperature=0.0, max_tokens=1).digest
     assert canonical({"b": 1, "a": [1.0, None]}) == b'{"a":[1.0,null],"b":1}'
-    for count in (0, 1, 2, 9_999, 10_000, 10_001, 20_001):  # of texts that are hashed together
-        texts = [sha256(str(number).encode()) for number in range(count)]
-        assert digest_of_texts("Score", iter(texts)) == digest_of(["Score", texts])
-        assert digest_of_all(texts) == sha256("\n".join(sorted(texts)).encode())
+    assert digest_of_all(["b", "a"]) == sha256(b"a\nb")
 
 
 @pytest.mark.parametrize(
@@ -107,7 +66,7 @@ def test_what_is_hashed_is_canonical() -> None:
         (b"a,b\n1\n", "line 2, record 1: 1 cells"),
         (b'a,b\n1,"2\n', "malformed CSV"),
         (b"a,c\n1,2\n", r"line 1, field b: missing column. Expected: a, b; found: a, c"),
-        (b"a;b\n1;2\n", r"line 1, field a: missing column. Separate cells by commas, not ';'"),
+        (b"a;b\n1;2\n", r"line 1, field a: missing column. .*found: a;b"),
         (b"a,b\n\xff,2\n", r"line 2: byte 4 is not UTF-8"),
     ],
 )

@@ -79,7 +79,7 @@ def _said(path: Path) -> None:
 
 
 def _subset(path: Path) -> None:
-    select([("borderless_1", "a", "u"), ("borderless_2", "a", "u")], sources=None, subset=str(path), limit=None)
+    select([("borderless_1", "a", "u"), ("borderless_2", "a", "u")], None, str(path), None, ())
 
 
 # A file of the project: how it is read. Each reader is what a command uses.

@@ -10,9 +10,9 @@ import io
 import os
 import re
 import stat
-import sys
 import tempfile
-import weakref
+import time
+import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
@@ -30,7 +30,7 @@ S = TypeVar("S", bound=msgspec.Struct)
 MANIFEST = "punchline.json"  # in a model's folder: sha256 of every other file
 PART = ".part"  # suffix of files that are being written, or that killed processes left
 REBUILD = "Delete the file and run the same target again; the stage that makes it writes it anew"
-SHORT = 32  # characters of a CSV cell that is likely to repeat, as labels do, and is stored once
+LEFT_S = 86_400.0  # after which a file that was being written is a leftover
 
 
 def as_record(
@@ -56,7 +56,11 @@ def as_record(
         field = at.rstrip("`")
         if missing := re.fullmatch("Object missing required field `(.+)`", what):
             what, field = f"the {noun} is missing", f"{field}.{missing[1]}".lstrip(".")
-        choices = [choice for choice in get_args(get_type_hints(kind).get(field)) if isinstance(choice, str)]
+        declared = get_type_hints(kind, include_extras=True).get(field)
+        titles = [meta.title for meta in getattr(declared, "__metadata__", ()) if meta.title and "regex" in what]
+        what = f"expected {titles[0]}" if titles else what
+        parts = (declared, *get_args(declared))  # a choice, or a choice and None
+        choices = [choice for part in parts for choice in get_args(part) if isinstance(choice, str)]
         hint = nearest(str(values.get(field)), choices) if choices else hint
         raise PunchlineError(what, file=where(re.split("[.[]", field)[0]), field=field or None, hint=hint) from None
 
@@ -65,24 +69,21 @@ def as_record(
 def replacing(path: str | Path) -> Iterator[IO[bytes]]:
     """Yield a temporary file that replaces `path` when the block succeeds and is removed when it raises.
 
-    Temporary file in the same folder, fsync, rename, fsync of the folder. Leftovers of killed processes are removed.
+    Temporary file in the same folder, fsync, rename, fsync of the folder.
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     _sweep(path.parent.resolve())
-    handle, temporary = _temporary(path)
+    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}{PART}")
     try:
-        with os.fdopen(handle, "wb") as file:
+        with temporary.open("xb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
-            umask = os.umask(0)
-            os.umask(umask)
-            Path(temporary).chmod(0o666 & ~umask)
-            Path(temporary).replace(path)
+        temporary.replace(path)
         sync(path.parent)
     except BaseException as error:
-        Path(temporary).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         if isinstance(error, OSError) and error.filename is None:  # a full disk: the error names no file
             error.filename = str(path)
         raise
@@ -97,29 +98,13 @@ def sync(path: Path) -> None:
         os.close(handle)
 
 
-def _temporary(path: Path) -> tuple[int, str]:
-    """(descriptor, name) of a new temporary file; its lock protects it from `_sweep` while it is open."""
-    while True:
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=PART)
-        with suppress(OSError):  # a file system without locks: `_sweep` does nothing there either
-            fcntl.flock(handle, fcntl.LOCK_EX)
-        if os.fstat(handle).st_nlink:
-            return handle, name
-        os.close(handle)  # removed between its creation and its locking
-
-
 @cache  # once a process and folder: a sweep reads the whole folder
 def _sweep(folder: Path) -> None:
-    """Remove temporary files that killed processes left: no process holds their lock."""
+    """Remove temporary files that killed processes left: nothing was written to them for a day."""
     for leftover in folder.glob(f".*{PART}"):
-        try:
-            handle = os.open(leftover, os.O_RDWR)
-        except OSError:  # its writer has just finished
-            continue
-        with suppress(OSError):  # locked: a process is writing it
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            leftover.unlink(missing_ok=True)
-        os.close(handle)
+        with suppress(OSError):  # its writer has just finished, or is another user
+            if time.time() - leftover.stat().st_mtime > LEFT_S:
+                leftover.unlink()
 
 
 def write_bytes(path: str | Path, content: bytes) -> None:
@@ -143,26 +128,16 @@ def write_changed(path: str | Path, content: bytes) -> None:
 def new_folder(path: Path, hint: str) -> Iterator[Path]:
     """Yield a temporary folder that becomes `path` when the block succeeds.
 
-    Raises PunchlineError if `path` exists and is not an empty folder, before the block and after it.
+    Raises PunchlineError before the block if `path` exists and is not an empty folder.
     """
-
-    def taken() -> bool:
-        return path.exists() and (not path.is_dir() or any(path.iterdir()))
-
-    there = PunchlineError("exists and is not an empty folder", file=path, hint=hint)
-    if taken():
-        raise there
+    if path.exists() and (not path.is_dir() or any(path.iterdir())):
+        raise PunchlineError("exists and is not an empty folder", file=path, hint=hint)
     whole = path.resolve()
     whole.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{whole.name}.", dir=whole.parent) as parent:
         part = Path(parent) / whole.name
         yield part
-        try:
-            part.replace(whole)
-        except OSError as error:
-            if taken():
-                raise there from error
-            raise
+        part.replace(whole)  # OSError for a folder that was filled meanwhile
     sync(whole.parent)
 
 
@@ -208,11 +183,13 @@ def read_regular(file: Path, limit: int) -> bytes:
     return content
 
 
-def open_while_alive(path: str | Path, owner: object) -> IO[bytes]:
-    """A file opened for reading that is closed when its owner is collected."""
-    file = Path(path).open("rb")  # noqa: SIM115
-    weakref.finalize(owner, file.close)
-    return file
+def text_of(content: bytes, file: str | Path) -> str:
+    """UTF-8 bytes, with or without a mark, as text. Raises PunchlineError with file and line."""
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        what, line = f"byte {error.start} is not UTF-8", content[: error.start].count(b"\n") + 1
+        raise PunchlineError(what, file=file, line=line, hint="Save the file as UTF-8") from error
 
 
 def write_records(path: str | Path, records: Iterable[Record]) -> None:
@@ -244,46 +221,21 @@ def read_records(path: str | Path, kind: type[R]) -> list[R]:
     return list(records_in(path, kind))
 
 
-class Keyed(Mapping[str, R]):
-    """Records of a JSON lines file by one of their fields; only keys and offsets are in memory.
-
-    Raises as `records_in`, for the whole file, on construction.
-    """
+class Keyed(dict[str, R]):
+    """Records of a JSON lines file by one of their fields. Raises as `records_in`."""
 
     def __init__(self, path: str | Path, kind: type[R], field: str = "item_id") -> None:
-        self._decoder = msgspec.json.Decoder(kind)
-        self._offsets: dict[str, int] = {}
-        self._file = open_while_alive(path, self)
-        offset = 0
-        for number, line in enumerate(self._file, start=1):
-            record = decoded(line, kind, f"a {kind.__name__} record", path, number)
-            self._offsets[getattr(record, field)] = offset
-            offset += len(line)
-
-    def __getitem__(self, key: str) -> R:
-        self._file.seek(self._offsets[key])
-        return self._decoder.decode(self._file.readline())
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._offsets)
-
-    def __len__(self) -> int:
-        return len(self._offsets)
+        super().__init__((getattr(record, field), record) for record in records_in(path, kind))
 
 
-def csv_records(content: bytes, columns: Sequence[str], *, file: str | Path) -> Iterator[tuple[int, dict[str, str]]]:
-    """Records of a CSV with header as (first physical line of the record, {column: cell}), one by one.
+def parse_csv(content: bytes, columns: Sequence[str], *, file: str | Path) -> list[tuple[int, dict[str, str]]]:
+    """Records of a CSV with header as (first physical line of the record, {column: cell}).
 
     Quoted cells may hold newlines. `columns` are required; others are kept. Raises PunchlineError with file, line and
     field for text that is not UTF-8, a missing or repeated column, or a record with too few or too many cells.
     """
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = content[: error.start].count(b"\n") + 1
-        raise PunchlineError(f"byte {error.start} is not UTF-8", file=file, line=line) from error
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
-    start = 1
+    reader = csv.reader(io.StringIO(text_of(content, file), newline=""), strict=True)
+    records, start = [], 1
     try:
         header = [cell.strip() for cell in next(reader)]
         _check_header(header, columns, file)
@@ -293,13 +245,13 @@ def csv_records(content: bytes, columns: Sequence[str], *, file: str | Path) -> 
                 what = f"{len(cells)} cells where the header has {len(header)}"
                 raise PunchlineError(what, file=file, line=start, record=cells[0])
             if cells:
-                shared = (sys.intern(cell) if len(cell) <= SHORT else cell for cell in cells)
-                yield start, dict(zip(header, shared, strict=True))
+                records.append((start, dict(zip(header, cells, strict=True))))
             start = reader.line_num + 1
     except StopIteration as error:
         raise PunchlineError("empty file; expected a CSV with a header", file=file) from error
     except csv.Error as error:
         raise PunchlineError(f"malformed CSV: {error}", file=file, line=start) from error
+    return records
 
 
 def _check_header(header: Sequence[str], columns: Sequence[str], file: str | Path) -> None:
@@ -310,14 +262,7 @@ def _check_header(header: Sequence[str], columns: Sequence[str], file: str | Pat
     for column in columns:
         if column not in header:
             hint = f"{did_you_mean(column, header)}Expected: {', '.join(columns)}; found: {', '.join(header)}"
-            if len(header) == 1 and (other := next((mark for mark in ";\t|" if mark in header[0]), None)):
-                hint = f"Separate cells by commas, not {other!r}"
             raise PunchlineError("missing column", file=file, line=1, field=column, hint=hint)
-
-
-def parse_csv(content: bytes, columns: Sequence[str], *, file: str | Path) -> list[tuple[int, dict[str, str]]]:
-    """All records of a CSV, as `csv_records`."""
-    return list(csv_records(content, columns, file=file))
 
 
 def csv_text(columns: Sequence[str], rows: Iterable[dict[str, Any]]) -> str:

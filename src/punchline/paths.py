@@ -139,10 +139,6 @@ class Paths:
         """Folder of a benchmark's published files, or one of them."""
         return f"{self.raw_root}/{benchmark}" + (f"/{name}" if name else "")
 
-    def fetch_journal(self, benchmark: str) -> str:
-        """The fetch log: the result of every image that was ever fetched."""
-        return self.raw(benchmark, "fetch.jsonl")
-
     def pictures(self, benchmark: str) -> str:
         """Folder of the images that models see."""
         within = f"{self.raw_root}/".removeprefix(f"{RAW}/")

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 
 from msgspec.structs import replace
 
@@ -18,17 +17,14 @@ from punchline.files import csv_text, parse_csv, read_records, write_records, wr
 from punchline.paths import own, runs_of
 from punchline.schema import FetchEntry, Gold, ImageRef, Pictures
 
+T = TypeVar("T")
+Row = tuple[str, str, str]  # item id, source, url
 SELECTED = ("item_id", "source", "url")
 
 
 def read_files(paths: Sequence[str | Path]) -> dict[str, bytes]:
-    """{file name: bytes} of raw files. Raises PunchlineError for one that is not there."""
-    files = {}
-    for path in map(Path, paths):
-        if not path.is_file():
-            raise PunchlineError("the raw file is not there", file=path, hint="Run the target `fetch_all` first")
-        files[path.name] = path.read_bytes()
-    return files
+    """{file name: bytes} of raw files."""
+    return {Path(path).name: Path(path).read_bytes() for path in paths}
 
 
 @contextmanager
@@ -44,13 +40,8 @@ def naming(paths: Sequence[str | Path]) -> Iterator[None]:
 
 
 def select(
-    comics: Sequence[tuple[str, str, str]],
-    *,
-    sources: Sequence[str] | None,
-    subset: str | None,
-    limit: int | None,
-    pinned: Collection[str] = (),
-) -> list[tuple[str, str, str]]:
+    comics: Sequence[Row], sources: Sequence[str] | None, subset: str | None, limit: int | None, pinned: Collection[str]
+) -> list[Row]:
     """The selected (item id, source, url), in released order: by source, then subset, then the first `limit`.
 
     `pinned`: items whose image is known to be had. A limit takes these before others.
@@ -65,13 +56,11 @@ def select(
         known = {comic[0] for comic in chosen}
         for item_id, line in wanted.items():
             if item_id not in known:
-                hint = "Take it out of the file, or choose the corpus that has it (corpus=full has all)"
-                place: dict[str, Any] = {"file": subset, "line": line, "record": item_id, "field": column}
-                raise PunchlineError("no such item in this corpus", hint=hint, **place)
+                what = "no such item in this corpus (corpus=full has all)"
+                raise PunchlineError(what, file=subset, line=line, record=item_id, field=column)
         chosen = [comic for comic in chosen if comic[0] in wanted]
     if limit is not None:
-        had = set(pinned)
-        limited = set(sorted(chosen, key=lambda comic: comic[0] not in had)[:limit])
+        limited = set(sorted(chosen, key=lambda comic: comic[0] not in pinned)[:limit])
         chosen = [comic for comic in chosen if comic in limited]
     if not chosen:
         raise PunchlineError("the selection holds no item", file=subset, hint="Check corpus, subset and limit")
@@ -84,22 +73,23 @@ def read_selected(path: str | Path) -> list[str]:
 
 
 def make_gold(benchmark: Benchmark, files: Mapping[str, bytes], selected: Sequence[str]) -> Iterator[Gold]:
-    """Gold of the selection, in its order. Raises PunchlineError for an item without a label."""
+    """Gold of the selection, in its order. Raises PunchlineError for an item without a label, or with two."""
     wanted, file = set(selected), benchmark.GOLD_FILES[0]
-    golds = [gold for gold in benchmark.golds(files) if gold.item_id in wanted]
-    _check_unique((gold.item_id for gold in golds), file, "label")
-    by_item = {gold.item_id: gold for gold in golds}
+    golds = _by_id(((gold.item_id, gold) for gold in benchmark.golds(files) if gold.item_id in wanted), file)
     for item_id in selected:
-        if item_id not in by_item:
+        if item_id not in golds:
             raise PunchlineError("the item has no label", file=file, record=item_id)
-        yield by_item[item_id]
+        yield golds[item_id]
 
 
-def _check_unique(item_ids: Iterable[str], file: str, what: str) -> None:
-    """Raises PunchlineError for an item that is there twice."""
-    for item_id, count in Counter(item_ids).items():
-        if count > 1:
-            raise PunchlineError(f"the {what} is there twice", file=file, record=item_id, hint="Keep one of them")
+def _by_id(pairs: Iterable[tuple[str, T]], file: str) -> dict[str, T]:
+    """Values by item. Raises PunchlineError for an item that is there twice."""
+    values: dict[str, T] = {}
+    for item_id, value in pairs:
+        if item_id in values:
+            raise PunchlineError("the item is there twice", file=file, record=item_id, hint="Keep one of them")
+        values[item_id] = value
+    return values
 
 
 def raw_files(project: Project, benchmark: str, names: Sequence[str]) -> Files:
@@ -147,11 +137,11 @@ def write_selected(project: Project, benchmark: str) -> None:
         if project.illustrated(benchmark) and not loaded.IMAGES:
             addresses = loaded.pages(files)
             listed = [(item_id, source, addresses[item_id]) for item_id, source, _ in listed]
-        _check_unique((item_id for item_id, *_ in listed), loaded.ITEM_FILES[0], "item")
-    sources, pinned = (chosen.corpus.sources or {}).get(benchmark), project.pinned(benchmark)
-    selected = select(listed, sources=sources, subset=chosen.subset, limit=chosen.limit, pinned=pinned)
-    text = csv_text(SELECTED, (dict(zip(SELECTED, row, strict=True)) for row in selected))
-    write_text(project.paths.selected(benchmark), text)
+        listed = [*_by_id(((row[0], row) for row in listed), loaded.ITEM_FILES[0]).values()]
+    sources, pinned = (chosen.corpus.sources or {}).get(benchmark), set(project.pinned(benchmark))
+    selected = select(listed, sources, chosen.subset, chosen.limit, pinned)
+    rows = (dict(zip(SELECTED, row, strict=True)) for row in selected)
+    write_text(project.paths.selected(benchmark), csv_text(SELECTED, rows))
 
 
 def write_items(project: Project, benchmark: str) -> None:

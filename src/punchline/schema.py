@@ -55,16 +55,6 @@ def digest_of_all(digests: Iterable[str]) -> str:
     return sha256("\n".join(sorted(digests)).encode())
 
 
-def digest_of_texts(name: str, texts: Iterable[str]) -> str:
-    """The `digest_of` [name, texts], streamed. The texts must need no JSON escapes."""
-    hashed, comma = hashlib.sha256(f'["{name}",['.encode()), ""
-    for text in texts:
-        hashed.update(f'{comma}"{text}"'.encode())
-        comma = ","
-    hashed.update(b"]]")
-    return hashed.hexdigest()
-
-
 class Record(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, gc=False):
     """Base of all records: frozen, strictly typed when decoded, hashed as a whole. Records form no reference cycles."""
 
@@ -89,14 +79,27 @@ class ImageRef(Record, frozen=True, kw_only=True):
     name: str = ""  # distinguishes the images of an item; "" if there is only one
 
 
+# Reasons why an image is missing, as a pattern. docs/data.md explains them.
+REASONS = (
+    r"host unreachable|timed out|refused by robots\.txt|not found \(404\)|http \d{3}|redirect refused|unsafe address"
+    "|wrong content type|too large|encoding refused|truncated|not an image|decompression bomb|no resolver for this site"
+    "|resolver found no image|digest differs from lock|digest differs from manifest|same bytes as another comic"
+    "|no such file"
+)
+Reason = Annotated[str, msgspec.Meta(pattern=rf"^({REASONS})\Z")]
+PLACE = r"(\w[^/\\\0]*(/|\Z))+\Z"  # no part begins with a dot
+Place = Annotated[str, msgspec.Meta(pattern=f"^{PLACE}", title="a path inside its folder")]
+Sha256 = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{64}\Z")]
+
+
 class FetchEntry(Record, frozen=True, kw_only=True):
     """The result of fetching one image: a line of the fetch log."""
 
     item_id: str
     source: str
     state: Literal["ok", "missing"]
-    reason: str | None = None  # reason why it is missing
-    path: str | None = None  # of the published image, relative to the project root
+    reason: Reason | None = None  # reason why it is missing
+    path: Place | None = None  # of the published image, relative to the project root
     sha256: str | None = None
     bytes: int | None = None
     width: int | None = None  # pixels
@@ -107,10 +110,9 @@ class FetchEntry(Record, frozen=True, kw_only=True):
     fetched_at: str | None = None  # ISO 8601, UTC; part of no compared digest
 
     def __post_init__(self) -> None:
-        if (self.state == "missing") != (self.reason is not None):
-            raise ValueError("state missing needs a reason, and only that state has one")
-        if self.state == "ok" and None in (self.path, self.sha256, self.bytes, self.width, self.height):
-            raise ValueError("state ok needs path, sha256, bytes, width and height")
+        file = (self.path, self.sha256, self.bytes, self.width, self.height)
+        if (self.state == "ok") != (self.reason is None) or (self.state == "ok" and None in file):
+            raise ValueError("state ok needs path, sha256, bytes, width and height; only state missing needs a reason")
 
 
 class Pictures(Record, frozen=True, kw_only=True):

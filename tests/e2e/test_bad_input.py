@@ -1,7 +1,5 @@
 """Bad input to a whole run: status 1, one message that names file and record, no traceback, nothing lost."""
 
-import pytest
-
 from .conftest import SMALL, TABLE
 from .project import Project
 
@@ -14,40 +12,6 @@ def refused(project: Project, config: str = SMALL) -> str:
     output = project.snakemake(TABLE, "-q", "rules", "host", config=config, fails=True)
     assert "Traceback" not in output
     return output
-
-
-MADE = [
-    f"{RAW}/subjective_label.csv",
-    f"{RAW}/images/borderless_1.png",
-    *(f"{ITEMS}/{name}" for name in ("ledger.jsonl", "selected.csv", "pictures.jsonl", "items.jsonl", "gold.jsonl")),
-    "data/requests/pixelhumor.parquet",
-    "data/responses/pixelhumor/random.parquet",
-    "results/pixelhumor/scores/random.parquet",
-]
-
-
-@pytest.mark.long
-def test_what_the_project_makes_itself_is_made_again(small: Project) -> None:
-    """Broken, then gone, alone and together: it comes back as it was in one run, and nobody is asked again."""
-    config = "models=[random] limit=6"
-    small.snakemake(TABLE, config=config)
-    good = {name: (small.path / name).read_bytes() for name in [*MADE, TABLE]}
-    lines = small.journal_lines()
-
-    def comes_back() -> None:
-        small.snakemake(TABLE, config=config)
-        assert {name: (small.path / name).read_bytes() for name in good} == good
-        assert small.journal_lines() == lines
-        assert small.to_run(TABLE, config=config) == set()
-
-    for names in (MADE, [f"{ITEMS}/ledger.jsonl"], [f"{RAW}/images/borderless_1.png"]):
-        for name in names:
-            (small.path / name).write_bytes(b"{bad" + good[name][:-10])
-        comes_back()
-    for name in MADE:
-        (small.path / name).unlink()
-    comes_back()
-    assert small.audit(TABLE)["verdict"] == "equal"
 
 
 def test_what_is_damaged_and_what_changed_are_both_seen_to_in_one_run(small: Project) -> None:

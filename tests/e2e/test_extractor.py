@@ -56,5 +56,5 @@ def test_an_extractor_reads_what_rule_paper_cannot(tmp_path: Path) -> None:
 
 def test_an_unknown_extractor_and_a_scorer_are_refused(tmp_path: Path) -> None:
     project = Project.copy(tmp_path / "p")
-    for name, output in (("nobody", "extractor"), ("minilm", "is a scorer")):
+    for name, output in (("nobody", "extractor"), ("minilm", "is no judge")):
         assert output in project.snakemake("-n", config=f"models=[random] extractor={name}", fails=True)

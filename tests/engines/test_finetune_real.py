@@ -14,10 +14,9 @@ from typing import Any
 
 import msgspec
 import pytest
-import yaml
 from tests.ran import ran
 from tests.small_models import ABSENT, add_cards
-from tests.test_finetune import corpus_of
+from tests.test_finetune import change, corpus_of
 
 from punchline.benchmarks import hummus
 from punchline.config import adapters, recipes
@@ -29,6 +28,7 @@ from punchline.engines.transformers import Transformers
 from punchline.engines.transformers.loaded import Loaded
 from punchline.errors import PunchlineError
 from punchline.files import exclusive_lock, parse_csv, write_records
+from punchline.paths import ADAPTERS
 from punchline.respond import image_files
 from punchline.schema import Gold, Item, Request, sha256
 from punchline.train import train
@@ -251,19 +251,15 @@ def run(root: Path, kill_at: int) -> subprocess.CompletedProcess[str]:
 
 
 def test_killed_and_started_again_it_is_the_same(root: Path, project: Path, pairs: Corpus) -> None:
-    path = Path("config/finetune/tiny-hummus.yaml")
-    content = yaml.safe_load(path.read_text(encoding="utf-8"))
     # Dropout and accumulation, so that what is drawn and summed on the way counts.
-    content |= {"epochs": 2, "items": 3, "batch": 2, "accumulate": 2, "adapter_for": "task"}
-    content["lora"]["dropout"] = 0.1
-    path.write_text(yaml.safe_dump(content), encoding="utf-8")
+    change("tiny-hummus", epochs=2, items=3, batch=2, accumulate=2, adapter_for="task", lora__dropout=0.1)
     write_records("items.jsonl", pairs[0])
     write_records("gold.jsonl", pairs[1])
 
     done = run(root, 0)
     assert done.returncode == 0, done.stderr
     whole = digests("tiny-hummus")
-    shutil.rmtree(adapters.FOLDER)
+    shutil.rmtree(ADAPTERS)
 
     assert run(root, 1).returncode == -signal.SIGKILL
     assert adapters.trained("tiny-hummus") is None

@@ -11,10 +11,10 @@ from typing import Any
 
 import msgspec
 import pytest
+from PIL import Image
 from tests.asked import answers_in, ask
 
 from punchline.benchmarks import humorbench, pixelhumor
-from punchline.comics.number import png_size
 from punchline.config.resources import gpus
 from punchline.engines.vllm import Vllm
 from punchline.engines.vllm.leash import descendants
@@ -63,7 +63,7 @@ def comics() -> tuple[list[Request], dict[str, Path]]:
     """PixelHumor's questions on two comics of the demo corpus."""
     requests, files = [], {}
     for file in sorted((ROOT / "data/demo/pixelhumor/images").iterdir())[:2]:
-        width, height = png_size(file.read_bytes())
+        width, height = Image.open(file).size
         ref = ImageRef(path=str(file), sha256=sha256(file.read_bytes()), width=width, height=height)
         files[ref.sha256] = file
         item = Item(benchmark=pixelhumor.NAME, item_id=file.stem, source="demo", cluster=file.stem, images=(ref,))

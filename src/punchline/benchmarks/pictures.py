@@ -7,7 +7,7 @@ from typing import Any
 
 from PIL import Image
 
-from punchline.comics.number import encode, png_size
+from punchline.comics.number import encode
 from punchline.comics.split import Pixels, read_image
 from punchline.core.benchmark import PUBLISHED, Files, Picture
 from punchline.errors import PunchlineError
@@ -37,5 +37,5 @@ def as_published(content: bytes, name: str = "page") -> Picture:
 
 def png_of(name: str, pixels: Pixels, derivation: dict[str, Any]) -> Picture:
     """A picture of these pixels, as PNG."""
-    png = encode(pixels)
-    return Picture(name, png, ".png", *png_size(png), derivation)
+    height, width = pixels.shape[:2]
+    return Picture(name, encode(pixels), ".png", width, height, derivation)

@@ -18,7 +18,7 @@ from tabulate import tabulate
 
 import punchline
 from punchline.config.cards import stems
-from punchline.config.runs import find_root, last_run, named_root, run_of, table_named
+from punchline.config.runs import find_root, last_run, run_of, table_named
 from punchline.core import benchmark as benchmarks
 from punchline.errors import PunchlineError
 from punchline.paths import DEFAULT_RUN, Paths
@@ -54,7 +54,7 @@ def root(
     """Find the project; commands work in any of its folders."""
     _here[:] = [Path.cwd()]
     try:
-        os.chdir(named_root(root.resolve()) if root is not None else find_root(Path.cwd()))
+        os.chdir(find_root(Path.cwd() if root is None else root.resolve(), above=root is None))
     except PunchlineError:
         if root is not None or (context.invoked_subcommand not in ANYWHERE and "--help" not in sys.argv):
             raise

@@ -21,7 +21,6 @@ T = TypeVar("T")
 SEED = 0  # of every order below; items differ by their key
 BEYOND = 2  # pixels that an annotated box may reach beyond its image: rounding
 MARGIN = 20  # white pixels around and between frames side by side
-_OTHER_IMAGE = ", or fetch the image that it was drawn for"
 LINE = 2  # pixels of the line around a blank frame: white on white margins could not be seen
 
 
@@ -37,12 +36,10 @@ def cut(image: Pixels, boxes: Sequence[Box], *, name: str | None = None) -> list
     that reaches further or is empty: it was then drawn for another image.
     """
     height, width = image.shape[:2]
-    for number, box in enumerate(boxes, start=1):
-        on_image = 0 <= box.x1 < box.x2 <= width + BEYOND and 0 <= box.y1 < box.y2 <= height + BEYOND
-        if not on_image or box.x1 >= width or box.y1 >= height:
-            fault, hint = ("has no area inside", "") if on_image else ("is no part of", _OTHER_IMAGE)
-            what = f"the box {tuple(box)} of frame {number} {fault} the image of {width} x {height} pixels"
-            raise PunchlineError(what, file=name, hint=f"Correct the box{hint}")
+    for number, (x1, y1, x2, y2) in enumerate(boxes, start=1):
+        if not (0 <= x1 < min(x2, width) and 0 <= y1 < min(y2, height)) or x2 > width + BEYOND or y2 > height + BEYOND:
+            what = f"the box {(x1, y1, x2, y2)} of frame {number} is no part of the image of {width} x {height} pixels"
+            raise PunchlineError(what, file=name, hint="Correct the box, or fetch the image that it was drawn for")
     return [image[box.y1 : box.y2, box.x1 : box.x2].copy() for box in boxes]
 
 

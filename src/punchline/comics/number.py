@@ -61,8 +61,7 @@ def draw_labels(image: Image, boxes: Sequence[LabelledBox], *, name: str | None 
     for x1, y1, x2, y2, label in boxes:
         if min(x2, width) <= max(x1, 0) or min(y2, height) <= max(y1, 0):
             what = f"box ({x1}, {y1}, {x2}, {y2}) has no area inside the image of {width} x {height} pixels"
-            hint = "Correct the box in metadata.csv, or leave the comic out"
-            raise PunchlineError(what, file=name, record=f"panel {label}", hint=hint)
+            raise PunchlineError(what, file=name, record=f"panel {label}", hint="Correct the box in metadata.csv")
         _put(numbered, str(label), x1 + OFFSET[0], y1 + OFFSET[1])
     return numbered
 
@@ -71,11 +70,6 @@ def encode(image: Image) -> bytes:
     """PNG bytes of an image, losslessly; every setting is named, so that no default can change the bytes."""
     settings = [cv2.IMWRITE_PNG_COMPRESSION, 6, cv2.IMWRITE_PNG_STRATEGY, cv2.IMWRITE_PNG_STRATEGY_DEFAULT]
     return cv2.imencode(".png", image, settings)[1].tobytes()
-
-
-def png_size(png: bytes) -> tuple[int, int]:
-    """(width, height) in pixels, of a PNG's IHDR chunk."""
-    return int.from_bytes(png[16:20], "big"), int.from_bytes(png[20:24], "big")
 
 
 def read_labels(image: Image) -> list[Label]:

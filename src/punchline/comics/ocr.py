@@ -20,7 +20,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from punchline.comics.split import Box, reading_order
-from punchline.errors import PunchlineError
 
 Image = NDArray[np.uint8]
 
@@ -145,10 +144,6 @@ def _reader() -> Any:
         import rapidocr
 
         folder = Path(rapidocr.__file__).parent / "models"
-        for model in MODELS.values():
-            if not (folder / model).is_file():
-                hint = "Install the version of rapidocr that requirements.lock names"
-                raise PunchlineError("the weights are not in the package rapidocr", file=model, hint=hint)
         weights = {key: str(folder / model) for key, model in MODELS.items()}
         reader = rapidocr.RapidOCR(params={**SETTINGS, **THREADS, **weights, "Global.log_level": "critical"})
         reader(np.full((64, 64), 255, np.uint8))  # it loads its detector at the first call

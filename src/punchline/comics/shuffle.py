@@ -40,8 +40,7 @@ def distinct_permutations(
     taken = {tuple(order) for order in excluding}
     there = math.factorial(max(n, 0)) - sum(sorted(order) == list(range(n)) for order in taken)
     if not 0 <= count <= there:
-        hint = "Ask for fewer, or leave out comics with so few frames"
-        raise PunchlineError(f"{count} distinct orders of {n} frames wanted, {there} are there", record=key, hint=hint)
+        raise PunchlineError(f"{count} distinct orders of {n} frames wanted, {there} are there", record=key)
     drawn = (permutation(n, seed, f"{key}#{draw}") for draw in itertools.count())
     fresh = (order for order in drawn if order not in taken)
     permutations: dict[Order, None] = {}

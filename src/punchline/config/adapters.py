@@ -13,10 +13,9 @@ from typing import Any
 
 from punchline.errors import PunchlineError
 from punchline.files import MANIFEST, decoded, sha256_file
-from punchline.paths import ADAPTERS, adapter
+from punchline.paths import adapter
 from punchline.schema import Record, digest_of
 
-FOLDER = ADAPTERS
 HELD_OUT = "heldout.csv"
 WEIGHTS, CONFIG = "adapter_model.safetensors", "adapter_config.json"  # the names that peft reads
 WHOLE = "all"  # the one part of an adapter that answers every task
@@ -72,8 +71,7 @@ def trained(name: str) -> Trained | None:
     path = manifest_of(name)
     if not path.is_file():
         return None
-    hint = f"Delete {path.parent} and train again"
-    return decoded(path.read_bytes(), Trained, "an adapter's manifest", path, hint=hint)
+    return decoded(path.read_bytes(), Trained, "an adapter's manifest", path, hint=f"Delete {path.parent}, train again")
 
 
 def files_beside(name: str) -> list[str]:
@@ -102,14 +100,12 @@ def load(name: str, model: Any, model_id: str, revision: str, file: str) -> Tune
     if manifest is None:
         raise PunchlineError(how_to_train(name), file=file, field="adapter")
     if (manifest.base.id, manifest.base.revision) != (model_id, revision):
-        base = f"{manifest.base.id} at {manifest.base.revision}"
-        what = f"the adapter {name} was trained on {base}, not on {model_id} at {revision}"
-        raise PunchlineError(what, file=file, field="id", hint="Write the base's id and revision, or train again")
+        what = f"the adapter {name} was trained on {manifest.base.id} at {manifest.base.revision}"
+        raise PunchlineError(what, file=file, field="id", hint="Write that id and revision, or train again")
     folder = folder_of(name)
     for path, digest in manifest.files.items():
         if not (folder / path).is_file() or sha256_file(folder / path) != digest:
-            hint = f"Train again: snakemake --forcerun finetune -- {manifest_of(name)}"
-            raise PunchlineError(f"not as {MANIFEST} lists it", file=folder / path, hint=hint)
+            raise PunchlineError(f"not as {MANIFEST} lists it", file=folder / path, hint="Run with --forcerun train")
     tuned: Any = None
     for part in manifest.parts:
         place = str(folder if part == WHOLE else folder / part)

@@ -28,10 +28,12 @@ def stems(folder: str | Path) -> list[str]:
     return sorted(path.stem for path in Path(folder).glob("*.yaml") if path.is_file())
 
 
-def check_name(value: str, valid: Sequence[str], *, file: str, key: str, where: str = "") -> str:
-    """`value` if it is one of `valid`. Raises PunchlineError with the nearest valid names."""
-    check_known(value, valid, f"unknown {key} {value!r}{where}", file=file, field=key)
-    return value
+def check_names(names: Sequence[str], valid: Sequence[str], file: str, field: str) -> None:
+    """Raise PunchlineError for a name that is not one of `valid`, with the nearest, and for one that is repeated."""
+    for name in names:
+        check_known(name, valid, f"unknown {field} {name!r}", file=file, field=field)
+        if names.count(name) > 1:
+            raise PunchlineError(f"{name!r} is named twice", file=file, field=field)
 
 
 def check_plain(name: object, file: str | Path, kind: str = "model", field: str | None = None) -> None:
@@ -41,14 +43,10 @@ def check_plain(name: object, file: str | Path, kind: str = "model", field: str 
         raise PunchlineError(f"{name!r} is not a valid {kind} name", file=file, field=field, hint=hint)
 
 
-def check_without_secrets(values: Mapping[str, Any], file: str, hint: str = PASSWORDS, *, whole: bool = True) -> None:
-    """Raise PunchlineError for an address with a password or a key: command lines, tables and logs would contain it.
-
-    `whole`: name the field with its parts, else only the key.
-    """
+def check_without_secrets(values: Mapping[str, Any], file: str, hint: str = PASSWORDS) -> None:
+    """Raise PunchlineError for an address with a password or a key: command lines, tables and logs would contain it."""
     if (field := secret_field(values)) is not None:
-        what = "an address with a user, a password or a key would be written to logs"
-        raise PunchlineError(what, file=file, field=field if whole else field.split(".")[0], hint=hint)
+        raise PunchlineError("an address with a password or a key would be in logs", file=file, field=field, hint=hint)
 
 
 def read_card(name: str, folder: str | Path = MODELS) -> ModelCard:
@@ -57,24 +55,16 @@ def read_card(name: str, folder: str | Path = MODELS) -> ModelCard:
     check_known(name, stems(file.parent), f"unknown model {name!r}", file=file)
     check_plain(name, file)
     content = read_yaml(file)
-    _check_text(content, file)
-    known = set(ModelCard.__struct_fields__) - {"name", "folder", "options"}
-    values = {key: value for key, value in content.items() if key in known}
-    options = {key: value for key, value in content.items() if key not in known}
-    values |= {"name": name, "folder": Path(folder).as_posix(), "options": options}
-    card = as_record(values, ModelCard, lambda _: str(file))
-    for benchmark in card.papers:
-        check_name(benchmark, folders(), file=str(file), key="benchmark")
-    return card
-
-
-def _check_text(content: Mapping[str, Any], file: Path) -> None:
-    """Raise PunchlineError for secrets, Snakemake wildcards, and an engine that is not text."""
     hint = "Name an environment variable by `api_key_env`; give the address without them"
     check_without_secrets(content, str(file), hint)
     if (field := wildcard_field({key: value for key, value in content.items() if key not in BRACES})) is not None:
-        what = "a name in braces, which Snakemake takes for a wildcard"
-        raise PunchlineError(what, file=file, field=field, hint="Write it without braces")
+        raise PunchlineError("Snakemake takes a name in braces for a wildcard", file=file, field=field)
     if not isinstance(content.get("engine"), str):
         hint = f"engine: one of {', '.join(engines.names())}"
         raise PunchlineError("expected a mapping with at least `engine`", file=file, hint=hint)
+    known = set(ModelCard.__struct_fields__) - {"name", "folder", "options"}
+    values = {key: content.pop(key) for key in known & content.keys()}  # the rest are the engine's options
+    values |= {"name": name, "folder": Path(folder).as_posix(), "options": content}
+    card = as_record(values, ModelCard, lambda _: str(file))
+    check_names([*card.papers], folders(), str(file), "benchmark")
+    return card

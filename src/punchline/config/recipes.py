@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from punchline import paths
-from punchline.config.cards import check_plain, read_card, stems
+from punchline.config.cards import check_names, check_plain, read_card, stems
 from punchline.config.yaml_files import read_yaml
 from punchline.core import benchmark as benchmarks
 from punchline.errors import PunchlineError, check_known, nearest
@@ -68,8 +68,7 @@ class Recipe(Record, frozen=True, kw_only=True):
 
     def trained_by(self) -> dict[str, Any]:
         """The settings that determine a training, as plain data."""
-        plain: dict[str, Any] = msgspec.to_builtins(msgspec.structs.replace(self, runtime=msgspec.UNSET))
-        return plain
+        return dict(msgspec.to_builtins(msgspec.structs.replace(self, runtime=msgspec.UNSET)))
 
     @property
     def file(self) -> str:
@@ -93,27 +92,21 @@ def read_recipe(name: str) -> Recipe:
 def _check(recipe: Recipe) -> None:
     """Raise PunchlineError for a value that base and benchmark do not allow."""
 
-    def check_names(field: str, names: Sequence[str], valid: Sequence[str]) -> None:
-        if len(set(names)) < len(names):
-            raise PunchlineError("expected each name once", file=recipe.file, field=field)
-        for name in names:
-            check_known(name, valid, f"unknown: {name!r}", file=recipe.file, field=field)
+    def check(field: str, names: Sequence[str], valid: Sequence[str]) -> None:
+        check_names(names, valid, recipe.file, field)
 
-    check_names("base", [recipe.base], stems("config/model"))
-    check_names("benchmark", [recipe.benchmark], benchmarks.having("training"))
+    check("base", [recipe.base], stems("config/model"))
+    check("benchmark", [recipe.benchmark], benchmarks.having("training"))
     card = read_card(recipe.base)
     if card.engine != "transformers" or "adapter" in card.options:
-        what = f"expected a card with engine: transformers and no adapter, {recipe.base} has engine: {card.engine}"
-        what += " and an adapter" if card.options.get("adapter") else ""
-        raise PunchlineError(what, file=recipe.file, field="base")
+        raise PunchlineError("expected a card of engine transformers, no adapter", file=recipe.file, field="base")
     benchmark, hook = benchmarks.load(recipe.benchmark), benchmarks.optional_module(recipe.benchmark, "training")
-    check_names("tasks", recipe.tasks, benchmark.TASKS)
-    check_names("conditions", recipe.conditions, [c for c in benchmark.CONDITIONS if c not in benchmark.CHAINED])
-    check_names("split.by", [recipe.split.by], [hook.CLUSTER])
-    check_names("lora.targets", recipe.lora.targets, recipe.lora.targets)
+    check("tasks", recipe.tasks, benchmark.TASKS)
+    check("conditions", recipe.conditions, [c for c in benchmark.CONDITIONS if c not in benchmark.CHAINED])
+    check("split.by", [recipe.split.by], [hook.CLUSTER])
+    check("lora.targets", recipe.lora.targets, recipe.lora.targets)
     if recipe.shuffles > 1 and not hasattr(hook, "variants"):
-        what, hint = f"{recipe.benchmark} has no orders to shuffle", "Write 1, or delete the line"
-        raise PunchlineError(what, file=recipe.file, field="shuffles", hint=hint)
+        raise PunchlineError(f"{recipe.benchmark} has no orders to shuffle", file=recipe.file, field="shuffles")
 
 
 def can_train(card: ModelCard, adapter: str, benchmarks: Collection[str]) -> bool:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextvars
 import fcntl
 import functools
-import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -18,7 +17,7 @@ from pathlib import Path
 import msgspec
 
 from punchline.errors import PunchlineError
-from punchline.files import MANIFEST, csv_text, decoded, files_of, parse_csv
+from punchline.files import MANIFEST, csv_text, decoded, files_of, parse_csv, write_text
 from punchline.paths import DATA, MODELS_LOCK
 from punchline.schema import digest_of
 
@@ -39,12 +38,10 @@ def check(model_id: str, revision: str | None, file: str, trust_remote_code: boo
     if is_folder(model_id):
         pattern, expected = "sha256:[0-9a-f]{64}", "sha256: and 64 hexadecimal digits, the digest of the folder"
     if revision is not None and not re.fullmatch(pattern, str(revision)):
-        hint = "A branch or a tag may move; without `revision` the first run locks the present commit"
-        raise PunchlineError(f"expected {expected}, got {revision!r}", file=file, field="revision", hint=hint)
+        raise PunchlineError(f"expected {expected}, got {revision!r}", file=file, field="revision")
     if trust_remote_code and revision is None:
         what = "code from the hub runs at a pinned revision only"
-        hint = "Read the code, then write the commit that you read as `revision`"
-        raise PunchlineError(what, file=file, field="trust_remote_code", hint=hint)
+        raise PunchlineError(what, file=file, field="trust_remote_code", hint="Read the code, then pin its commit")
 
 
 def pinned(model_id: str, revision: str | None = None) -> str:
@@ -68,21 +65,18 @@ def folder_revision(folder: str | Path) -> str:
 
     Raises PunchlineError for a folder that is not there.
     """
-    path = Path(folder)
-    if not path.is_dir():
+    if not Path(folder).is_dir():
         raise PunchlineError("no such folder", file=folder, hint=f"Put the model's files there; {BUILT}")
-    manifest = path / MANIFEST
-    if manifest.is_file():
-        return f"sha256:{digest_of(_files(manifest))}"
-    return f"sha256:{_digest_of_files(path.resolve())}"
+    listed = _listed(folder)
+    return f"sha256:{_digest_of_files(Path(folder).resolve()) if listed is None else digest_of(listed)}"
 
 
 def verify_folder(folder: str | Path) -> None:
     """Raises PunchlineError when a folder's files are not those that its punchline.json lists. Reads every byte."""
-    manifest = Path(folder) / MANIFEST
-    if manifest.is_file() and (listed := _files(manifest)) != (actual := files_of(folder)):
-        changed = sorted(name for name in listed.keys() | actual.keys() if listed.get(name) != actual.get(name))
-        what = f"files are not as {MANIFEST} lists them: {', '.join(changed)}"
+    listed = _listed(folder)
+    if listed is not None and listed != (actual := files_of(folder)):
+        changed = sorted(name for name, _ in listed.items() ^ actual.items())
+        what = f"files are not as {MANIFEST} lists them: {', '.join(dict.fromkeys(changed))}"
         raise PunchlineError(what, file=folder, hint=f"Put the model's files there again; {BUILT}")
 
 
@@ -90,9 +84,13 @@ class _Manifest(msgspec.Struct):
     files: dict[str, str]
 
 
-def _files(manifest: Path) -> dict[str, str]:
+def _listed(folder: str | Path) -> dict[str, str] | None:
+    """{path: sha256} of a folder's punchline.json; None if it has none."""
+    file = Path(folder) / MANIFEST
+    if not file.is_file():
+        return None
     return decoded(
-        manifest.read_bytes(), _Manifest, "a list of files", manifest, hint="Delete the folder and build it again"
+        file.read_bytes(), _Manifest, "a list of files", file, hint="Delete the folder, build it again"
     ).files
 
 
@@ -116,27 +114,23 @@ def locked_only() -> Iterator[None]:
 
 def _locked(model_id: str) -> str:
     """The locked revision of a hub repository; resolved and locked first where it is not. One process at a time."""
-    if not _ASK.get() and not LOCK.is_file():
-        raise PunchlineError("its revision is not locked yet", record=model_id)
-    LOCK.parent.mkdir(parents=True, exist_ok=True)
-    with LOCK.open("a+b") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        file.seek(0)
-        content = file.read()
-        for number, row in parse_csv(content, COLUMNS, file=LOCK) if content else ():
-            if row["id"] == model_id:
-                if not re.fullmatch(COMMIT, row["revision"]):
-                    raise PunchlineError("expected a commit hash", file=LOCK, line=number, field="revision")
-                return row["revision"]
+    if model_id not in _lines():
         if not _ASK.get():
             raise PunchlineError("its revision is not locked yet", record=model_id)
-        commit = _resolve(model_id)
-        header, line = csv_text(COLUMNS, [{"id": model_id, "revision": commit}]).splitlines(keepends=True)
-        start = header if not content else "" if content.endswith(b"\n") else "\n"
-        file.write(f"{start}{line}".encode())
-        file.flush()
-        os.fsync(file.fileno())
-        return commit
+        LOCK.parent.mkdir(parents=True, exist_ok=True)
+        with (LOCK.parent / f".{LOCK.name}").open("w") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            lines = _lines()
+            lines[model_id] = lines.get(model_id) or _resolve(model_id)
+            write_text(LOCK, csv_text(COLUMNS, (dict(zip(COLUMNS, line, strict=True)) for line in lines.items())))
+    if not re.fullmatch(COMMIT, revision := _lines()[model_id]):
+        raise PunchlineError("expected a commit hash", file=LOCK, record=model_id, field="revision")
+    return revision
+
+
+def _lines() -> dict[str, str]:
+    rows = parse_csv(LOCK.read_bytes(), COLUMNS, file=LOCK) if LOCK.is_file() else []
+    return {row["id"]: row["revision"] for _, row in rows}
 
 
 def _resolve(model_id: str) -> str:
@@ -153,7 +147,6 @@ def _resolve(model_id: str) -> str:
         with suppress(Exception):
             commit = Path(snapshot_download(model_id, local_files_only=True)).name
     if commit is None or not re.fullmatch(COMMIT, commit):
-        hint = "Check the id and the network; a gated model needs its licence accepted and HF_TOKEN; or `id` a folder"
         what = f"the hub was not reached and the model is not in its local cache ({reason})"
-        raise PunchlineError(what, record=model_id, hint=hint)
+        raise PunchlineError(what, record=model_id, hint="Check id and network; a gated model needs HF_TOKEN")
     return str(commit)

@@ -15,11 +15,15 @@ from punchline.files import parse_csv
 from punchline.paths import DEFAULT_RUN, LAST_RUN, RUNS, Paths
 
 
+def _plain(selection: Selection) -> dict[str, Any]:
+    plain = msgspec.to_builtins(selection) | {"corpus": selection.corpus.name}
+    return {key: value for key, value in plain.items() if key != "run"}
+
+
 def changes(before: Selection, after: Selection) -> list[str]:
     """`key: before → after` of every key of two selections that differs."""
-    old, new = msgspec.to_builtins(before), msgspec.to_builtins(after)
-    old["corpus"], new["corpus"] = before.corpus.name, after.corpus.name
-    pairs = {key: (old.get(key), new.get(key)) for key in old | new if key != "run"}
+    old, new = _plain(before), _plain(after)
+    pairs = {key: (old.get(key), new.get(key)) for key in old | new}
     return [f"{key}: {_text(one)} → {_text(other)}" for key, (one, other) in pairs.items() if one != other]
 
 
@@ -29,8 +33,7 @@ def _text(value: Any) -> str:
 
 def selected(selection: Selection) -> dict[str, Any]:
     """{key: value} of a selection, without unset keys."""
-    plain = msgspec.to_builtins(selection) | {"corpus": selection.corpus.name}
-    return {key: v for key, v in plain.items() if key not in ("run", "subset_sha256") and v not in (None, [])}
+    return {key: v for key, v in _plain(selection).items() if key != "subset_sha256" and v not in (None, [])}
 
 
 def selection_text(selection: Selection) -> str:
@@ -81,12 +84,13 @@ def runs() -> dict[str, Chosen]:
     return {name: chosen for name in names if (chosen := read_chosen(name)) is not None}
 
 
-def find_root(start: Path) -> Path:
-    """The project of a folder. Raises PunchlineError."""
-    for folder in (start, *start.parents):
+def find_root(start: Path, above: bool = True) -> Path:
+    """The project of a folder: itself or, with `above`, one above it. Raises PunchlineError."""
+    for folder in (start, *(start.parents if above else ())):
         if (folder / "Snakefile").is_file() and (folder / "config" / "run.yaml").is_file():
             return folder
-    raise PunchlineError(f"no Snakefile in {start} or above it", hint="Go to the project, or name its root: --root")
+    what = f"no project: no Snakefile with config/run.yaml in {start}" + (" or above it" if above else "")
+    raise PunchlineError(what, hint="Go to the project, or name its root: --root")
 
 
 def making(run: str, *targets: str, **overrides: str) -> str:
@@ -94,14 +98,6 @@ def making(run: str, *targets: str, **overrides: str) -> str:
     values = ({} if run == DEFAULT_RUN else {"run": run}) | overrides
     config = ["--config", *(shlex.quote(f"{key}={value}") for key, value in values.items())] if values else []
     return " ".join(["snakemake --cores all", *targets, *config])
-
-
-def named_root(folder: Path) -> Path:
-    """`folder` if it is the root of a project. Raises PunchlineError."""
-    if find_root(folder) != folder:
-        what = "no project: no Snakefile with config/run.yaml"
-        raise PunchlineError(what, file=folder, hint="Name a project's root")
-    return folder
 
 
 def run_of(name: str) -> str:

@@ -5,20 +5,18 @@ Every mistake is a PunchlineError that names the file, the key and the nearest v
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
-import yaml
 
 from punchline import paths
 from punchline.config.cards import (
     JUDGES,
     MODELS,
     PLAIN_NAME,
-    check_name,
+    check_names,
     check_plain,
     check_without_secrets,
     read_card,
@@ -29,9 +27,9 @@ from punchline.core import variants
 from punchline.core.benchmark import DEFAULT, folders, load
 from punchline.core.benchmark import names as benchmark_names
 from punchline.errors import PunchlineError, check_known, nearest
-from punchline.files import as_record, parse_csv, sha256_file, write_changed
+from punchline.files import as_record, parse_csv, write_changed
 from punchline.paths import DEFAULT_RUN
-from punchline.schema import RULES, Record, Rule, canonical
+from punchline.schema import Record, Rule, canonical, sha256
 
 RUN = "config/run.yaml"
 RUNS = "config/runs"
@@ -43,7 +41,8 @@ class Corpus(Record, frozen=True, kw_only=True):
     """One file of config/corpus/."""
 
     name: str
-    raw: str  # folder of the published files, with one folder a benchmark
+    # Folder of the published files, with one folder a benchmark.
+    raw: Annotated[str, msgspec.Meta(pattern=f"^{PLAIN_NAME}(/{PLAIN_NAME})*\\Z", title="a folder inside the project")]
     drawn: bool  # True if its raw files are copies of data/demo/
     sources: dict[str, list[str]] | None = None  # {benchmark: sources to keep}; None keeps all
 
@@ -113,32 +112,36 @@ def read_selection(overrides: Mapping[str, Any]) -> tuple[Selection, Execution]:
 
     Raises PunchlineError naming the file, or --config, and the key.
     """
-    run, of_file = named_run(overrides)
-    of_run = f"{RUNS}/{run}.yaml"
+    run, of_run = named_run(overrides)
+    of_project = read_yaml(RUN)
+    sources = {
+        RUN: (of_project, KEYS - {"run", "corpus"} | {"defaults"}),
+        f"{RUNS}/{run}.yaml": (of_run, KEYS - {"run"}),
+        "--config": (overrides, KEYS),
+    }
+    for file, (values, known) in sources.items():
+        check_without_secrets(values, file)
+        for key in values:
+            check_known(key, known, f"unknown key {key!r}", file=file)
 
     def where(key: str) -> str:
-        return "--config" if key in overrides else of_run if key in of_file else RUN
+        return next(file for file, (values, _) in reversed(sources.items()) if key in values or file == RUN)
 
-    check_without_secrets(overrides, "--config", whole=False)
-    check_without_secrets(of_file, of_run)
-    overrides = {**of_file, **{key: value for key, value in overrides.items() if key != "run"}}
-    default = _default_corpus()  # checked even if overridden
-    corpus = default if overrides.get("corpus") is None else str(overrides["corpus"])
-    check_name(corpus, stems(CORPORA), file=where("corpus"), key="corpus")
-    merged = {**dict.fromkeys(OPTIONAL), "strict": False, **_composed(corpus)}
-    for key in overrides:
-        if key not in merged:
-            valid = {*merged, "run", "pictures", "public"}  # the last two are the report's
-            raise PunchlineError(f"unknown key {key!r}", file=where(key), hint=nearest(str(key), valid))
-    check_without_secrets(merged, RUN, whole=False)
-    merged |= {key: value for key, value in overrides.items() if key != "corpus"} | {"run": run}
+    merged = {**dict.fromkeys(OPTIONAL), **of_project, **of_run, **overrides, "run": run}
     merged = {key: None if value in ("null", "none", "") else value for key, value in merged.items()}
+    match merged.pop("defaults", None):  # checked even if overridden
+        case [{"corpus": str(default)}, "_self_"]:
+            corpus = merged.get("corpus") or default
+        case _:
+            what = "expected the name of a corpus, as in `[corpus: demo, _self_]`"
+            raise PunchlineError(what, file=RUN, field="defaults")
+    check_names([corpus], stems(CORPORA), where("corpus"), "corpus")
+    merged["corpus"] = read_corpus(corpus)
     # Snakemake passes `strict=true` as a text.
-    merged["strict"] = {"true": True, "false": False}.get(str(merged["strict"]).lower(), merged["strict"])
+    merged["strict"] = {"true": True, "false": False}.get(str(merged.get("strict")).lower(), merged.get("strict"))
     hint = f"See the comments in {RUN}"
-    execution = as_record({key: merged.pop(key) for key in Execution.__struct_fields__}, Execution, where, hint)
+    execution = as_record({key: merged.pop(key) for key in EXECUTION_KEYS & merged.keys()}, Execution, where, hint)
     _check_names(merged, where)
-    merged["corpus"] = msgspec.to_builtins(_corpus(merged.get("corpus"), corpus))
     return as_record(merged, Selection, where, hint), execution
 
 
@@ -153,10 +156,7 @@ def named_run(overrides: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     check_plain(name, "--config", "run", "run")
     file = f"{RUNS}/{name}.yaml"
     if Path(file).is_file():
-        changes = read_yaml(file)
-        for key in changes:
-            check_known(key, KEYS - {"run"}, f"unknown key {key!r}", file=file)
-        return name, changes
+        return name, read_yaml(file)
     if not set(overrides) <= {"run", *EXECUTION_KEYS}:
         return name, {}
     if (before := read_chosen(name)) is None:
@@ -167,101 +167,52 @@ def named_run(overrides: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     return name, before.overrides
 
 
-def _default_corpus() -> str:
-    """The corpus named by config/run.yaml, whose keys are checked. Raises PunchlineError."""
-    content = read_yaml(RUN)
-    keys = {*KEYS, "defaults"} - {"run"}
-    for key in content:
-        check_known(key, keys, f"unknown key {key!r}", file=RUN)
-    for key in sorted(keys - {"corpus", *OPTIONAL} - content.keys()):
-        raise PunchlineError(f"the key {key!r} is missing", file=RUN, hint="Put its line back: git diff shows it")
-    match content["defaults"]:
-        case [{"corpus": str(name), **rest}, "_self_"] if not rest:
-            return name
-    what = "expected the name of a corpus, and after it _self_"
-    raise PunchlineError(what, file=RUN, field="defaults", hint="Write `defaults: [corpus: demo, _self_]`")
-
-
-def _composed(corpus: str) -> dict[str, Any]:
-    """config/run.yaml with a corpus, composed by Hydra. Raises PunchlineError."""
-    from hydra import compose, initialize_config_dir  # imported here: jobs receive a composed selection
-    from hydra.errors import HydraException
-    from omegaconf import OmegaConf
-    from omegaconf.errors import OmegaConfBaseException
-
-    read_yaml(f"{CORPORA}/{corpus}.yaml")
-    try:
-        with initialize_config_dir(config_dir=str(Path("config").absolute()), version_base=None):
-            composed = OmegaConf.to_container(compose("run", [f"corpus={corpus}"]), resolve=True)
-    except (HydraException, OmegaConfBaseException, yaml.YAMLError, OSError) as error:
-        raise PunchlineError(" ".join(str(error).split()), file=RUN) from error
-    assert isinstance(composed, dict)
-    return {str(key): value for key, value in composed.items()}
-
-
 def read_corpus(name: str) -> Corpus:
     """A corpus of config/corpus/. Raises PunchlineError."""
-    return _corpus(read_yaml(f"{CORPORA}/{name}.yaml"), name)
-
-
-def _corpus(content: Any, name: str) -> Corpus:
-    """A checked corpus. Raises PunchlineError naming its file."""
     file = f"{CORPORA}/{name}.yaml"
-    corpus = as_record(content or {}, Corpus, lambda _: file)
+    corpus = as_record(read_yaml(file), Corpus, lambda _: file)
     if corpus.name != name:
         raise PunchlineError(f"expected the file's stem, {name!r}, got {corpus.name!r}", file=file, field="name")
-    if not all(re.fullmatch(PLAIN_NAME, part) for part in corpus.raw.split("/")):
-        hint = "Write a relative path, as data/raw; to store the files elsewhere, make it a symbolic link"
-        raise PunchlineError(f"{corpus.raw!r} is no folder inside the project", file=file, field="raw", hint=hint)
-    for benchmark in corpus.sources or {}:
-        check_name(benchmark, folders(), file=file, key="sources")
+    check_names([*(corpus.sources or ())], folders(), file, "sources")
     return corpus
 
 
 def _check_names(merged: dict[str, Any], where: Callable[[str], str]) -> None:
     """Check every name in a selection and turn lists of names into lists. Raises PunchlineError for an unknown name."""
-    if merged["benchmarks"] == "all":
-        drawn = (merged["corpus"] or {}).get("drawn")  # the demo: benchmarks that have demo files
+
+    def names(key: str, valid: Sequence[str]) -> list[str]:
+        value = merged.get(key)
+        if isinstance(value, str):
+            value = [part.strip() for part in value.strip("[]").split(",") if part.strip()]
+        if not isinstance(value, list) or not value or not all(isinstance(name, str) for name in value):
+            raise PunchlineError(f"expected a list of names, as {key}=[a,b]", file=where(key), field=key)
+        check_names(value, valid, where(key), key)
+        return value
+
+    if merged.get("benchmarks") == "all":  # of the demo: benchmarks that have demo files
+        drawn = merged["corpus"].drawn
         merged["benchmarks"] = [n for n in benchmark_names() if not drawn or Path(paths.demo(n)).is_dir()]
-    for key, folder in {"scorers": JUDGES, "benchmarks": None, "models": MODELS}.items():
-        names = _names(merged[key], key, where(key)) if merged[key] or key != "scorers" else []
-        valid, place = (stems(folder), f" (no such file in {folder}/)") if folder else (folders(), "")
-        merged[key] = [check_name(name, valid, file=where(key), key=key, where=place) for name in names]
+    merged["benchmarks"] = names("benchmarks", folders())
+    merged["models"] = names("models", stems(MODELS))
     for name in merged["models"]:
         check_plain(name, f"{MODELS}/{name}.yaml")
-    merged["conditions"] = _conditions(merged["conditions"], merged["benchmarks"], where("conditions"))
-    if merged["scoring"] is not None:
-        check_name(str(merged["scoring"]), RULES, file=where("scoring"), key="scoring")
-    for key in ("judge", "extractor"):
-        if merged[key] is not None:
-            _check_judge(str(merged[key]), where(key), key)
+    merged["scorers"] = names("scorers", stems(JUDGES)) if merged.get("scorers") else []
+    loaded = [load(name) for name in merged["benchmarks"]]
+    known = dict.fromkeys(condition for benchmark in loaded for condition in benchmark.CONDITIONS)
+    if merged.get("conditions") != "all":
+        known |= dict.fromkeys(condition for benchmark in loaded for condition in variants.conditions(benchmark))
+        chosen = names("conditions", [*known])
+        known = dict.fromkeys(name for name in known if name in (DEFAULT, *chosen))
+    merged["conditions"] = [*known]
+    for key, valid in {"judge": stems(JUDGES), "extractor": [*stems(JUDGES), *stems(MODELS)]}.items():
+        if (name := merged.get(key)) is not None:
+            check_names([name], valid, where(key), key)
+            if read_card(name, folder_of_judge(name)).engine == "similarity":
+                raise PunchlineError(f"{name} is no judge: write scorers=[{name}]", file=where(key), field=key)
     if merged["extractor"] is None:
         del merged["extractor"]
-    if merged["subset"] is not None:
+    if merged.get("subset") is not None:
         merged["subset_sha256"] = _subset_sha256(str(merged["subset"]), where("subset"))
-
-
-def _names(value: object, key: str, file: str) -> list[str]:
-    """A list of names from a list, one name, or `a,b`. Raises PunchlineError."""
-    if isinstance(value, str):
-        value = [part.strip() for part in value.strip("[]").split(",") if part.strip()]
-    if not isinstance(value, list) or not value or not all(isinstance(name, str) for name in value):
-        what = f"expected a list of names, got {value!r}"
-        raise PunchlineError(what, file=file, field=key, hint=f"Write {key}=[a,b]")
-    repeated = sorted({name for name in value if value.count(name) > 1})
-    if repeated:
-        raise PunchlineError(f"named twice: {', '.join(repeated)}", file=file, field=key)
-    return value
-
-
-def _conditions(value: object, benchmarks: list[str], file: str) -> list[str]:
-    """The default condition and the named ones that a benchmark has; `all` means its own. Raises PunchlineError."""
-    known = list(dict.fromkeys(condition for name in benchmarks for condition in load(name).CONDITIONS))
-    if value == "all":
-        return known
-    known = list(dict.fromkeys([*known, *(one for name in benchmarks for one in variants.conditions(load(name)))]))
-    chosen = [check_name(name, known, file=file, key="conditions") for name in _names(value, "conditions", file)]
-    return [name for name in known if name in (DEFAULT, *chosen)]
 
 
 def folder_of_judge(name: str) -> str:
@@ -269,23 +220,14 @@ def folder_of_judge(name: str) -> str:
     return JUDGES if name in stems(JUDGES) else MODELS
 
 
-def _check_judge(name: str, file: str, key: str) -> None:
-    """Raise PunchlineError for an unknown judge or extractor, or a scorer in its place."""
-    check_name(name, stems(JUDGES) + (stems(MODELS) if key == "extractor" else []), file=file, key=key)
-    if read_card(name, folder_of_judge(name)).engine == "similarity":
-        what = f"{name} is a scorer, which compares texts, and not a judge"
-        raise PunchlineError(what, file=file, field=key, hint=f"Write scorers=[{name}]")
-
-
 def _subset_sha256(subset: str, file: str) -> str:
     """sha256 of a subset's file. Raises PunchlineError for a missing file, or one without a column of ids."""
     if "{" in subset or "}" in subset:  # Snakemake takes them for a wildcard
         raise PunchlineError(f"braces in the file name {subset}", file=file, field="subset", hint="Rename the file")
     try:
-        digest = sha256_file(subset)
+        digest = sha256(Path(subset).read_bytes())
     except (OSError, ValueError) as error:  # ValueError: a name with a NUL
-        what = f"no such file: {subset}" if not Path(subset).exists() else f"{subset} cannot be read: {error}"
-        hint = "Name a CSV with a column item_id or comic_id, relative to the project root"
+        what, hint = f"{subset} cannot be read: {error}", "Name a CSV with a column item_id or comic_id"
         raise PunchlineError(what, file=file, field="subset", hint=hint) from error
     read_subset(subset)
     return digest
@@ -300,7 +242,7 @@ def read_subset(file: str) -> tuple[str, dict[str, int]]:
     for line, cells in parse_csv(content, [column], file=file):
         item_id = cells[column].strip()
         if item_id in lines:
-            what, hint = f"the id is repeated; it is in line {lines[item_id]} too", "Keep one of the two lines"
-            raise PunchlineError(what, file=file, line=line, record=item_id, field=column, hint=hint)
+            what = f"the id is repeated; it is in line {lines[item_id]} too"
+            raise PunchlineError(what, file=file, line=line, record=item_id, field=column)
         lines[item_id] = line
     return column, lines

@@ -10,7 +10,7 @@ from typing import Any
 import yaml
 
 from punchline.errors import PunchlineError
-from punchline.files import read_regular
+from punchline.files import read_regular, text_of
 
 YAML_BYTES = 1_000_000
 
@@ -21,46 +21,39 @@ class Loader(yaml.SafeLoader):
     def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
         if self.check_event(yaml.AliasEvent):
             event = self.peek_event()  # type: ignore[no-untyped-call]
-            problem = f"the alias *{event.anchor} is not followed; write out what it stands for"
-            raise yaml.composer.ComposerError(None, None, problem, event.start_mark)
+            raise _refusal(f"the alias *{event.anchor} is not followed; write out what it stands for", event.start_mark)
         return super().compose_node(parent, index)
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        seen = set()
-        for key, _ in node.value:
-            name = str(key.value)
-            if name in seen:
-                raise yaml.constructor.ConstructorError(None, None, f"the key {name!r} is there twice", key.start_mark)
-            seen.add(name)
+        names = [str(key.value) for key, _ in node.value]
+        for place, (key, _) in enumerate(node.value):
+            if names[place] in names[:place]:
+                raise _refusal(f"the key {names[place]!r} is there twice", key.start_mark)
         return super().construct_mapping(node, deep)
 
     def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
-        try:
-            value = super().construct_object(node, deep)
-        except ValueError as error:
-            problem = f"{node.value} has no valid value: {error}"
-            raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark) from error
+        value = super().construct_object(node, deep)
         if isinstance(value, float) and not math.isfinite(value):  # JSON has none: requests and digests would hold null
-            problem = f"{node.value} is no finite number"
-            raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark)
+            raise _refusal(f"{node.value} is no finite number", node.start_mark)
         return value
 
 
-# YAML 1.1 reads 1e-2 as text; users mean a number.
+def _refusal(problem: str, mark: yaml.Mark) -> yaml.YAMLError:
+    return yaml.MarkedYAMLError(problem=problem, problem_mark=mark)
+
+
+# YAML 1.1 reads 1e-2 as text; users mean a number. Dates stay texts, which their fields convert.
 Loader.add_implicit_resolver(
     "tag:yaml.org,2002:float", re.compile(r"[-+]?[0-9]+(\.[0-9]*)?[eE][-+]?[0-9]+$"), "-+0123456789"
 )
+for _resolvers in Loader.yaml_implicit_resolvers.values():
+    _resolvers[:] = [resolver for resolver in _resolvers if resolver[0] != "tag:yaml.org,2002:timestamp"]
 
 
 def read_yaml(file: str | Path) -> dict[str, Any]:
     """A YAML file that holds one mapping of names. Raises PunchlineError with file and line for anything else."""
     try:
-        content = read_regular(Path(file), YAML_BYTES)
-        value = yaml.load(content.decode("utf-8-sig"), Loader)
-    except UnicodeDecodeError as error:
-        line = content[: error.start].count(b"\n") + 1
-        what = f"byte {error.start} is not UTF-8"
-        raise PunchlineError(what, file=file, line=line, hint="Save the file as UTF-8") from error
+        value = yaml.load(text_of(read_regular(Path(file), YAML_BYTES), file), Loader)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         what = " ".join(str(getattr(error, "problem", None) or error).split())
@@ -70,9 +63,6 @@ def read_yaml(file: str | Path) -> dict[str, Any]:
     except OSError as error:
         hint = "Run in the project's root; snakemake -d DIR names it" if not Path("config").is_dir() else None
         raise PunchlineError(f"cannot be read: {error.strerror or error}", file=file, hint=hint) from error
-    if not isinstance(value, dict):
-        raise PunchlineError("expected a mapping: lines of `key: value`", file=file)
-    for key in value:
-        if not isinstance(key, str):
-            raise PunchlineError(f"expected a name for a key, got {key!r}", file=file, hint="Check its line")
+    if not isinstance(value, dict) or not all(isinstance(key, str) for key in value):
+        raise PunchlineError("expected a mapping: lines of `key: value`, each key a name", file=file)
     return value

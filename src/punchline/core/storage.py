@@ -1,24 +1,23 @@
-"""Records, tables and CSV: written whole or not at all, read with errors that name the record."""
+"""Records as Parquet: written whole or not at all, read with errors that name the record."""
 
 from __future__ import annotations
 
 import bisect
 import itertools
+import weakref
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from functools import cache
 from pathlib import Path
 from types import UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import msgspec
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from punchline.errors import PunchlineError
-from punchline.files import REBUILD, open_while_alive, replacing
+from punchline.files import REBUILD, replacing
 from punchline.schema import Record, canonical
 
 R = TypeVar("R", bound=Record)
@@ -35,25 +34,6 @@ def _arrow_type(annotation: Any) -> pa.DataType | None:
     return _NATIVE.get(kinds[0]) if len(kinds) == 1 else None
 
 
-def arrow_column(values: Sequence[Any], arrow: pa.DataType) -> pa.Array:
-    """As pa.array makes it, which imports pandas: half a second of every job."""
-    there = np.fromiter((value is not None for value in values), bool, len(values))
-    valid = None if there.all() else pa.py_buffer(np.packbits(there, bitorder="little"))
-    if arrow == pa.string():
-        texts = [b"" if value is None else value.encode() for value in values]
-        ends = list(itertools.accumulate(map(len, texts), initial=0))
-        if ends[-1] > MOST_BYTES:
-            return pa.array(values, arrow)
-        content = [pa.py_buffer(array("i", ends)), pa.py_buffer(b"".join(texts))]
-    elif arrow == pa.bool_():
-        content = [pa.py_buffer(np.packbits(np.fromiter(map(bool, values), bool, len(values)), bitorder="little"))]
-    else:
-        kind = "q" if arrow == pa.int64() else "d"
-        content = [pa.py_buffer(array(kind, (0 if value is None else value for value in values)))]
-    return pa.Array.from_buffers(arrow, len(values), [valid, *content])
-
-
-MOST_BYTES = 2**31 - 1  # of a column's texts in one piece
 ROW_GROUP = 10_000  # records
 BUFFER = 2**16  # bytes of a column that are read at a time; else what is read of each group stays in memory
 
@@ -61,19 +41,17 @@ BUFFER = 2**16  # bytes of a column that are read at a time; else what is read o
 def write_table(path: str | Path, records: Iterable[R], kind: type[R]) -> None:
     """Records as parquet: one column a field, nested fields as canonical JSON, and the column `digest`."""
     hints = get_type_hints(kind)
-    arrows = {name: _arrow_type(hints[name]) for name in kind.__struct_fields__}
-    stored = zip(kind.__struct_encode_fields__, arrows.values(), strict=True)
-    schema = pa.schema([*((name, arrow or pa.string()) for name, arrow in stored), ("digest", pa.string())])
+    arrows = [_arrow_type(hints[name]) for name in kind.__struct_fields__]
+    names = (*kind.__struct_encode_fields__, "digest")
+    schema = pa.schema(zip(names, (*(arrow or pa.string() for arrow in arrows), pa.string()), strict=True))
 
     def table(group: Sequence[R]) -> pa.Table:
         columns = []
-        for name, arrow in arrows.items():
+        for name, arrow in zip(kind.__struct_fields__, arrows, strict=True):
             values = [None if (value := getattr(record, name)) is msgspec.UNSET else value for record in group]
-            if arrow is None:
-                arrow, values = pa.string(), [canonical(value).decode() for value in values]
-            columns.append(arrow_column(values, arrow))
-        columns.append(arrow_column([record.digest for record in group], pa.string()))
-        return pa.table(columns, schema=schema)
+            columns.append(values if arrow else [canonical(value).decode() for value in values])
+        columns.append([record.digest for record in group])
+        return pa.table(dict(zip(names, columns, strict=True)), schema=schema)
 
     write_groups(path, records, schema, table)
 
@@ -98,7 +76,9 @@ class Stored(Sequence[R]):
     def __init__(self, path: str | Path, kind: type[R]) -> None:
         self.path, self.kind = path, kind
         with naming(path):
-            self._file = pq.ParquetFile(open_while_alive(path, self))  # as pq.read_table imports pandas
+            file = Path(path).open("rb")  # noqa: SIM115
+            weakref.finalize(self, file.close)
+            self._file = pq.ParquetFile(file)  # as pq.read_table imports pandas
         groups = map(self._file.metadata.row_group, range(self._file.num_row_groups))
         self._starts: list[int] = list(itertools.accumulate((group.num_rows for group in groups), initial=0))
         self._read: tuple[int, list[R]] = (-1, [])
@@ -119,13 +99,28 @@ class Stored(Sequence[R]):
 
     def _group(self, group: int) -> list[R]:
         if self._read[0] != group:
-            rows = range(self._starts[group], self._starts[group + 1])
-            self._read = group, _decoded(self._table(group), rows, self.kind, self.path)
+            self._read = group, list(self._read_group(group))
         return self._read[1]
 
-    def _table(self, group: int) -> pa.Table:
+    def _read_group(self, group: int, only_intact: bool = False) -> Iterator[R]:
+        hints = dict(zip(self.kind.__struct_encode_fields__, get_type_hints(self.kind).values(), strict=True))
+        nested = {name: msgspec.json.Decoder(hint).decode for name, hint in hints.items() if _arrow_type(hint) is None}
+        unset = {name for name, hint in hints.items() if msgspec.UnsetType in get_args(hint)}  # null, or no column
         with naming(self.path):  # no threads: one that lives on can abort a process that ends
-            return self._file.read_row_group(group, use_threads=False)
+            rows = _cells(self._file.read_row_group(group, use_threads=False), only_intact)
+        for number, cells in enumerate(rows, start=self._starts[group]):
+            try:
+                digest = cells.pop("digest")
+                cells = {name: cell for name, cell in cells.items() if not (cell is None and name in unset)}
+                values = {name: nested[name](cell) if name in nested else cell for name, cell in cells.items()}
+                record = msgspec.convert(values, self.kind)
+                if record.digest != digest:
+                    raise ValueError(f"row {number} differs from its digest")
+                yield record
+            except (msgspec.DecodeError, LookupError, TypeError, ValueError) as error:
+                if not only_intact:
+                    what = f"not a table of {self.kind.__name__} records: {error}"
+                    raise PunchlineError(what, file=self.path, hint=REBUILD) from error
 
 
 class Part(Sequence[R]):
@@ -142,6 +137,17 @@ class Part(Sequence[R]):
         return Part(self._records, at) if isinstance(place, slice) else self._records[at]
 
 
+def _cells(table: pa.Table, only_intact: bool) -> list[dict[str, Any]]:
+    """Rows of a table. `only_intact`: without those that hold a text that is not UTF-8."""
+    try:
+        return list(table.to_pylist())
+    except UnicodeDecodeError:
+        if not only_intact:
+            raise
+        half = len(table) // 2
+        return [*_cells(table.slice(0, half), True), *_cells(table.slice(half), True)] if half else []
+
+
 def digests_of(records: Sequence[R]) -> Iterator[str]:
     """Digests of records; of stored ones, as they stand there."""
     return digests_in(records.path) if isinstance(records, Stored) else (record.digest for record in records)
@@ -154,19 +160,11 @@ def read_table(path: str | Path, kind: type[R]) -> list[R]:
 
 def intact(path: str | Path, kind: type[R]) -> Iterator[R]:
     """The records of a table that are as they were written; those of a file that is not there, or damaged, are none."""
-    try:
+    with suppress(FileNotFoundError, PunchlineError):
         stored = Stored(path, kind)
-    except (FileNotFoundError, PunchlineError):
-        return
-    for group in range(len(stored._starts) - 1):
-        try:
-            yield from stored._group(group)
-        except PunchlineError:
+        for group in range(len(stored._starts) - 1):
             with suppress(PunchlineError):
-                table = stored._table(group)
-                for row in range(len(table)):
-                    with suppress(PunchlineError):
-                        yield from _decoded(table.slice(row, 1), [row], kind, path)
+                yield from stored._read_group(group, only_intact=True)
 
 
 @contextmanager
@@ -178,32 +176,6 @@ def naming(path: str | Path) -> Iterator[None]:
         raise
     except (pa.ArrowException, OSError, LookupError, TypeError, ValueError) as error:
         raise PunchlineError(f"unreadable parquet: {error}", file=path, hint=REBUILD) from error
-
-
-def _decoded(table: pa.Table, rows: Sequence[int], kind: type[R], path: str | Path) -> list[R]:
-    """Records of a part of a table, whose rows have these numbers in the whole."""
-    hints = get_type_hints(kind)
-    stored = dict(zip(kind.__struct_fields__, kind.__struct_encode_fields__, strict=True))
-    unset = {name for name in stored if msgspec.UnsetType in get_args(hints[name])}  # null, or no column
-    records: list[R] = []
-    try:
-        columns = {stored[name]: [None] * len(table) for name in unset} | table.to_pydict()
-        if columns.keys() != {*stored.values(), "digest"}:
-            raise ValueError(f"columns {', '.join(columns)}")
-        for name, column in stored.items():
-            if _arrow_type(hints[name]) is None:
-                columns[column] = map(cache(msgspec.json.Decoder(hints[name]).decode), columns[column])
-            elif name in unset:
-                columns[column] = [msgspec.UNSET if value is None else value for value in columns[column]]
-        fields = (columns[column] for column in stored.values())
-        for row, digest, *values in zip(rows, columns["digest"], *fields, strict=True):
-            record = kind(**dict(zip(stored, values, strict=True)))
-            if record.digest != digest:
-                raise PunchlineError("the record differs from its digest", file=path, record=f"row {row}", hint=REBUILD)
-            records.append(record)
-    except (msgspec.DecodeError, TypeError, ValueError) as error:
-        raise PunchlineError(f"not a table of {kind.__name__} records: {error}", file=path, hint=REBUILD) from error
-    return records
 
 
 def rows_in(path: str | Path, columns: Sequence[str]) -> Iterator[tuple[Any, ...]]:

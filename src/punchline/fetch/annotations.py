@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import netrc
 import os
-import re
 from pathlib import Path
 
 import httpx
@@ -12,28 +11,12 @@ import httpx
 from punchline.errors import PunchlineError
 from punchline.fetch.log import Missing
 from punchline.fetch.manifests import Annotation, read_manifest
-from punchline.fetch.web import Request, Web
+from punchline.fetch.web import Fetched, Request, Web
 from punchline.files import read_regular, sha256_file, write_bytes
 from punchline.schema import sha256
-from punchline.text import PASSWORDS, has_secret, log_line, without_secret
+from punchline.text import log_line
 
 ANNOTATION_BYTES = 50_000_000
-
-
-def check_mirror(mirror: str | None) -> str | None:
-    """The mirror as given, None for "". Raises PunchlineError when it is neither an http(s) URL nor a folder."""
-    if not mirror:
-        return None
-    if re.match(r"[A-Za-z][A-Za-z0-9+.-]*://", mirror):
-        if has_secret(mirror):
-            what = f"mirror={without_secret(mirror)}: an address with a user, a password or a key is written to logs"
-            raise PunchlineError(what, hint=PASSWORDS)
-        if not mirror.startswith(("http://", "https://")):
-            raise PunchlineError(f"mirror={mirror}: not an http(s) address", hint="Give a folder or an http(s) URL")
-    elif not Path(mirror).is_dir():
-        hint = "Give a folder that exists, relative to the project root"
-        raise PunchlineError(f"mirror={mirror}: no such folder", hint=hint)
-    return mirror
 
 
 def mirror_auth() -> httpx.Auth | None:
@@ -51,21 +34,22 @@ def mirror_auth() -> httpx.Auth | None:
         raise PunchlineError("cannot be read as a netrc file", file=file, line=line) from None
 
 
-async def read_place(web: Web, place: str, limit: int, auth: httpx.Auth | None = None) -> bytes:
-    """Bytes at a URL of the user's own or of a pinned file, or of a local file. Raises Missing."""
-    if "://" in place:
-        return (await web.get(Request(place, limit, mirror=True, auth=auth))).content
+async def read_place(web: Web, wanted: Request) -> Fetched:
+    """Bytes at a URL, or of a local file. Raises Missing."""
+    if "://" in wanted.url:
+        return await web.get(wanted)
     try:
-        return read_regular(Path(place), limit)
+        return Fetched(read_regular(Path(wanted.url), wanted.limit), wanted.url)
     except OSError as error:
-        raise Missing("no such file", f"{Path(place).name}: {error.strerror}") from error
+        raise Missing("no such file", f"{Path(wanted.url).name}: {error.strerror}") from error
 
 
 async def from_mirror(web: Web, mirror: str, place: str, digest: str, limit: int, notes: list[str]) -> bytes | None:
     """Bytes with the digest; None, and the reason in `notes`, if the mirror has none."""
     auth = mirror_auth() if "://" in mirror else None
     try:
-        content = await read_place(web, f"{mirror.rstrip('/')}/{place}", limit, auth)
+        wanted = Request(f"{mirror.rstrip('/')}/{place}", limit, mirror=True, auth=auth)
+        content = (await read_place(web, wanted)).content
     except Missing as missing:  # a URL's note has the mirror's address, or that of a redirect
         notes.append(f"mirror: {missing.reason}, {place}" + ("" if "://" in mirror else f" ({missing.note})"))
         return None
@@ -83,7 +67,6 @@ async def fetch_annotations(web: Web, manifest: Path, out: Path, mirror: str | N
     the mirror refused. Raises PunchlineError for an unavailable file; those already written stay.
     """
     entries = read_manifest(manifest, Annotation)
-    mirror = check_mirror(mirror)
     for entry in entries:
         target = out / entry.path
         if not target.is_file() or sha256_file(target) != entry.sha256:
@@ -100,12 +83,11 @@ async def _read(web: Web, entry: Annotation, mirror: str | None, target: Path) -
             return content
         log_line(f"warning: {entry.path}: {notes[0]}")
     try:
-        content = await read_place(web, entry.url, limit)
+        content = (await read_place(web, Request(entry.url, limit, mirror=True))).content
         if sha256(content) == entry.sha256:
             return content
         notes.append(f"{entry.url}: sha256 is {sha256(content)}")
     except Missing as missing:
         notes.append(str(missing))
     what = f"not available from {entry.url} with sha256 {entry.sha256}: {'; '.join(notes)}"
-    hint = f"Give mirror=DIR or URL where {entry.mirror} has these bytes"
-    raise PunchlineError(what, file=target, record=entry.path, hint=hint)
+    raise PunchlineError(what, file=target, hint=f"Give mirror=, a folder or URL where {entry.mirror} has these bytes")

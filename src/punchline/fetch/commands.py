@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections import Counter
-from collections.abc import Sequence
 from pathlib import Path
 
 from punchline import paths
@@ -16,21 +14,10 @@ from punchline.fetch.images import fetch_images
 from punchline.fetch.manifests import Selected, read_manifest
 from punchline.fetch.web import online
 from punchline.files import write_records
-from punchline.schema import FetchEntry
 from punchline.text import log_line
 from punchline.workflow.processes import MIRROR
 
 RETRY = "PUNCHLINE_RETRY_MISSING"  # try again the images that the fetch log records as missing
-
-
-def summarize(entries: Sequence[FetchEntry], folder: Path, log: Path) -> None:
-    """Print how many comics are in the folder, and the reasons of missing ones."""
-    reasons = Counter(entry.reason for entry in entries if entry.reason)
-    log_line(f"{len(entries) - reasons.total()} of {len(entries)} comics are in {folder}")
-    for reason, n in reasons.most_common():
-        log_line(f"  {n} missing: {reason}")
-    if reasons:
-        log_line(f"  each one's reason: {log}; to try these again: punchline retry --images")
 
 
 def write_annotations(project: Project, benchmark: str) -> None:
@@ -39,7 +26,7 @@ def write_annotations(project: Project, benchmark: str) -> None:
         copy_demo(project, benchmark)
         return
     folder, manifest = Path(project.paths.raw(benchmark)), Path(paths.manifest(benchmark))
-    files = online(lambda web: fetch_annotations(web, manifest, folder, os.environ.get(MIRROR)))
+    files = online(lambda web: fetch_annotations(web, manifest, folder, os.environ.get(MIRROR) or None))
     log_line(f"annotation files in {folder}: {len(files)}")
 
 
@@ -49,13 +36,12 @@ def write_images(project: Project, benchmark: str) -> None:
     if project.selection.corpus.drawn:
         write_records(where.fetch_log(benchmark), index_demo(project, benchmark))
         return
-    out, log = Path(where.raw(benchmark, "images")), Path(where.fetch_journal(benchmark))
-    pinned, lock = (Path(paths.manifest(benchmark, name)) for name in ("images_pinned.csv", "images.lock.csv"))
+    manifests, raw = Path(paths.manifest(benchmark, "")), Path(where.raw(benchmark))
     selected = read_manifest(Path(where.selected(benchmark)), Selected)
-    try:
-        mirror, retry = os.environ.get(MIRROR), bool(os.environ.get(RETRY))
-        entries = online(lambda web: fetch_images(web, selected, pinned, out, log, lock, mirror, retry))
-    except KeyboardInterrupt:
-        sys.exit("stopped; fetched images are kept, and the next run continues from there")
+    mirror, retry = os.environ.get(MIRROR) or None, bool(os.environ.get(RETRY))
+    entries = online(lambda web: fetch_images(web, selected, manifests, raw, mirror, retry))
     write_records(where.fetch_log(benchmark), entries)
-    summarize(entries, out, log)
+    reasons = Counter(entry.reason for entry in entries if entry.reason)
+    log_line(f"{len(entries) - reasons.total()} of {len(entries)} comics are in {raw}")
+    for reason, n in reasons.most_common():
+        log_line(f"  {n} missing: {reason}; to try these again: punchline retry --images")

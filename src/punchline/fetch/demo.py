@@ -30,7 +30,7 @@ def index_demo(project: Project, benchmark: str) -> list[FetchEntry]:
             about: dict[str, Any] = {"path": image.path, "sha256": sha256(content), "bytes": len(content)}
             about |= decode_image(content)._asdict()
         except Missing as error:
-            hint = "Run again with --forcerun fetch"
-            raise PunchlineError(f"not a readable image: {error}", file=image.path, hint=hint) from error
+            what = f"not a readable image: {error}"
+            raise PunchlineError(what, file=image.path, hint="Run again with --forcerun fetch") from error
         entries.append(FetchEntry(item_id=name, source=name.rsplit("_", 1)[0], state="ok", url=f"demo:{name}", **about))
     return entries

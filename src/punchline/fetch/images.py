@@ -6,7 +6,6 @@ import asyncio
 import io
 import os
 import re
-from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
@@ -17,11 +16,10 @@ from urllib.parse import urlsplit
 from msgspec.structs import replace
 from PIL import Image
 
-from punchline.errors import PunchlineError
-from punchline.fetch.annotations import check_mirror, from_mirror, read_place
+from punchline.fetch.annotations import from_mirror, read_place
 from punchline.fetch.log import Missing, appending, lock_lines, read_log, write_lock
 from punchline.fetch.manifests import Lock, Pin, Selected, read_manifest
-from punchline.fetch.resolvers import SITES, NoImage, is_image
+from punchline.fetch.resolvers import SITES, is_image
 from punchline.fetch.web import Fetched, Request, Web
 from punchline.files import exclusive_lock, sha256_file, write_bytes, write_changed
 from punchline.grouping import grouped
@@ -40,18 +38,18 @@ NO_FILE: dict[str, None] = dict.fromkeys(("path", "sha256", "bytes", "width", "h
 
 class Comic(NamedTuple):
     item: Selected
-    page: str  # URL
     pin: Pin | None
     lock: Lock | None
 
     @property
-    def records(self) -> list[Pin | Lock]:
-        """The records that pin the comic's bytes: lock, then manifest."""
-        return [record for record in (self.lock, self.pin) if record]
+    def page(self) -> str:
+        """URL of the page or the image; "" if none is known."""
+        return self.item.url or (self.pin.page_url if self.pin else "")
 
     @property
-    def digests(self) -> list[str]:
-        return [record.sha256 for record in self.records]
+    def records(self) -> dict[str, Pin | Lock]:
+        """{sha256: the record that pins these bytes}: lock, then manifest."""
+        return {record.sha256: record for record in (self.lock, self.pin) if record}
 
 
 class Decoded(NamedTuple):
@@ -65,64 +63,43 @@ class Decoded(NamedTuple):
 
 
 async def fetch_images(
-    web: Web,
-    selected: Sequence[Selected],
-    pinned: Path,
-    out: Path,
-    log: Path,
-    lock: Path,
-    mirror: str | None = None,
-    retry_missing: bool = False,
+    web: Web, selected: Sequence[Selected], manifests: Path, raw: Path, mirror: str | None = None, retry: bool = False
 ) -> list[FetchEntry]:
-    """Bring the comics into `out` as <comic_id>.<ext>, whole or not at all, and log the result of each.
+    """Bring the comics into raw/images as <comic_id>.<ext>, whole or not at all, and log the result of each.
 
     Args:
         selected: the items, in the order wanted.
-        pinned: images_pinned.csv.
-        out: relative to the project, as the log names the files; it may be a link to elsewhere.
-        lock: images.lock.csv; digests of a first fetch are added to it at the end.
+        manifests: the folder of images_pinned.csv and images.lock.csv; digests of first fetches are added to the lock.
+        raw: relative to the project, as the log in it, fetch.jsonl, names the files; it may be a link to elsewhere.
         mirror: a folder or http(s) URL, tried before anything else; its bytes count with the right digest only.
-        retry_missing: try again what the log records as missing.
+        retry: try again what the log records as missing.
 
     Returns the entries of the selected items, in their order. The log holds these first, then earlier ones of others.
     A missing comic is an entry, not an error. Raises PunchlineError for bad input.
     """
-    pins = {pin.comic_id: pin for pin in read_manifest(pinned, Pin)}
-    pages = {item.item_id: _page(item, pins) for item in selected}
+    lock, log, out = manifests / "images.lock.csv", raw / "fetch.jsonl", raw / "images"
+    pins = {pin.comic_id: pin for pin in read_manifest(manifests / "images_pinned.csv", Pin)}
     locked = {line.comic_id: line for line in (read_manifest(lock, Lock) if lock.exists() else [])}
-    mirror = check_mirror(mirror)
     with exclusive_lock(out, "another run is fetching into it"):
         known = read_log(log)
         # A run that was killed before it wrote the lock: its log has the digests.
-        expected = lock_lines(known.values(), pins, lock.parent.name) | locked
-        queues: dict[str, list[Comic]] = defaultdict(list)  # by the host of the page: one task each
-        for name, item in {item.item_id: item for item in selected}.items():
-            comic = Comic(item, pages[name], pins.get(name), expected.get(name))
-            if not _is_done(known.get(name), comic, retry_missing):
-                queues[urlsplit(comic.page).netloc].append(comic)
-        if queues:
-            known |= await _fetch_all(web, list(queues.values()), mirror, out, log)
+        expected = lock_lines(known.values(), pins, manifests.name) | locked
+        comics = {one.item_id: Comic(one, pins.get(one.item_id), expected.get(one.item_id)) for one in selected}
+        todo = [comic for name, comic in comics.items() if not _is_done(known.get(name), comic, retry)]
+        if todo:
+            queues = grouped(todo, lambda comic: urlsplit(comic.page).netloc)
+            known |= await _fetch_all(web, [*queues.values()], mirror, out, log)
             fixed = {(key, record.sha256) for records in (pins, locked) for key, record in records.items()}
-            _reject_placeholders(known, pages, fixed, out)
-        write_lock(lock, lock_lines(known.values(), pins, lock.parent.name) | locked)
-        final = [known[name] for name in pages]
-        others = [known[name] for name in sorted(known.keys() - pages)]
+            _reject_placeholders(known, comics, fixed, out)
+        write_lock(lock, lock_lines(known.values(), pins, manifests.name) | locked)
+        final = [known[name] for name in comics]
+        others = [known[name] for name in sorted(known.keys() - comics)]
         write_changed(log, b"".join(canonical(entry) + b"\n" for entry in [*final, *others]))
     return final
 
 
-def _page(item: Selected, pins: Mapping[str, Pin]) -> str:
-    """Address of an item's page or image. Raises PunchlineError."""
-    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}", item.item_id):
-        hint = "Ids are letters, digits, dots, _ and -, such as xkcd_502"
-        raise PunchlineError(f"{item.item_id!r} can't be a file's name", field="comic_id", hint=hint)
-    if not item.url and item.item_id not in pins:
-        raise PunchlineError("no page URL is known", record=item.item_id, field="comic_id")
-    return item.url or pins[item.item_id].page_url
-
-
 def _reject_placeholders(
-    known: dict[str, FetchEntry], pages: Mapping[str, str], fixed: set[tuple[str, str]], out: Path
+    known: dict[str, FetchEntry], comics: Mapping[str, Comic], fixed: set[tuple[str, str]], out: Path
 ) -> None:
     """Record comics as missing whose pages differ and gave the same bytes, a placeholder ("no longer available").
 
@@ -130,12 +107,12 @@ def _reject_placeholders(
     """
     groups = grouped((entry for entry in known.values() if entry.sha256), lambda entry: str(entry.sha256))
     for digest, group in groups.items():
-        if len({pages.get(entry.item_id, entry.item_id) for entry in group}) == 1:
-            continue
+        ids = [entry.item_id for entry in group]
+        several = len({comics[name].page if name in comics else name for name in ids}) > 1
         for entry in group:
-            if (entry.item_id, digest) not in fixed:
+            if several and (entry.item_id, digest) not in fixed:
                 _remove(out, Path(entry.item_id).name)
-                twin = next(other.item_id for other in group if other is not entry)
+                twin = next(name for name in ids if name != entry.item_id)
                 reason, note = "same bytes as another comic", f"as {twin}, sha256 {digest}"
                 known[entry.item_id] = replace(entry, state="missing", reason=reason, note=note, **NO_FILE)
 
@@ -146,11 +123,11 @@ def _remove(out: Path, comic_id: str, keep: str = "") -> None:
         (out / f"{comic_id}.{extension}").unlink(missing_ok=True)
 
 
-def _is_done(entry: FetchEntry | None, comic: Comic, retry_missing: bool) -> bool:
+def _is_done(entry: FetchEntry | None, comic: Comic, retry: bool) -> bool:
     """True for a comic that is recorded as missing, or on disk with the bytes that log and lock name."""
     if entry is None or entry.path is None:
-        return entry is not None and not retry_missing
-    if comic.digests and entry.sha256 not in comic.digests:
+        return entry is not None and not retry
+    if comic.records and entry.sha256 not in comic.records:
         return False
     file = Path(entry.path)
     return file.is_file() and sha256_file(file) == entry.sha256
@@ -161,8 +138,8 @@ async def _fetch_all(
 ) -> dict[str, FetchEntry]:
     """Fetch every comic, one task for each queue, and write each entry to the log before the next comic."""
     entries: dict[str, FetchEntry] = {}
-    total, states = sum(map(len, queues)), Counter[str]()
-    ticks = track(range(total), total, "fetching comics", lambda: f", {states['missing']:,} missing")
+    total, missing = sum(map(len, queues)), list[str]()
+    ticks = track(range(total), total, "fetching comics", lambda: f", {len(missing):,} missing")
     next(ticks)
     with appending(log) as lines:
 
@@ -171,7 +148,7 @@ async def _fetch_all(
                 entry = entries[comic.item.item_id] = await _fetch_one(web, comic, mirror, out)
                 lines.write(canonical(entry) + b"\n")
                 os.fsync(lines.fileno())
-                states[entry.state] += 1
+                missing.extend(filter(None, [entry.reason]))
                 next(ticks, None)
 
         try:
@@ -207,23 +184,18 @@ async def _read(web: Web, comic: Comic, mirror: str | None, notes: list[str]) ->
     """An image's bytes and their source: mirror, pinned address, or the address on the comic's page."""
     page = comic.page
     if mirror:
-        for record in comic.records:
+        for record in comic.records.values():
             content = await from_mirror(web, mirror, record.mirror, record.sha256, IMAGE_BYTES, notes)
             if content is not None:
                 return Fetched(content, f"mirror:{record.mirror}")
-    address, public = comic.pin.image_url if comic.pin else page, False
-    if comic.pin and "://" not in address:
-        return Fetched(await read_place(web, address, IMAGE_BYTES), address)
     site = SITES.get(urlsplit(page).hostname or "")
-    if site is None and not (comic.pin or is_image(page)):
-        raise Missing("no resolver for this site", page)
-    if site and not comic.pin:
+    if comic.pin is None and site:
         document = await web.get(Request(site.request(page), PAGE_BYTES, site.accept))
-        try:
-            address, public = site.resolve(document.content, page), True
-        except NoImage as error:
-            raise Missing("resolver found no image", f"{document.url}: {error}") from error
-    return await web.get(Request(address, IMAGE_BYTES, IMAGE_TYPES, public=public))
+        return await web.get(Request(site.resolve(document.content, page), IMAGE_BYTES, IMAGE_TYPES, public=True))
+    if comic.pin is None and not is_image(page):
+        raise Missing("no resolver for this site", page)
+    address = comic.pin.image_url if comic.pin else page
+    return await read_place(web, Request(address, IMAGE_BYTES, IMAGE_TYPES))
 
 
 def _compare(digest: str, decoded: Decoded, comic: Comic, notes: list[str]) -> None:
@@ -232,7 +204,7 @@ def _compare(digest: str, decoded: Decoded, comic: Comic, notes: list[str]) -> N
     A pinned image that its site has compressed again is accepted if width and height agree, with a note.
     """
     pin, lock = comic.pin, comic.lock
-    if digest in comic.digests:
+    if digest in comic.records:
         if pin and digest != pin.sha256:
             notes.append(f"not the manifest's bytes ({pin.sha256}), but the lock's, with the same width and height")
     elif lock:
@@ -247,8 +219,6 @@ def _compare(digest: str, decoded: Decoded, comic: Comic, notes: list[str]) -> N
 
 def decode_image(content: bytes) -> Decoded:
     """Format and size of PNG, JPEG, GIF or WebP, by the bytes; decodes the first frame. Raises Missing."""
-    if re.match(rb"(\xef\xbb\xbf)?\s*<(!doctype html|html|head|body|\?xml|!--)", content[:512], re.IGNORECASE):
-        raise Missing("not an image", "it is a page (HTML or XML)")
     if content[:4] == b"RIFF" and int.from_bytes(content[4:8], "little") + 8 > len(content):
         raise Missing("truncated", f"{len(content)} bytes of a longer WebP")  # its decoder raises nothing
     try:

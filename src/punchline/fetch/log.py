@@ -1,9 +1,8 @@
-"""The fetch log, its reasons, and the lock: digests of first fetches."""
+"""The fetch log, and the lock: digests of first fetches."""
 
 from __future__ import annotations
 
 import io
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -11,42 +10,22 @@ from pathlib import Path, PurePosixPath
 
 import msgspec
 
-from punchline.errors import PunchlineError
-from punchline.fetch.manifests import LOCK_COLUMNS, Lock, Pin, check_place
+from punchline.fetch.manifests import LOCK_COLUMNS, Lock, Pin
 from punchline.files import csv_text, decoded, write_changed
 from punchline.grouping import grouped
 from punchline.schema import FetchEntry
 from punchline.text import without_secret
 
-# Reasons why a comic is missing, with `http <code>` for every other status. docs/data.md explains them.
-REASONS = frozenset(
-    (
-        *("host unreachable", "timed out", "refused by robots.txt", "not found (404)", "redirect refused"),
-        *("unsafe address", "wrong content type", "too large", "encoding refused", "truncated", "not an image"),
-        *("decompression bomb", "no resolver for this site", "resolver found no image", "digest differs from lock"),
-        *("digest differs from manifest", "same bytes as another comic", "no such file"),
-    )
-)
-
 AVAILABILITY_COLUMNS = ("source", "n", "ok", "missing", "reason", "n_reason", "first", "last")
 HINT = "Delete the line: its comic is then looked at again; delete the file to look at all again"
 
 
-def valid_reason(reason: str) -> bool:
-    """True for a reason of the vocabulary."""
-    return reason in REASONS or re.fullmatch(r"http \d{3}", reason) is not None
-
-
 class Missing(Exception):
-    """An unavailable file: a reason from the vocabulary, and details without secrets."""
+    """An unavailable file: a reason of schema.REASONS, and details without secrets."""
 
     def __init__(self, reason: str, note: str | None = None) -> None:
-        if not valid_reason(reason):
-            raise ValueError(f"reason {reason!r} is not in the vocabulary")
-        note = without_secret(note) if note is not None else None
-        super().__init__(f"{reason} ({note})" if note else reason)
-        self.reason = reason
-        self.note = note
+        self.reason, self.note = reason, without_secret(note) if note is not None else None
+        super().__init__(f"{reason} ({self.note})" if note else reason)
 
 
 def read_log(path: Path) -> dict[str, FetchEntry]:
@@ -55,16 +34,9 @@ def read_log(path: Path) -> dict[str, FetchEntry]:
     Raises PunchlineError with file and line for any other line that is no entry.
     """
     content = path.read_bytes() if path.exists() else b""
-    entries: dict[str, FetchEntry] = {}
-    for number, line in enumerate(content[: content.rfind(b"\n") + 1].splitlines(), start=1):
-        entry = decoded(line, FetchEntry, "a fetch log entry", path, number, HINT)
-        if entry.reason is not None and not valid_reason(entry.reason):
-            what = f"not a fetch log entry: reason {entry.reason!r} is not in the vocabulary"
-            raise PunchlineError(what, file=path, line=number, hint=HINT)
-        if entry.path is not None:
-            check_place(entry.path, file=path, line=number, record=entry.item_id, field="path")
-        entries[entry.item_id] = entry
-    return entries
+    lines = enumerate(content[: content.rfind(b"\n") + 1].splitlines(), start=1)
+    entries = (decoded(line, FetchEntry, "a fetch log entry", path, number, HINT) for number, line in lines)
+    return {entry.item_id: entry for entry in entries}
 
 
 @contextmanager

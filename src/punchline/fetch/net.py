@@ -1,7 +1,6 @@
 """Connections to public addresses only, where required.
 
-An address is checked where the connection is opened: the name is resolved once, and the checked address is used, so
-that the name cannot resolve to another machine the moment after.
+Both the name and the open connection are checked: a name may resolve to another machine the moment after.
 """
 
 from __future__ import annotations
@@ -9,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import socket
+from contextlib import suppress
 from typing import Any
 
 import httpcore
@@ -31,36 +31,24 @@ def is_public(address: str) -> bool:
     return ip.is_global and not ip.is_multicast and not any(ip in network for network in NOT_PUBLIC)
 
 
-async def resolve(host: str, port: int | None, public: bool) -> list[str]:
-    """IP addresses of a host name, without repetition.
-
-    Raises OSError or UnicodeError for an unknown name, Missing if all must be `public` and one is not.
-    """
-    infos = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    addresses = list(dict.fromkeys(str(place[4][0]) for place in infos))
-    if public and not all(map(is_public, addresses)):
-        raise Missing("unsafe address", f"{host} is on a private network")
-    return addresses
+async def check_public(host: str) -> None:
+    """Raise Missing for a name with an address that is not public."""
+    with suppress(OSError, UnicodeError):  # no such name here: connecting says so, or a proxy knows it
+        places = await asyncio.get_running_loop().getaddrinfo(host, None, type=socket.SOCK_STREAM)
+        if not all(is_public(str(place[4][0])) for place in places):
+            raise Missing("unsafe address", f"{host} is on a private network")
 
 
 class Backend(httpcore.AnyIOBackend):
-    """The network of an httpx client; `public`: only public addresses are connected to."""
+    """The network of an httpx client; `public`: only public addresses are talked to."""
 
     def __init__(self, public: bool) -> None:
         self.public = public
 
     async def connect_tcp(self, host: str, port: int, *args: Any, **more: Any) -> httpcore.AsyncNetworkStream:
-        """Connect to the first address of the name that answers."""
-        try:
-            addresses = await resolve(host, port, self.public)
-        except (OSError, UnicodeError) as error:
-            raise httpcore.ConnectError(str(error)) from error
-        failure: Exception = httpcore.ConnectError("no address")
-        for address in addresses:
-            try:
-                return await super().connect_tcp(address, port, *args, **more)
-            except httpcore.ConnectTimeout as error:
-                failure = error
-            except httpcore.ConnectError as error:  # anyio says that it failed, its cause says why
-                failure = httpcore.ConnectError(str((error.__context__ and error.__context__.__cause__) or error))
-        raise failure
+        """Connect. Raises Missing, before a byte is sent, for an address that must be public and is not."""
+        stream = await super().connect_tcp(host, port, *args, **more)
+        if self.public and not is_public(str(stream.get_extra_info("server_addr")[0])):
+            await stream.aclose()
+            raise Missing("unsafe address", f"{host} is on a private network")
+        return stream

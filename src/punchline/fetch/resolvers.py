@@ -2,7 +2,7 @@
 
 The sites could not be reached while this was written: docs/data.md says that this is unverified. `resolve`
 takes the page's bytes and its URL and returns an absolute image URL on a host that the site is known to serve comics
-from, or raises NoImage. It never guesses: a logo or a placeholder is worse than a missing comic.
+from, or raises Missing. It never guesses: a logo or a placeholder is worse than a missing comic.
 """
 
 from __future__ import annotations
@@ -10,23 +10,26 @@ from __future__ import annotations
 import json
 import re
 from collections import defaultdict
+from collections.abc import Sequence
 from html.parser import HTMLParser
+from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import SplitResult, urljoin, urlsplit
 
+import yaml
+
+from punchline.fetch.log import Missing
+
 IMAGE_SUFFIXES = (".png", ".jpg", ".jpeg", ".gif", ".webp")
+NO_IMAGE = "resolver found no image"
 IMAGE_HOSTS = ("pbs.twimg.com", "nextml.github.io")  # YesBut and Hummus list the images themselves
-
-
-class NoImage(Exception):
-    """The page names no image that can be its comic; the message names the expected place."""
 
 
 class Site(NamedTuple):
     """Places of the image in a site's pages."""
 
     place: str  # pattern of the image's host and path
-    names: tuple[str, ...] = ()  # of addresses in `_Page.found`, the best first; () for xkcd's JSON
+    names: Sequence[str] = ()  # of addresses in `_Page.found`, the best first; () for xkcd's JSON
     daily: bool = False  # the page may be another day's; its image's query scales the image
 
     @property
@@ -39,7 +42,7 @@ class Site(NamedTuple):
         return page if self.names else urljoin(f"{page.rstrip('/')}/", "info.0.json")
 
     def resolve(self, content: bytes, page_url: str) -> str:
-        """The first address on the page at the image's place. Raises NoImage."""
+        """The first address on the page at the image's place. Raises Missing."""
         if self.names:
             page = _Page(content)
             if self.daily:
@@ -49,16 +52,16 @@ class Site(NamedTuple):
             try:
                 candidates = [str(json.loads(content)["img"])]
             except (ValueError, KeyError, TypeError, RecursionError) as error:
-                raise NoImage("no field img in info.0.json") from error
+                raise Missing(NO_IMAGE, "no field img in info.0.json") from error
         for candidate in candidates:
             parts = _absolute(page_url, candidate)
             if parts and re.fullmatch(self.place, f"{parts.hostname}{parts.path}"):
                 return (parts._replace(query="", fragment="") if self.daily else parts).geturl()
-        raise NoImage(f"no image at {self.place}")
+        raise Missing(NO_IMAGE, f"no image at {self.place}")
 
 
 class _Page(HTMLParser):
-    """Addresses on a page by name, in document order. Raises NoImage for a malformed page.
+    """Addresses on a page by name, in document order. Raises Missing for a malformed page.
 
     Names: `meta` and its property or name; `link` and its rel; `img`, also with its id or name, and `comic img` in
     explosm's element of the comic.
@@ -72,7 +75,7 @@ class _Page(HTMLParser):
             self.feed(content.decode("utf-8", errors="replace"))
             self.close()
         except AssertionError as error:  # html.parser, on a malformed <![...
-            raise NoImage(f"the page is no HTML: {error}") from error
+            raise Missing(NO_IMAGE, f"the page is no HTML: {error}") from error
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         attributes = {key: value or "" for key, value in attrs}
@@ -92,12 +95,12 @@ class _Page(HTMLParser):
             self._depth -= 1
 
     def check_day(self, page_url: str) -> None:
-        """Raise NoImage for a page that says it is another, as visitors get who are not logged in."""
+        """Raise Missing for a page that says it is another, as visitors get who are not logged in."""
         path = urlsplit(page_url).path.rstrip("/")
         for address in self.found["link canonical"] + self.found["meta og:url"]:
             parts = _absolute(page_url, address)
             if parts is None or parts.path.rstrip("/") != path:
-                raise NoImage(f"the page is {address}, not {path}")
+                raise Missing(NO_IMAGE, f"the page is {address}, not {path}")
 
 
 def _absolute(page_url: str, reference: str) -> SplitResult | None:
@@ -110,26 +113,9 @@ def _absolute(page_url: str, reference: str) -> SplitResult | None:
     return parts if parts.scheme in ("http", "https") else None
 
 
-SITES: dict[str, Site] = {
-    "xkcd.com": Site(r"imgs\.xkcd\.com/comics/.+"),
-    "explosm.net": Site(
-        r"static\.explosm\.net/\d{4}/.+|files\.explosm\.net/comics/.+",
-        ("comic img", "img main-comic", "link preload", "meta og:image"),
-    ),
-    "www.gocomics.com": Site(  # Garfield, Peanuts
-        r"featureassets\.gocomics\.com/assets/.+|assets\.amuniversal\.com/.+",
-        ("meta og:image", "meta twitter:image", "img"),
-        daily=True,
-    ),
-    "phdcomics.com": Site(
-        r"(www\.)?phdcomics\.com/comics/archive/.+", ("img comic", "img comic2", "meta og:image", "link image_src")
-    ),
-    "www.smbc-comics.com": Site(  # the bonus panel is not part of the strip
-        r"(www\.)?smbc-comics\.com/comics/.+", ("img cc-comic", "meta og:image")
-    ),
-    "theycantalk.com": Site(  # Tumblr: an avatar is no comic
-        r"(\d+\.)?media\.tumblr\.com/(?!.*avatar_).+", ("meta og:image", "img")
-    ),
+SITES = {
+    host: Site(**site)
+    for host, site in yaml.safe_load(Path(__file__).with_name("sites.yaml").read_text(encoding="utf-8")).items()
 }
 
 

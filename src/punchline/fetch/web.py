@@ -8,7 +8,7 @@ import re
 import time
 import zlib
 from collections.abc import Callable, Coroutine
-from contextlib import aclosing, suppress
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from typing import Any, NamedTuple, TypeVar
@@ -20,7 +20,7 @@ from protego import Protego
 from punchline.core.waits import retry_after
 from punchline.errors import PunchlineError
 from punchline.fetch.log import Missing
-from punchline.fetch.net import Backend, resolve
+from punchline.fetch.net import Backend, check_public
 from punchline.text import without_secret
 
 T = TypeVar("T")
@@ -39,7 +39,7 @@ class Manners:
     attempts: int = 4  # of one request, when the failure may pass
     backoff: float = 1.0  # before the second attempt; doubles
     longest_wait: float = 120.0  # a Retry-After or Crawl-delay beyond it: the host is given up for the run
-    strikes: int = 3  # connection failures in a row, or requests given up after all attempts in a row
+    strikes: int = 3  # requests in a row that are given up after all attempts: the host is skipped for the run
     redirects: int = 5
 
 
@@ -74,11 +74,10 @@ class _Host:
     rules: Protego | None = None  # of robots.txt
     robots_note: str | None = None  # reason why nothing may be fetched
     free_at: float = 0.0  # monotonic
-    unreachable: int = 0  # connection failures in a row
-    busy: int = 0  # requests in a row that ended in 429 or 5xx
+    strikes: int = 0
     given_up: Missing | None = None  # skipped for the rest of the run
 
-    def give_up(self, reason: str, note: str) -> Missing:
+    def give_up(self, reason: str, note: str | None) -> Missing:
         self.given_up = Missing(reason, f"{note}; given up for this run")
         return self.given_up
 
@@ -87,22 +86,18 @@ def user_agent() -> str:
     """`punchline/<version> (...)`, with the contact (mail or URL) from $PUNCHLINE_CONTACT when there is one."""
     contact = os.environ.get("PUNCHLINE_CONTACT", "")
     if not (contact.isascii() and (contact.isprintable() or not contact)):
-        hint = "Set it to a mail address or URL in plain ASCII"
-        raise PunchlineError("PUNCHLINE_CONTACT has characters that a User-Agent can't carry", hint=hint)
+        raise PunchlineError("PUNCHLINE_CONTACT: expected a mail address or URL in plain ASCII")
     suffix = f"; contact: {contact}" if contact else ""
     return f"{AGENT}/{version('punchline')} (evaluation of multimodal models; fetches each comic once{suffix})"
 
 
 async def _body(response: httpx.Response, limit: int) -> bytes:
     """The body, unpacked no further than a little beyond `limit` bytes, unlike by httpx. Raises Missing, zlib.error."""
-    encoding = response.headers.get("content-encoding", "").strip().lower() or "identity"
+    encoding = response.headers.get("content-encoding", "identity").strip().lower()
     if encoding not in ("identity", "gzip", "x-gzip", "deflate"):
         raise Missing("encoding refused", encoding)
-    content, unpacker = bytearray(), None
+    content, unpacker = bytearray(), None if encoding == "identity" else zlib.decompressobj(zlib.MAX_WBITS + 32)
     async for block in response.aiter_raw():
-        if unpacker is None and block and encoding != "identity":  # some servers send deflate without zlib's header
-            bare = encoding == "deflate" and block[0] & 15 != 8
-            unpacker = zlib.decompressobj(-zlib.MAX_WBITS if bare else zlib.MAX_WBITS + 32)
         content += unpacker.decompress(block, limit + 1 - len(content)) if unpacker else block
         if len(content) > limit:
             raise Missing("too large", f"{response.url}: more than {limit} bytes")
@@ -121,14 +116,18 @@ def _parse(url: str) -> httpx.URL:
     return parsed.copy_with(fragment=None)
 
 
-def _follow(url: httpx.URL, location: str) -> str:
+def _follow(url: httpx.URL, location: str) -> httpx.URL:
     try:
         target = url.join(location)
     except httpx.InvalidURL as error:
         raise Missing("redirect refused", f"{url} to {location!r}") from error
-    if target.scheme != url.scheme and (url.scheme, target.scheme) != ("http", "https"):
+    if target.scheme not in (url.scheme, "https"):
         raise Missing("redirect refused", f"{url} to {target}")
-    return str(target)
+    return target
+
+
+def _origin(url: httpx.URL) -> str:
+    return f"{url.scheme}://{url.netloc.decode('ascii')}"
 
 
 class Web:
@@ -153,26 +152,23 @@ class Web:
 
     async def get(self, wanted: Request) -> Fetched:
         """The body at a URL, after redirects: at most `limit` bytes, of an accepted media type. Raises Missing."""
-        first = None
         for _ in range(self.manners.redirects + 1):
             url = _parse(wanted.url)
             if wanted.public:
-                with suppress(OSError, UnicodeError):  # no such name here: connecting says so, or a proxy knows it
-                    await resolve(url.host, None, public=True)
+                await check_public(url.host)
             if wanted.robots and not wanted.mirror:
                 await self._ask_robots(url, wanted.public)
-            origin = (url.scheme, url.host, url.port)
-            first = first or origin
-            reply = await self._patiently(url, wanted if origin == first else wanted._replace(auth=None))
+            reply = await self._patiently(url, wanted)
             if isinstance(reply, Fetched):
                 return reply
-            wanted = wanted._replace(url=_follow(url, reply), public=not wanted.mirror)
+            target = _follow(url, reply)
+            auth = wanted.auth if _origin(target) == _origin(url) else None
+            wanted = wanted._replace(url=str(target), public=not wanted.mirror, auth=auth)
         note = f"more than {self.manners.redirects} redirects, last to {wanted.url}"
         raise Missing("redirect refused", note if wanted.robots else "robots.txt: too many redirects")
 
     def _at(self, url: httpx.URL) -> _Host:
-        origin = f"{url.scheme}://{url.netloc.decode('ascii')}"
-        return self._hosts.setdefault(origin, _Host(self.manners.pause))
+        return self._hosts.setdefault(_origin(url), _Host(self.manners.pause))
 
     # robots.txt (RFC 9309)
 
@@ -195,8 +191,7 @@ class Web:
             if not re.fullmatch(r"not found \(404\)|http (?!429)4\d\d", missing.reason):
                 host.robots_note = f"robots.txt: {missing}"
         rules = Protego.parse(text)
-        rate = rules.request_rate(AGENT)
-        host.pause = max(host.pause, rules.crawl_delay(AGENT) or 0.0, rate.seconds / rate.requests if rate else 0.0)
+        host.pause = max(host.pause, rules.crawl_delay(AGENT) or 0.0)
         if text and host.pause > self.manners.longest_wait:
             host.robots_note = f"robots.txt: Crawl-delay of {host.pause:g} s"
         return rules
@@ -209,16 +204,15 @@ class Web:
         retrying = tenacity.AsyncRetrying(
             retry=tenacity.retry_if_exception_type(_Again),
             stop=tenacity.stop_after_attempt(manners.attempts),
-            wait=tenacity.wait_exponential(manners.backoff, manners.longest_wait)
-            + tenacity.wait_random(0, manners.backoff),
+            wait=tenacity.wait_random_exponential(manners.backoff, manners.longest_wait),
             reraise=True,
         )
         try:
             return await retrying(self._request, host, url, wanted)
         except _Again as error:
-            host.busy += error.reason.startswith("http ")
-            if host.busy >= manners.strikes:
-                host.give_up(error.reason, str(url))
+            host.strikes += 1
+            if host.strikes >= manners.strikes:
+                host.give_up(error.reason, error.note)
             raise
 
     async def _request(self, host: _Host, url: httpx.URL, wanted: Request) -> Fetched | str:
@@ -226,7 +220,6 @@ class Web:
             if host.given_up:
                 raise host.given_up
             await asyncio.sleep(host.free_at - time.monotonic())
-            failures, host.unreachable = host.unreachable + 1, 0
             replied = False
             try:
                 async with (
@@ -235,17 +228,10 @@ class Web:
                 ):
                     replied = True
                     return await self._read(host, response, url, wanted)
-            except (httpx.InvalidURL, httpx.UnsupportedProtocol, httpx.LocalProtocolError) as error:
-                raise Missing("unsafe address", f"{url}: {error}") from error
-            except (TimeoutError, httpx.TransportError, zlib.error) as error:
+            except (TimeoutError, httpx.TransportError, UnicodeError, zlib.error) as error:
                 silent = isinstance(error, TimeoutError | httpx.ReadTimeout)
-                if replied and not silent:
-                    raise _Again("truncated", f"{url}: {error}") from error
-                host.unreachable = failures
-                reason, note = ("timed out", url) if silent else ("host unreachable", url.host)
-                if failures < self.manners.strikes:
-                    raise _Again(reason, f"{note}: {error}") from error
-                raise host.give_up(reason, f"{note}: {error}; after {failures} failures") from error
+                reason = "timed out" if silent else "truncated" if replied else "host unreachable"
+                raise _Again(reason, f"{url}: {error}") from error
             finally:
                 host.free_at = max(host.free_at, time.monotonic() + (0.0 if wanted.mirror else host.pause))
 
@@ -259,7 +245,7 @@ class Web:
                 raise host.give_up(f"http {status}", f"{url.host} asks to wait {seconds:.0f} s")
             host.free_at = max(host.free_at, time.monotonic() + seconds)  # for every request to this host
             raise _Again(f"http {status}", str(url))
-        host.busy = 0
+        host.strikes = 0
         if status != 200:
             raise Missing("not found (404)" if status == 404 else f"http {status}", str(url))
         media_type = response.headers.get("content-type", "").partition(";")[0].strip().lower()

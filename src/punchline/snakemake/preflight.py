@@ -35,8 +35,9 @@ def check(project: Project, mirror: str | None, jobs: Iterable[Any], *, here: bo
     by_rule: dict[str, list[dict[str, str]]] = {}
     for job in jobs:
         by_rule.setdefault(job.rule.name, []).append(dict(job.wildcards_dict))
-    if mirror and "fetch" in by_rule and "://" not in mirror and not Path(mirror).is_dir():
-        raise PunchlineError(f"no such folder: {mirror}", file="--config", field="mirror", hint="Name one that is")
+    if mirror and "fetch" in by_rule and not mirror.startswith(("http://", "https://")) and not Path(mirror).is_dir():
+        what = f"{mirror} is neither a folder nor an http(s) address"
+        raise PunchlineError(what, file="--config", field="mirror", hint="Folders are relative to the project")
     trained = [wildcards["adapter"] for wildcards in by_rule.get("train", ())]
     for name in trained:
         base = read_card(read_recipe(name).base)

@@ -13,7 +13,7 @@ import importlib.metadata
 import importlib.util
 import shutil
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -88,7 +88,15 @@ def _load(
     import torch
 
     examples, variants, excluded = examples_of(recipe, items, golds, pictures)
-    _check_not_empty(recipe, examples, items, held, excluded)
+
+    def check_not_empty(examples: Sequence[object]) -> None:
+        if not examples:
+            what = [f"nothing to train on: {len(items)} items selected, {len(held)} of them held out"]
+            what += [f"{count} examples: {reason}" for reason, count in sorted(excluded.items())]
+            hint = "Select the whole corpus (no subset=), and a model that looks at images: models=[…]"
+            raise PunchlineError("; ".join(what), file=recipe.file, hint=hint)
+
+    check_not_empty(examples)
     card = msgspec.structs.replace(base, options={**base.options, "dtype": recipe.dtype})
     engine = Transformers(card, recipe.seed)
     if reason := engine.unavailable():
@@ -96,7 +104,7 @@ def _load(
     torch.use_deterministic_algorithms(True, warn_only=True)
     loaded = Loaded(card, engine.id, engine.revision, engine.dtype)
     tokenised = list(encoded(recipe, engine, loaded, examples, image_files(variants), excluded))
-    _check_not_empty(recipe, tokenised, items, held, excluded)
+    check_not_empty(tokenised)
     return engine, loaded, tokenised, excluded
 
 
@@ -135,14 +143,3 @@ def write_adapter(project: Project, adapter: str) -> None:
     log_line(f"train {recipe.name}: trained on {len(manifest.trained):,} items, {len(manifest.held_out):,} held out")
     for reason, count in manifest.left_out.items():
         log_line(f"train {recipe.name}: {count:,} examples excluded: {reason}")
-
-
-def _check_not_empty(
-    recipe: Recipe, examples: Sequence[object], items: Sequence[Item], held: Sequence[str], excluded: Mapping[str, int]
-) -> None:
-    """Raise PunchlineError if there is nothing to train on."""
-    if not examples:
-        what = [f"nothing to train on: {len(items)} items selected, {len(held)} of them held out"]
-        what += [f"{count} examples: {reason}" for reason, count in sorted(excluded.items())]
-        hint = "Select the whole corpus (no subset=), and a model that looks at images: models=[…]"
-        raise PunchlineError("; ".join(what), file=recipe.file, hint=hint)

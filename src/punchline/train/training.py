@@ -62,9 +62,7 @@ class Training:
         if recipe.recompute:
             loaded.model.gradient_checkpointing_enable()
             loaded.model.enable_input_require_grads()
-        self.optimiser = torch.optim.AdamW(
-            self.weights.values(), lr=recipe.lr, weight_decay=recipe.weight_decay, betas=(0.9, 0.999), eps=1e-8
-        )
+        self.optimiser = torch.optim.AdamW(self.weights.values(), lr=recipe.lr, weight_decay=recipe.weight_decay)
         self.step = 0
         self.losses: list[list[float]] = [[0.0, 0.0] for _ in range(recipe.epochs)]  # sum, tokens
         self.per_epoch = math.ceil(len(examples) / (recipe.batch * recipe.accumulate))
@@ -161,14 +159,14 @@ class Training:
         config = self.tuned.peft_config["default"].to_dict()
         config |= {"base_model_name_or_path": base_id, "inference_mode": True}
         settings = json.dumps(config, indent=2, sort_keys=True, default=sorted) + "\n"  # sets become lists
-        files = {adapters.WEIGHTS: safetensors.torch.save(weights, metadata={"format": "pt"})}
-        files[adapters.CONFIG] = settings.encode()
         within = "" if self.part == WHOLE else f"{self.part}/"
+        files = {f"{within}{adapters.WEIGHTS}": safetensors.torch.save(weights, metadata={"format": "pt"})}
+        files[f"{within}{adapters.CONFIG}"] = settings.encode()
         for name, content in files.items():
-            write_bytes(folder / f"{within}{name}", content)
+            write_bytes(folder / name, content)
         self.optimiser.zero_grad(set_to_none=True)
         self.loaded.model = self.tuned.unload()
-        return {f"{within}{name}": sha256(content) for name, content in files.items()}
+        return {name: sha256(content) for name, content in files.items()}
 
 
 def rate(step: int, steps: int, schedule: str, warm_up: float) -> float:

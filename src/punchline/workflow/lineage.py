@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from punchline.core.storage import digests_in
 from punchline.errors import PunchlineError
-from punchline.schema import Record, digest_of, digest_of_all, digest_of_texts
+from punchline.schema import Record, digest_of, digest_of_all
 from punchline.workflow import digests
 from punchline.workflow.provenance import Artifact, Input, dependencies, with_dependencies
 
@@ -80,5 +80,5 @@ def _content(input_: Input) -> str | None:
         return digest_of(input_.content())
     if input_.path.endswith(".parquet"):
         kind = "Score" if input_.role == "scores" else "Request" if input_.role.endswith("requests") else "Response"
-        return str(digests.cached(kind, input_.path, lambda: digest_of_texts(kind, digests_in(input_.path))))
+        return str(digests.cached(kind, input_.path, lambda: digest_of([kind, [*digests_in(input_.path)]])))
     return None
