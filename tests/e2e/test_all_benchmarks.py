@@ -2,9 +2,9 @@
 
 import json
 
-import pandas as pd
 import pytest
 from tests.golden.compare import check
+from tests.golden.group_by import TABLES, compared
 from tests.golden.runs import SMALL, SMALL_PARTS, small
 
 from punchline.core import benchmark as benchmarks
@@ -38,15 +38,11 @@ def test_every_number_is_what_it_was(everything: Project) -> None:
     check(SMALL_PARTS, everything)
 
 
-def test_pandas_alone_gives_table_8(everything: Project) -> None:
-    """As docs/notebooks.md has it."""
-    results, columns = everything.path / "results", ["panel_acc", "text_acc", "wer", "cer"]
-    scores = pd.concat(map(pd.read_parquet, (results / "pixelhumor/scores").glob("*.parquet")))
-    by_hand = scores[scores.rule == "released"].groupby("model")[columns].mean()
-    table = pd.read_csv(results / "table8.csv").query(
-        "subset == 'all' and scoring == 'released' and kind != 'published'"
-    )
-    pd.testing.assert_frame_equal(table.set_index("model")[columns].sort_index(), by_hand, rtol=1e-9)
+@pytest.mark.parametrize("name", TABLES)
+def test_pandas_alone_gives_the_numbers_of_the_papers_tables(everything: Project, name: str) -> None:
+    results, items = everything.path / "results", everything.path / "data/items"
+    result = list(compared(results, items, name))
+    assert result and all(ours == pytest.approx(by_hand, rel=1e-9) for _, ours, by_hand in result), result
 
 
 @pytest.mark.parametrize("table", AUDITED)

@@ -19,7 +19,7 @@ import msgspec
 
 from punchline.core.benchmark import Files
 from punchline.errors import PunchlineError, nearest
-from punchline.files import csv_records
+from punchline.files import parse_csv
 from punchline.schema import ImageRef, Item, Scalar
 
 T = TypeVar("T", bound=msgspec.Struct)
@@ -75,7 +75,7 @@ def csv_rows(files: Files, name: str, kind: type[T], key: str = "") -> Iterator[
     """
     fields, literals = msgspec.structs.fields(kind), issubclass(kind, Literals)
     columns = [field.encode_name for field in fields if field.required or literals]
-    for number, (line, cells) in enumerate(csv_records(files[name], columns, file=name)):
+    for number, (line, cells) in enumerate(parse_csv(files[name], columns, file=name)):
         where: dict[str, Any] = {"file": name, "line": line, "record": cells.get(key, str(number))}
         values: dict[str, Any] = cells
         if literals:

@@ -91,9 +91,9 @@ def yes_no(
     """
     if letters:
         gloss = re.match(r"\W*([A-Z])\b ?[:(.,-]+ ?", answer)  # "B (no metaphor is used)"
-        stated = _stated(normalize.part(answer, gloss.end()), stems, against).value if gloss and stems else None
-        if gloss and stated is not None and stated == letters.get(gloss[1]):
-            return Read(stated, *gloss.span(1))
+        glossed = _stated(normalize.part(answer, gloss.end()), stems, against).value if gloss and stems else None
+        if gloss and glossed is not None and glossed == letters.get(gloss[1]):
+            return Read(glossed, *gloss.span(1))
         if (chosen := choice.choice(answer, tuple(letters), options)).value is not None:
             return Read(letters[chosen.value], chosen.start, chosen.end)
         if choice.mentions(normalize.plain(answer), options or {}, False, tuple(letters)):
