@@ -103,8 +103,6 @@ def label(answer: str, labels: Labels, both: tuple[str, str, str] | None = None,
 # --------------------------------------------------------------------------------------------------- several of them
 
 _PAIR_ENDS = re.compile(r"(?<=: yes)[,;]|(?<=: no)[,;]")  # "Pun: yes, Dark: no" is two lines
-_HEAD = re.compile(r"\W{0,4}(?:\d{1,2}[.)] ?)?\W{0,3}$")
-_HEAD_ENDS = re.compile(r"[)\"']{0,2}(?: humou?r)? ?(?::|-|\(|\.|✓|✗|=|\|)")
 _LIST_REST = re.compile(
     r"\b(?:and|humou?r|styles?|the|of|is|are|this|comic|a|with|plus|as well as|also|both|answer|answers|selected|but|no"
     r"|not|n?or)\b|[\W\d_]"
@@ -112,26 +110,22 @@ _LIST_REST = re.compile(
 
 
 def _several(low: str, forms: Forms) -> list[Mention]:
-    """The labels that a plain text affirms: those that make up a sentence or head its lines, else all that it uses."""
+    """The labels that a plain text affirms: those that make up a sentence, else all that it uses."""
     low = _PAIR_ENDS.sub("\n", without_questions(low))
-    listed, heads, other = list[Mention](), list[Mention](), list[Mention]()
+    listed, other = list[Mention](), list[Mention]()
     every = frozenset(name for name, _ in forms)
     for start, end, mentions, positive in by_sentence(low, _mentions(low, forms)):
         sentence = low[start:end]
         rest = _pattern(forms).sub(" ", sentence)
-        listing = not _LIST_REST.sub("", re.sub(r"\([^()]{0,80}\)", " ", rest))
-        if {one.value for one in mentions} >= every and not listing:  # a menu
-            continue
-        if listing:
+        if not _LIST_REST.sub("", re.sub(r"\([^()]{0,80}\)", " ", rest)):
             listed += positive
-        elif _HEAD.match(low[start : mentions[0].start]) and _HEAD_ENDS.match(low, mentions[0].end):
-            heads += positive[:1] if positive[:1] == mentions[:1] else []
-        elif not words.CONDITION.search(sentence) and not words.UNSURE.search(sentence):
+        elif {one.value for one in mentions} < every and not _DOUBT.search(sentence):  # no menu
             other += positive
-    repeated = {one.value for one in heads} == every  # the guidelines
-    return listed or (other if repeated else heads or other)
+    guidelines = {one.value for one in other} == every
+    return listed or ([] if guidelines else other)
 
 
+_DOUBT = re.compile(rf"{words.CONDITION.pattern}|{words.UNSURE.pattern}")
 _BLOCK = re.compile(r"(?:\s*\n[ \t]*(?:[-*•]|\d{1,2}[.)])[^\n]{0,300}){1,12}")  # a list behind "Answer:"
 
 
@@ -139,7 +133,7 @@ _BLOCK = re.compile(r"(?:\s*\n[ \t]*(?:[-*•]|\d{1,2}[.)])[^\n]{0,300}){1,12}")
 def several(answer: str, labels: Labels) -> Read[tuple[str, ...]]:
     """The labels that an answer affirms, each once, in its order; ("NA",) where it says that none applies.
 
-    Labels in a marked answer; else those that stand as a list of their own, or head lines; else all that are affirmed.
+    Labels in a marked answer; else those that stand as a list of their own; else all that are affirmed.
     What is denied ("no sarcasm", "rather than a pun") is left out, as is a sentence of the prompt with all of them.
     """
     forms = _forms(labels)
