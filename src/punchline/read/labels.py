@@ -51,11 +51,7 @@ _INTERPLAY = re.compile(
 )
 _NOT_JUST = re.compile(r"\bnot (?:just|only|merely|simply) (?:the )?\w+,?(?= but (?:rather )?both\b|[:;.] both\b)")
 _OF_THE_TWO = re.compile(rf"\b(?:{_MIX}) (?:of|between) the two\b")
-_BOTH_WORD = re.compile(
-    r"(?= ?[)\"']{0,2} ?(?:[.,;:!)\"'-]|$|\n|(?:text|visual|modalit|element|aspect|component|are|is|were|contribute"
-    r"|play|matter|of these|of them|the|equally|together|work|need|carry|make|because|since|as|in|to|here|from|modes?"
-    r"|channels?|words|image|for|seem)))"
-)
+_BOTH_WORD = re.compile(rf"(?= ?[)\"']{{0,2}} ?(?:[.,;:!)\"'-]|$|\n|{words.any_of('behind_both')}))")
 
 
 def _with_both(mentions: list[Mention], low: str, pair: frozenset[str], both: str) -> list[Mention]:
@@ -103,10 +99,7 @@ def label(answer: str, labels: Labels, both: tuple[str, str, str] | None = None,
 # --------------------------------------------------------------------------------------------------- several of them
 
 _PAIR_ENDS = re.compile(r"(?<=: yes)[,;]|(?<=: no)[,;]")  # "Pun: yes, Dark: no" is two lines
-_LIST_REST = re.compile(
-    r"\b(?:and|humou?r|styles?|the|of|is|are|this|comic|a|with|plus|as well as|also|both|answer|answers|selected|but|no"
-    r"|not|n?or)\b|[\W\d_]"
-)
+_LIST_REST = re.compile(rf"\b{words.any_of('in_list')}\b|[\W\d_]")
 
 
 def _several(low: str, forms: Forms) -> list[Mention]:

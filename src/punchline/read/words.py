@@ -10,6 +10,11 @@ import msgspec
 _LISTS = msgspec.yaml.decode(Path(__file__).with_suffix(".yaml").read_bytes(), type=dict[str, str])
 
 
+def listed(name: str) -> frozenset[str]:
+    """The words of a list that holds no patterns."""
+    return frozenset(_LISTS[name].split(" | "))
+
+
 def any_of(name: str) -> str:
     """A pattern for any of the words of a list, and of the lists that it names; no group of it captures."""
     words = _LISTS[name].replace(" | ", "|")

@@ -18,15 +18,9 @@ _WORD = re.compile(
     r"|this|there|it|i|the|that|in|here|given|for|than|rather|instead|not|seems|to|from)\b))))(?![\w'])(?!-\w)"
 )
 _TRUTH = re.compile(r"(?<![^\n])[^\w\n]*(?:(?P<yes>true)|(?P<no>false))[^\w\n]*(?![^\n])")  # a line by itself
-_IT_DOES = (
-    r"(?:it|they|there|this|i|he|she) (?:certainly |definitely |really |indeed |sure )?(?:does|do|is|are|am|can|has)"
-)
 _SHORT = re.compile(
-    rf"\W*(?:(?:well|so|ok(?:ay)?|i think|i believe|i would say),? )?(?:(?P<yes>(?:indeed,? )?{_IT_DOES}(?: indeed)?"
-    r"|absolutely|definitely|certainly|of course|indeed|sure|totally|(?:i )?(?:think|believe) so|correct|affirmative"
-    rf"|without (?:a )?doubt)|(?P<no>{_IT_DOES}(?: ?n't| ?not)|(?:absolutely|definitely|certainly|of course|probably"
-    r"|clearly) not|(?:unfortunately|sadly|i'm afraid|regrettably|afraid),? not|not (?:really|at all|in the slightest)"
-    r"|(?:i )?(?:don't|do not) (?:think|believe) (?:so|(?:that )?(?:it|there) (?:does|is))|negative|incorrect))\W*"
+    rf"\W*(?:(?:well|so|ok(?:ay)?|i think|i believe|i would say),? )?(?:(?P<yes>{words.any_of('short_yes')})"
+    rf"|(?P<no>{words.any_of('short_no')}))\W*"
 )
 _ALONE = {  # an answer that is one letter, or in another language than the question
     **dict.fromkeys(("y", "oui", "sí", "si", "ja", "да", "是", "是的", "はい", "예", "네"), "Yes"),
