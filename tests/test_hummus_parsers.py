@@ -1,7 +1,5 @@
 """Reading of Hummus's answers: what is read, what is not, that nothing is invented."""
 
-import json
-import re
 from typing import Any
 
 import pytest
@@ -9,7 +7,6 @@ from benchmarks.read_fuzz import PIECES
 from hypothesis import given
 from hypothesis import strategies as st
 
-from punchline.benchmarks.hummus import TASKS
 from punchline.benchmarks.hummus.answers import FIELDS, PROMPT, box_list, parse
 from punchline.benchmarks.hummus.data import metaphors as annotated
 from punchline.benchmarks.hummus.instructions import INSTRUCTIONS, OPTIONS
@@ -39,21 +36,12 @@ def letters(text: str) -> str:
     return "".join(filter(str.isalnum, text.lower()))
 
 
-YES, NO = "yes|yea|yep|yup|true|affirm|correct|indeed|metaphor|figur", "no|nah|false|negativ|incorrect|liter"
-PARTS = [*PIECES, "LOVE", " IS ", " is ", "</i>", "is_met:", "text_hl:", "image_hl:", "WIDLII", "0.1", ";", "/", "cat"]
+PARTS = [*PIECES, "LOVE", " IS ", " is ", "is_met:", "0.1", ";", "/", "cat"]
 
 
-@given(st.text(max_size=300) | st.lists(st.sampled_from(PARTS), max_size=60).map("".join), st.sampled_from(TASKS))
-def test_what_is_read_is_said(text: str, task: str) -> None:
-    result = read(task, text)
-    assert result is None or len(result) >= 1
-    assert (label := read("classification", text)) is None or re.search({"Yes": YES, "No": NO}[label], text.lower())
+@given(st.text(max_size=300) | st.lists(st.sampled_from(PARTS), max_size=60).map("".join))
+def test_no_metaphor_is_invented(text: str) -> None:
     assert all(letters(one) in letters(text) for one in named(text) or ())
-    unmarked = highlight.words(text.replace("<i>", " ").replace("</i>", " "))
-    assert set(highlight.highlighted(text)) <= {*unmarked, *highlight.words(text)}
-    fields = structure.fields(text, FIELDS)
-    assert set(fields) <= {*FIELDS}
-    assert all(value in text for value in fields.values()) or text.lstrip().startswith("{")
 
 
 @pytest.mark.parametrize("task", ["naming", "image_label", "explanation", "caption_hl", "image_bbox"])
@@ -83,37 +71,6 @@ def test_overlap_of_words() -> None:
     assert overlap((), ("a",)) == overlap(("a",), ()) == {}
 
 
-ONE_LINE = {"is_met": "WIDLII", "conceptual_metaphor": "Animals are humans; Work is war"}
-ONE_LINE |= {"image_hl": "cat: [0.1, 0.2, 0.3, 0.4]", "text_hl": "Nine <i>lives</i> of experience"}
-TWO_IN_JSON = '{"is_met": "Yes", "conceptual_metaphor": ["A is b", "C is d"]}'
-CAT, SIDES = {"cat": [0.1, 0.2, 0.3, 0.4]}, {"left": 0.2, "top": 0.1, "width": 0.4, "height": 0.3}
-
-
-@pytest.mark.parametrize(
-    "answer",
-    [
-        "\n".join(f"{name}: {value}" for name, value in ONE_LINE.items()),
-        json.dumps(ONE_LINE),
-        "```json\n" + json.dumps(ONE_LINE, indent=2) + "\n```",
-        "Here {it} is: " + json.dumps(ONE_LINE) + " Done.",
-        json.dumps({name.upper(): value for name, value in ONE_LINE.items()}),
-        json.dumps(ONE_LINE | {"conceptual_metaphor": ["Animals are humans", "Work is war"], "image_hl": [CAT]}),
-        json.dumps(ONE_LINE | {"image_hl": {"label": "cat", **SIDES}, "x": None}),
-        json.dumps(ONE_LINE)[:-1] + ', "is_met": "No"}',  # the first counts
-        json.dumps(ONE_LINE)[:-1],  # cut off
-        str(ONE_LINE),
-        ", ".join(f"{name}: {value}" for name, value in ONE_LINE.items()),
-    ],
-)
-def test_joint_answers(answer: str) -> None:
-    assert read("joint", answer) == {
-        "classification": "Yes",
-        "naming": ("Animals are humans", "Work is war"),
-        "image_bbox": ((0.1, 0.2, 0.3, 0.4),),
-        "caption_hl": ("lives",),
-    }
-
-
 def test_joint_objects_that_say_nothing() -> None:
     for value in ("[" * 100_000, "9" * 10_000 + "}", '{"is_met": "Yes"}}', "null}", "1}"):
         assert read("joint", f'{{"is_met": {value}') is None
@@ -126,6 +83,9 @@ def test_corners_of_qwen25_are_pixels_of_the_picture_it_saw() -> None:
     (pixels,) = box_list(answer, (570, 275), "qwen2.5-vl-7b") or ()
     assert pixels == pytest.approx((0.1, 0.1, 0.4, 0.4))  # of 560 x 280
     assert box_list("[0.1, 0.2, 0.3, 0.4]", (570, 275), "qwen2.5-vl-7b") == ((0.1, 0.2, 0.3, 0.4),)
+
+
+TWO_IN_JSON = '{"is_met": "Yes", "conceptual_metaphor": ["A is b", "C is d"]}'
 
 
 @pytest.mark.parametrize(

@@ -34,9 +34,6 @@ class Phrasing(NamedTuple):
     says: Any
     answer: str
 
-    def __repr__(self) -> str:
-        return f"{self.name}: {self.answer!r} says {self.says!r}"
-
     @property
     def reader(self) -> str:
         return str(self.document["reader"])
@@ -64,11 +61,8 @@ PHRASINGS = [
 def test_every_phrasing_is_read_right(phrasing: Phrasing) -> None:
     result = phrasing.read(phrasing.answer)
     assert plain(result.value) == phrasing.says
-    if result.value is not None:
-        assert 0 <= result.start < result.end <= len(phrasing.answer)
-        assert phrasing.answer[result.start : result.end].strip()
-    else:
-        assert (result.start, result.end) == (0, 0)
+    assert 0 <= result.start <= result.end <= len(phrasing.answer)
+    assert (result.value is not None) == bool(phrasing.answer[result.start : result.end].strip())
 
 
 THOUGHTS = (

@@ -105,9 +105,6 @@ def test_a_judge_is_asked_about_answers_without_the_picture(root: Path) -> None:
     assert {(one.condition, one.metrics["gpt"]) for one in scores} == {("no-image", 4.0)}
 
 
-# -------------------------------------------------------------------------------------------------- option order
-
-
 @pytest.mark.parametrize("name", ["yesbut", "stripcipher"])
 def test_the_right_option_is_right_wherever_it_stands(root: Path, name: str) -> None:
     loaded, items, golds = demo(root, name)
@@ -139,9 +136,6 @@ def test_a_question_with_two_options_has_one_rotation() -> None:
     assert [condition for task, condition in result if task == "title_mcq_3"] == ["circular-1", "circular-2"]
 
 
-# ------------------------------------------------------------------------------------------------------ the files
-
-
 def project_of(folder: Path, scores: dict[str, list[Score]], conditions: list[str]) -> Any:
     """As much of a project as the files need; the model `random` is the baseline."""
     items = sorted({one.item_id for own in scores.values() for one in own})
@@ -159,12 +153,11 @@ def project_of(folder: Path, scores: dict[str, list[Score]], conditions: list[st
 
 def of_condition(condition: str, values: str, letters: str = "") -> list[Score]:
     """Scores of items 0, 1, …: 1 right, 0 wrong, r a refusal, m missing; the letters that were chosen."""
-    result = []
+    result, about = [], {"condition": condition, "task": "moral_mcq_1", "responses": ("d",)}
     for place, value in enumerate(values):
-        about: dict[str, Any] = {"condition": condition, "task": "moral_mcq_1", "responses": ("d",)}
-        about |= {"parsed": (letters[place],)} if letters else {}
-        about |= {"metrics": {"correct": float(value == "1")}} if value != "m" else {"scored": False}
-        result.append(score(str(place), state={"r": "refused", "m": "missing"}.get(value, "ok"), **about))
+        parsed: dict[str, Any] = {"metrics": {"correct": float(value == "1")}} if value != "m" else {"scored": False}
+        parsed |= {"parsed": (letters[place],)} if letters else {}
+        result.append(score(str(place), state={"r": "refused", "m": "missing"}.get(value, "ok"), **about, **parsed))
     return result
 
 

@@ -18,6 +18,7 @@ _NEXTS = "followed by|and finally|after that|afterwards|finally|lastly|final|sta
 _DIGITS = re.compile(r"\A\W*(?:[a-z ]{3,30}[:=] ?)?([1-9]{3,9})\W*\Z")
 _HAN = str.maketrans("一二三四五六七八九", "123456789")
 _WORD = re.compile(rf"\b(?:{_ORDINAL}|{'|'.join(CARDINALS)})\b")
+_NAMED = re.compile(rf"\b({_NOUN} )({'|'.join(CARDINALS)})\b")
 _SPELT = re.compile(rf"(?:\W*(?:{_WORD.pattern}|and|then|the|{_NOUN}))+\W*")  # nothing but words for numbers
 _NUMBER = rf"(?:\d{{1,4}}(?![\d%])|{'|'.join(CARDINALS)})"
 
@@ -171,7 +172,8 @@ def _orders(low: str, labels: frozenset[str]) -> list[Order]:
     """The orders that a plain text gives, by the first way of writing that it uses."""
     if _SPELT.fullmatch(low):
         low = _WORD.sub(lambda word: f"{number_of(word[0])},".ljust(len(word[0])), low)
-    low = _NTH.sub(lambda nth: f"{nth[2]} {number_of(nth[1])}".ljust(len(nth[0])), low.translate(_HAN))  # "frame 3"
+    low = _NAMED.sub(lambda named: f"{named[1]}{number_of(named[2])}".ljust(len(named[0])), low.translate(_HAN))
+    low = _NTH.sub(lambda nth: f"{nth[2]} {number_of(nth[1])}".ljust(len(nth[0])), low)  # "frame 3", as long
     if orders := _first((_ranks(low, labels), _numbered(low, labels), _by_line(low, labels))):
         return sorted({*orders, *_runs(low, labels, False)}, key=lambda one: (one.start, one.end, one.value))
     digits = (_complete(*match.span(1), match[1], labels) for match in _DIGITS.finditer(low))
