@@ -43,11 +43,6 @@ def test_a_megabyte_takes_no_time(name: str) -> None:
         assert time.process_time() - start < (1 if name in READERS else 10), piece
 
 
-def test_blanks_before_and_after_are_nothing() -> None:
-    assert all(read(" " * 32_000).value is None for read, _ in READERS.values())
-    assert READERS["choice"][0]("\n" * 32_000 + "B" + " " * 32_000)[:3] == ("B", 32_000, 32_001)
-
-
 THOUGHTS = [
     *("", "<think>A</think>", "<THINK>A</THINK>", "<thinking>A</thinking>\n\n", "<reasoning>A</reasoning> "),
     *("<scratchpad>A</scratchpad>", "A</think>", "<think>A<think>C</think>D</think>", "A</think><think>C</think>"),

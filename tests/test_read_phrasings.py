@@ -30,13 +30,10 @@ def plain(value: Any) -> Any:
 
 class Phrasing(NamedTuple):
     document: dict[str, Any]
+    reader: str
     name: str
     says: Any
     answer: str
-
-    @property
-    def reader(self) -> str:
-        return str(self.document["reader"])
 
     def read(self, answer: str) -> Read[Any]:
         """What the document's reader reads; its other entries are the reader's parameters."""
@@ -49,7 +46,7 @@ class Phrasing(NamedTuple):
 
 
 PHRASINGS = [
-    Phrasing(document, f"{document['reader']}-{family}-{place}", says, answer)
+    Phrasing(document, document["reader"], f"{document['reader']}-{family}-{place}", says, answer)
     for path in sorted(FOLDER.glob("*.yaml"))
     for document in yaml.safe_load_all(path.read_text(encoding="utf-8"))
     for family, rows in document["phrasings"].items()
@@ -118,19 +115,16 @@ def test_another_dress_changes_nothing(phrasing: Phrasing, draw: random.Random) 
         )
 
 
-BESIDE = "It is a clever piece of work."  # of the comic, and of no answer
-
-
 def test_a_sentence_beside_it_makes_no_reading_wrong() -> None:
     """In front or behind, as a paragraph of its own; a bare word that means nothing by itself may go unread."""
     others = (*WRITTEN, "boxes", "refusal")
     answered = [one for one in PHRASINGS if one.reader not in others and one.answer.strip()]
     answered = [one for one in answered if not any(mark in one.answer for mark in THINKS)]
-    unread = 0
+    beside, unread = "It is a clever piece of work.", 0  # said of the comic, and of no answer
     for phrasing in answered:
         answer = phrasing.answer.rstrip()
-        for beside in (f"{BESIDE}\n\n{answer}", f"{answer}\n\n{BESIDE}"):
-            result = plain(phrasing.read(beside).value)
-            assert result in (phrasing.says, None) or answer.endswith("?"), (phrasing, beside)
+        for text in (f"{beside}\n\n{answer}", f"{answer}\n\n{beside}"):
+            result = plain(phrasing.read(text).value)
+            assert result in (phrasing.says, None) or answer.endswith("?"), (phrasing, text)
             unread += result != phrasing.says
     assert unread < len(answered) / 40
