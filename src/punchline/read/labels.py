@@ -152,7 +152,8 @@ def _together(mentions: list[Mention], text: normalize.Plain) -> Read[tuple[str,
 # ------------------------------------------------------------------------------------ there or not, contributing or not
 
 _ABSENT = re.compile(words.any_of("absent"))
-_CONTRIBUTING = re.compile(rf"(?P<no>\b{words.any_of('idle')}\b)|(?P<yes>{words.any_of('contributing')})")
+_CONTRIBUTING = re.compile(rf"(?P<no>{words.any_of('not_contributing')})|(?P<yes>{words.any_of('contributing')})")
+_IDLE = re.compile(rf"\b{words.any_of('idle')}\b")
 _ABOUT_EFFECTS = re.compile(r"sound|effect|onomatop|\b(?:sfx|they|these|answer|option|none|not absent|is there)\b")
 
 
@@ -162,11 +163,13 @@ def _presence(text: normalize.Plain) -> tuple[int, int, int] | None:
     absent = _ABSENT.search(low)
     masked = words.blanked(_ABSENT, low, 1)
     stated = {
-        (1 if contributes else 2): (start, end)
+        (1 if contributes else 2): (start + at, start + to)
         for start, end in sentences.sentences(masked)
         if not words.UNSURE.search(masked, start, end)
-        for contributes in statements(masked[start:end], _CONTRIBUTING, judged=True)
+        for contributes, at, to in statements(masked[start:end], _CONTRIBUTING, judged=True)
     }
+    if (idle := _IDLE.search(masked)) and 1 not in stated:
+        stated.setdefault(2, idle.span())
     if absent:
         after = re.match(r" ?(?:(?:are|is|were|was) )?(?:present|visible|used)\b", masked[absent.end() :])
         masked = masked[absent.end() + after.end() :] if after else masked
