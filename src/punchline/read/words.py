@@ -67,7 +67,4 @@ STOP = _words("stop", "", "")
 TAG_QUESTION = _words("tag_question", ", ", r"\?[\"') ]*$")
 FILLERS = re.compile(rf"\b{any_of('filler')}\b|[^\w✗]|_")
 LOST = re.compile(rf"\b{any_of('lost')}\b|n't\b")
-NOT_APPLICABLE = re.compile(
-    r"\W*(?:(?:the )?answer(?: is|:) )?(?:n/?a|not applicable|none(?: of (?:the|these|those|them)(?: \w+){0,3}?(?: "
-    r"(?:apply|applies|fits?|is applicable|are applicable))?)?)\W*(?:(?<=\W)(?:since|because|as) [^?\d]{0,100})?"
-)
+NOT_APPLICABLE = _words("not_applicable", "", "")

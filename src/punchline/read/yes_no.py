@@ -22,10 +22,8 @@ _SHORT = re.compile(
     rf"\W*(?:(?:well|so|ok(?:ay)?|i think|i believe|i would say),? )?(?:(?P<yes>{words.any_of('short_yes')})"
     rf"|(?P<no>{words.any_of('short_no')}))\W*"
 )
-_ALONE = {  # an answer that is one letter, or in another language than the question
-    **dict.fromkeys(("y", "oui", "sí", "si", "ja", "да", "是", "是的", "はい", "예", "네"), "Yes"),
-    **dict.fromkeys(("n", "non", "nein", "нет", "否", "不是", "いいえ", "아니요", "아니오"), "No"),
-}
+# An answer that is one letter, or in another language than the question.
+_ALONE = dict.fromkeys(words.listed("alone_yes"), "Yes") | dict.fromkeys(words.listed("alone_no"), "No")
 _LEADING = re.compile(rf"({'|'.join(word for word in _ALONE if len(word) > 1 or not word.isascii())})[,.:;!](?!\d)")
 _FIRST = re.compile(r"(?<![^\n])[^.!?\n]{1,60}[.!]+(?=\s|$)")  # a line's first sentence
 _GENERAL = re.compile(rf"{words.CONDITION.pattern}|{words.any_of('general')}")  # says nothing of this answer's case
