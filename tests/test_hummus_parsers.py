@@ -1,61 +1,44 @@
-"""Reading of Hummus's answers: what is read, what is not, that nothing is invented, and that no text makes it fail."""
+"""Reading of Hummus's answers: what is read, what is not, that nothing is invented."""
 
-import json
-import re
 from typing import Any
 
 import pytest
+from benchmarks.read_fuzz import PIECES
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.test_readings import READERS, hostile
 
-from punchline.benchmarks.hummus import TASKS
-from punchline.benchmarks.hummus.answers import FIELDS, box_list, parse
+from punchline.benchmarks.hummus.answers import FIELDS, PROMPT, box_list, parse
 from punchline.benchmarks.hummus.data import metaphors as annotated
 from punchline.benchmarks.hummus.instructions import INSTRUCTIONS, OPTIONS
 from punchline.metrics.highlight import overlap
 from punchline.read import highlight, metaphors, structure
 
-
-def read(task: str, text: str, involves: str = "A", **about: Any) -> Any:
-    letters = "AB" if involves == "A" else "BA"
-    return parse(task, text, "paper", **{"options": dict(zip(letters, OPTIONS, strict=True))} | about)
+CAPTION = ("Nine lives are a curse.", "A cat is a clerk.")
 
 
-named, is_met = READERS["hummus"]["named"], READERS["hummus"]["is_met"]
-texts = hostile("hummus")
-YES, NO = "yes|yea|yep|yup|true|affirm|correct|indeed|metaphor|figur", "no|nah|false|negativ|incorrect|liter"
+def read(task: str, text: str, **about: Any) -> Any:
+    return parse(task, text, "paper", **{"options": dict(zip("AB", OPTIONS, strict=True))} | about)
+
+
+def named(text: str) -> tuple[str, ...] | None:
+    return metaphors.metaphors(text, PROMPT)
+
+
+def beside_a_caption(text: str) -> tuple[str, ...] | None:
+    return read("naming", text, known=["love is a journey"], context=CAPTION)
 
 
 def named_in_json(text: str) -> str:
     return str(structure.fields(text, FIELDS)["conceptual_metaphor"])
 
 
-def letters(text: str) -> str:
-    return "".join(filter(str.isalnum, text.lower()))
+PARTS = [*PIECES, "LOVE", " IS ", " is ", "is_met:", "0.1", ";", "/", "cat"]
 
 
-@given(texts, st.sampled_from(TASKS), st.sampled_from("AB"))
-def test_what_is_read_is_said(text: str, task: str, involves: str) -> None:
-    result = read(task, text, involves)
-    assert result is None or len(result) >= 1
-    assert (label := read("classification", text)) is None or re.search({"Yes": YES, "No": NO}[label], text.lower())
-    assert all(letters(one) in letters(text) for one in named(text) or ())
-    unmarked = highlight.words(text.replace("<i>", " ").replace("</i>", " "))
-    assert set(highlight.highlighted(text)) <= {*unmarked, *highlight.words(text)}
-    fields = structure.fields(text, FIELDS)
-    assert set(fields) <= {*FIELDS}
-    assert all(value in text for value in fields.values()) or text.lstrip().startswith("{")
-
-
-def test_a_or_b_follows_the_order_of_the_options() -> None:
-    cases = ("A", "A"), ("B", "B"), (OPTIONS[0], "B"), ("B", "A"), ("A", "B"), (OPTIONS[1], "B")
-    assert [read("classification_a_b", *case) for case in cases] == ["Yes"] * 3 + ["No"] * 3
-
-
-@given(st.text(alphabet="CDEFXYZcdefxyz .,:()\n", max_size=80))
-def test_no_letter_that_is_not_there(text: str) -> None:
-    assert read("classification_a_b", text) is None
+@given(st.text(max_size=300) | st.lists(st.sampled_from(PARTS), max_size=60).map("".join))
+def test_no_metaphor_is_invented(text: str) -> None:
+    said = "".join(filter(str.isalnum, text.lower()))
+    assert all("".join(filter(str.isalnum, one.lower())) in said for one in named(text) or ())
 
 
 @pytest.mark.parametrize("task", ["naming", "image_label", "explanation", "caption_hl", "image_bbox"])
@@ -78,59 +61,11 @@ def test_repeating_the_prompt_names_nothing() -> None:
     assert not metaphors.repeats_example(("WORK IS WAR", metaphors.EXAMPLES[0]))
 
 
-share = st.floats(0.01, 0.5).map(lambda x: round(x, 4))
-
-
-@given(st.lists(st.tuples(share, share, share, share), min_size=1, max_size=5, unique=True))
-def test_gold_boxes_come_back(gold: list[tuple[float, float, float, float]]) -> None:
-    result = box_list("; ".join(f"thing: {list(box)!r}" for box in gold))
-    assert result is not None and [pytest.approx(box) for box in result] == gold
-
-
-@given(st.text(alphabet="0123456789.,[]()-+ e:topleft\n", max_size=200))
-def test_boxes_lie_in_the_image(text: str) -> None:
-    for top, left, height, width in box_list(text) or ():
-        assert 0 <= top < 1 and 0 <= left < 1 and 0 < height <= 1 and 0 < width <= 1
-        assert top + height <= 1 + 1e-9 and left + width <= 1 + 1e-9
-
-
 def test_overlap_of_words() -> None:
     half = {"jaccard": 1 / 3, "precision": 1 / 2, "recall": 1 / 2}
     assert overlap(("a", "b"), ("b", "c")) == pytest.approx(half)
     assert set(overlap(("a", "a"), ("a",)).values()) == {1}
     assert overlap((), ("a",)) == overlap(("a",), ()) == {}
-
-
-ONE_LINE = {"is_met": "WIDLII", "conceptual_metaphor": "Animals are humans; Work is war"}
-ONE_LINE |= {"image_hl": "cat: [0.1, 0.2, 0.3, 0.4]", "text_hl": "Nine <i>lives</i> of experience"}
-TWO_IN_JSON = '{"is_met": "Yes", "conceptual_metaphor": ["A is b", "C is d"]}'
-CAT, SIDES = {"cat": [0.1, 0.2, 0.3, 0.4]}, {"left": 0.2, "top": 0.1, "width": 0.4, "height": 0.3}
-
-
-@pytest.mark.parametrize(
-    "answer",
-    [
-        "\n".join(f"{name}: {value}" for name, value in ONE_LINE.items()),
-        json.dumps(ONE_LINE),
-        "```json\n" + json.dumps(ONE_LINE, indent=2) + "\n```",
-        "Here {it} is: " + json.dumps(ONE_LINE) + " Done.",
-        json.dumps({name.upper(): value for name, value in ONE_LINE.items()}),
-        json.dumps(ONE_LINE | {"conceptual_metaphor": ["Animals are humans", "Work is war"], "image_hl": [CAT]}),
-        json.dumps(ONE_LINE | {"image_hl": {"label": "cat", **SIDES}, "x": None}),
-        json.dumps(ONE_LINE)[:-1] + ', "is_met": "No"}',  # the first counts
-        json.dumps(ONE_LINE)[:-1],  # cut off
-        str(ONE_LINE),
-        ", ".join(f"{name}: {value}" for name, value in ONE_LINE.items()),
-    ],
-)
-def test_joint_answers(answer: str) -> None:
-    assert is_met(answer) == "WIDLII"
-    assert read("joint", answer) == {
-        "classification": "Yes",
-        "naming": ("Animals are humans", "Work is war"),
-        "image_bbox": ((0.1, 0.2, 0.3, 0.4),),
-        "caption_hl": ("lives",),
-    }
 
 
 def test_joint_objects_that_say_nothing() -> None:
@@ -147,9 +82,24 @@ def test_corners_of_qwen25_are_pixels_of_the_picture_it_saw() -> None:
     assert box_list("[0.1, 0.2, 0.3, 0.4]", (570, 275), "qwen2.5-vl-7b") == ((0.1, 0.2, 0.3, 0.4),)
 
 
+TWO_IN_JSON = '{"is_met": "Yes", "conceptual_metaphor": ["A is b", "C is d"]}'
+
+
 @pytest.mark.parametrize(
     ("reader", "answer", "expected"),
     [
+        (
+            beside_a_caption,
+            'The caption "He has left the building" relies on LIFE IS A JOURNEY',
+            ("LIFE IS A JOURNEY",),
+        ),
+        (
+            beside_a_caption,
+            'The caption "Nine lives are a curse" relies on "life is a game"',
+            ("life is a game",),
+        ),
+        (beside_a_caption, 'The caption "nine lives are a curse" says it', None),
+        (beside_a_caption, '"CATS ARE CLERKS"', ("CATS ARE CLERKS",)),
         (named, "LOVE IS NOT A JOURNEY", None),
         (named, "LIFE IS IMPOSSIBLE", None),
         # Limits: 8 metaphors of 12 words, in 4,000 characters; 12 words next to a plain one.
@@ -171,8 +121,10 @@ def test_corners_of_qwen25_are_pixels_of_the_picture_it_saw() -> None:
         (named_in_json, '{"conceptual_metaphor": "\\ud800 IS \\udfff \\ud83d\\ude00"}', "\ufffd IS \ufffd \U0001f600"),
         (annotated, "As Are Bs / Bs Are As; Work Is G (A Is B)", ("As Are Bs", "Bs Are As", "Work Is G", "A Is B")),
         *((highlight.balanced, text, True) for text in ("a", "<i>a</i> <i>b</i>")),
-        *((highlight.balanced, text, False) for text in ("<i>a", "a</i>", "</i>a<i>", "<i>a<i>b</i>")),
-        (highlight.balanced, "<i><i>a</i></i>", False),
+        *(
+            (highlight.balanced, text, False)
+            for text in ("<i>a", "a</i>", "</i>a<i>", "<i>a<i>b</i>", "<i><i>a</i></i>")
+        ),
     ],
 )
 def test_negations_lengths_and_characters(reader: Any, answer: str, expected: object) -> None:

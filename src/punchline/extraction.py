@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
+from pathlib import Path
 
+import msgspec
 from msgspec.structs import replace
 
 from punchline.core.benchmark import Benchmark, Verdict
@@ -17,18 +19,7 @@ from punchline.responses import Exchange, Unit, by_item
 from punchline.schema import Gold, Item, Message, Request, Response, Sampling, Score, Text, sha256
 from punchline.scores import EXTRACTED
 
-PROMPT = """\
-A model was asked the question below and gave the answer below it. Which option, label or order does this answer choose?
-Reply with that choice only, in the form that the question asks for: for a question with lettered options, the letter. \
-Do not answer the question yourself. If the answer makes no choice, reply NONE.
-
-<question>
-{question}
-</question>
-
-<answer>
-{answer}
-</answer>"""
+PROMPT = msgspec.yaml.decode(Path(__file__).with_suffix(".yaml").read_bytes(), type=dict[str, str])["prompt"]
 _PROMPT_DIGEST = sha256(PROMPT.encode())[:12]
 
 Extracted = Mapping[tuple[str, str, int, str], Verdict]  # replies by item id, condition, sample and task

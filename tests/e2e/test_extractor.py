@@ -11,7 +11,6 @@ from .project import Project
 CONFIG = "benchmarks=[stripcipher] models=[served] scorers=none limit=3"
 TABLE = "results/stripcipher/table4.csv"
 VAGUE = "Two of these could be it, and the second of my favourites wins, all things considered."
-REPLY = "Answer: B"
 
 
 def answer(calls: list[str], call: Call) -> None:
@@ -21,7 +20,7 @@ def answer(calls: list[str], call: Call) -> None:
         call.json(completion(VAGUE))
         return
     calls.append(text)
-    call.json(completion("NONE" if "correct sequence" in text.lower() else REPLY))
+    call.json(completion("NONE" if "correct sequence" in text.lower() else "Answer: B"))
 
 
 def scores(project: Project) -> pd.DataFrame:

@@ -12,7 +12,7 @@ import msgspec
 import yaml
 from tests.asked import answers_in
 from tests.test_read_phrasings import FOLDER as PHRASINGS
-from tests.test_read_phrasings import read as read_phrasing
+from tests.test_read_phrasings import Phrasing
 
 from punchline.config.adapters import trained
 from punchline.config.cards import read_card
@@ -248,7 +248,7 @@ def phrasings() -> Pins:
         for number, document in enumerate(yaml.safe_load_all(path.read_text(encoding="utf-8")), 1):
             for family, pairs in document["phrasings"].items():
                 for place, (_, answer) in enumerate(pairs, 1):
-                    result = read_phrasing(answer, document)
+                    result = Phrasing(document, document["reader"], family, None, answer).read(answer)
                     value = result.value if isinstance(result.value, str) else line(result.value)
                     rows.append((number, document["reader"], family, place, result.start, result.end, value))
         pins[f"{path.stem}.csv"] = table(rows)

@@ -54,8 +54,6 @@ def _four(group: str) -> tuple[list[float], str] | None:
         if number := _NUMBER.fullmatch(value):
             units.add(number["unit"] or "")
             numbers.append((name, float(value.rstrip("%px "))))
-        elif not name or name in _ALIASES:
-            return None
     names = [name for name, _ in numbers]
     if len(units) != 1:
         return None
@@ -121,7 +119,7 @@ def boxes(
     spans: dict[Box, tuple[int, int]] = {}
     for at, piece in pieces:
         for match in _GROUP.finditer(normalize.same_length(piece)):
-            ascii_only = match[0].isascii() and piece[match.start() : match.end()].isascii()
+            ascii_only = piece[match.start() : match.end()].isascii()
             if len(spans) <= MOST and ascii_only and (box := _box(match, size, corners)):
                 spans.setdefault(box, (at + match.start(), at + match.end()))
     for at, piece in pieces if not spans else ():

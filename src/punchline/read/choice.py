@@ -21,11 +21,7 @@ _NAMED = re.compile(rf"\b{words.any_of('named_by_letter')} [\"'(]{{0,2}}$")  # "
 _SCORED = re.compile(r"\)?: ?(?:\d*\.\d|\d+ ?%|\d{1,3}(?:[,;\n]\s*\(?[A-Z]\)?: ?\d|\W*$))")  # "A: 0.5", "A: 5, B: 3"
 _SHARE = r" ?\(\d{1,3}(?:\.\d+)? ?%\)"  # "A (10%), B (90%)"; one alone tells how sure an answer is
 _SHARES = re.compile(rf"{_SHARE}\W+[A-Z]{_SHARE}"), re.compile(rf"[A-Z]{_SHARE}\W+$"), re.compile(_SHARE)
-_CHOSEN = re.compile(
-    r"\b(?:option|choice|answer(?:'s| is| would be| must be)?|letter|select(?:ed)?|choose|pick|go with|opt for|chosen"
-    r"|not|or|and|nor|than|(?:it|that|this)(?:'s| is)|so|therefore|hence|thus|say)[:,]? ?[(\"']{0,2}$|[(\"':]$|(?:->|=>"
-    r"|→|=|:) ?$"
-)
+_CHOSEN = re.compile(rf"\b{words.any_of('chosen')}[:,]? ?[(\"']{{0,2}}$|[(\"':]$|(?:->|=>|→|=|:) ?$")
 _STANDING = re.compile(r"(?<![\w'’.@&])(?<![\w'’]{2}[-/])[A-Za-z](?![\w@&])(?!['’]\w|[-/][A-Za-z]{2}|\.[A-Za-z])")
 
 

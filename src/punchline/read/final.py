@@ -31,14 +31,7 @@ _TAG = re.compile(
     r"|<\|begin_of_(box|solution|answer)\|>|\[(ANSWER|FINAL_ANSWER)\]",
     re.IGNORECASE,
 )
-_KEY = re.compile(  # of a JSON object's member that holds an answer: named so, or by what is asked for
-    r"[\"'](?:(?:(?:final|correct|my|your|chosen|selected|best|predicted)[_ -]?)?(?:answer|choice|option|selection"
-    r"|response|result|prediction|label|output|verdict|letter)(?:[_ -]?(?:id|letter|label|option|choice))?|(?:correct_"
-    r"|reading_|panel_|frame_)?order|(?:correct_)?sequence|panel(?:s|_number|_id)?|frames?|number|modality|labels"
-    r"|answers|categories|(?:humor_)?styles?|sound_effects?|object|word|item|element"
-    r"|judge?ment)[\"']\s{0,9}:\s{0,9}",
-    re.IGNORECASE,
-)
+_KEY = re.compile(rf"[\"']{any_of('answer_key')}[\"']\s{{0,9}}:\s{{0,9}}", re.IGNORECASE)  # of a JSON object's member
 _VALUE = re.compile(
     r"\"(?:[^\"\\\n]|\\.){0,2000}+\"|'(?:[^'\\\n]|\\.){0,2000}+'|\[[^\[\]]{0,2000}+\]|[^,}\]\n]{0,400}+", re.DOTALL
 )

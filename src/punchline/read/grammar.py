@@ -39,20 +39,13 @@ _JOIN = (
 )
 _GROUP = re.compile(rf"{MENTION}(?:{_JOIN}{MENTION}){{0,11}}")
 _G = rf"[(\"'\[]?{MENTION}(?:{_JOIN}{MENTION}){{0,7}}[)\"'\]]?"
-_BOUNDARY = re.compile(
-    r"[,;:()]| -+ |\b(?:but|so|because|since|while|whereas|although|though|therefore|thus|hence|which|however|yet"
-    r"|leaving)\b"
-)
+_BOUNDARY = re.compile(rf"[,;:()]| -+ |\b{words.any_of('clause_begins')}\b")
 _NOT = re.compile(
     rf"(?:\b(?:and|but|or) )?(?:\b(?:certainly|definitely|clearly|probably|obviously|really) )?(?:\bnot\b"
     rf"|n't(?: be)?\b)(?: (?:be|by|with|in|from|on|of|through|about|because of|due to|really|necessarily|actually"
     rf"|exactly|so much|as|for)){{0,2}} {{1,60}}{_FILL}(?P<g>{_G})(?:,? but(?: rather| instead)?\b)?"
 )
-_RATHER = re.compile(
-    rf"(?:\b(?:rather than|instead of|as opposed to|in place of|versus|vs\.?|unlike|in contrast to|compared (?:to|with)"
-    rf"|over|beats?|outweighs?|trumps?|overshadows?|outranks?|preferable to|superior to|ahead of|more so than"
-    rf"|and never)|(?<![-=])>) {_FILL}(?P<g>{_G})"
-)
+_RATHER = re.compile(rf"(?:\b{words.any_of('rather_than')}|(?<![-=])>) {_FILL}(?P<g>{_G})")
 _AND_NOT = re.compile(r"[)\"']{0,2}, (?:and )?not\b")  # behind words of an option: what it is told apart from
 _THAN = re.compile(rf"\b(?:than|as) {_FILL}(?P<g>{_G})(?: (?:is|are|does|do|did|was)\b)?")
 _LESS_THAN = re.compile(
@@ -71,10 +64,7 @@ _AS_WELL = re.compile(
 _EXCEPT = re.compile(
     rf"\b(?:except(?: for)?|other than|apart from|aside from|besides|all but|but|save|bar|excluding) {_FILL}(?P<g>{_G})"
 )
-_REJECTED = re.compile(
-    r"\b(?:(?<!to )worst|weakest|least \w+|incorrect|wrong|rejected|eliminated|excluded|ruled out|discarded|false"
-    r"|absent|not (?:present|used|applicable|chosen|selected|included|shown))(?: \w+)?\W{0,3}$"
-)
+_REJECTED = re.compile(rf"\b{words.any_of('rejected')}(?: \w+)?\W{{0,3}}$")
 _ALSO = re.compile(r"[)\]\"']{0,2},? (?:n?or|and) [\w' -]{0,40}[(\"]?|\),? [\w' -]{0,40}\(")
 _ALL = re.compile(
     r"\b(?:all|every\w*|none|nothing|no(?:body| one)?|each|any\w*|others?|options|choices|the rest"

@@ -51,11 +51,7 @@ _INTERPLAY = re.compile(
 )
 _NOT_JUST = re.compile(r"\bnot (?:just|only|merely|simply) (?:the )?\w+,?(?= but (?:rather )?both\b|[:;.] both\b)")
 _OF_THE_TWO = re.compile(rf"\b(?:{_MIX}) (?:of|between) the two\b|\bneither (?:one )?\w+ without the other\b")
-_BOTH_WORD = re.compile(
-    r"(?= ?[)\"']{0,2} ?(?:[.,;:!)\"'-]|$|\n|(?:text|visual|modalit|element|aspect|component|are|is|were|contribute"
-    r"|play|matter|of these|of them|the|equally|together|work|need|carry|make|because|since|as|in|to|here|from|modes?"
-    r"|channels?|words|image|for|seem)))"
-)
+_BOTH_WORD = re.compile(rf"(?= ?[)\"']{{0,2}} ?(?:[.,;:!)\"'-]|$|\n|{words.any_of('behind_both')}))")
 
 
 def _with_both(mentions: list[Mention], low: str, pair: frozenset[str], both: str) -> list[Mention]:
@@ -103,35 +99,26 @@ def label(answer: str, labels: Labels, both: tuple[str, str, str] | None = None,
 # --------------------------------------------------------------------------------------------------- several of them
 
 _PAIR_ENDS = re.compile(r"(?<=: yes)[,;]|(?<=: no)[,;]")  # "Pun: yes, Dark: no" is two lines
-_HEAD = re.compile(r"\W{0,4}(?:\d{1,2}[.)] ?)?\W{0,3}$")
-_HEAD_ENDS = re.compile(r"[)\"']{0,2}(?: humou?r)? ?(?::|-|\(|\.|✓|✗|=|\|)")
-_LIST_REST = re.compile(
-    r"\b(?:and|humou?r|styles?|the|of|is|are|this|comic|a|with|plus|as well as|also|both|answer|answers|selected|but|no"
-    r"|not|n?or)\b|[\W\d_]"
-)
+_LIST_REST = re.compile(rf"\b{words.any_of('in_list')}\b|[\W\d_]")
 
 
 def _several(low: str, forms: Forms) -> list[Mention]:
-    """The labels that a plain text affirms: those that make up a sentence or head its lines, else all that it uses."""
+    """The labels that a plain text affirms: those that make up a sentence, else all that it uses."""
     low = _PAIR_ENDS.sub("\n", without_questions(low))
-    listed, heads, other = list[Mention](), list[Mention](), list[Mention]()
+    listed, other = list[Mention](), list[Mention]()
     every = frozenset(name for name, _ in forms)
     for start, end, mentions, positive in by_sentence(low, _mentions(low, forms)):
         sentence = low[start:end]
         rest = _pattern(forms).sub(" ", sentence)
-        listing = not _LIST_REST.sub("", re.sub(r"\([^()]{0,80}\)", " ", rest))
-        if {one.value for one in mentions} >= every and not listing:  # a menu
-            continue
-        if listing:
+        if not _LIST_REST.sub("", re.sub(r"\([^()]{0,80}\)", " ", rest)):
             listed += positive
-        elif _HEAD.match(low[start : mentions[0].start]) and _HEAD_ENDS.match(low, mentions[0].end):
-            heads += positive[:1] if positive[:1] == mentions[:1] else []
-        elif not words.CONDITION.search(sentence) and not words.UNSURE.search(sentence):
+        elif {one.value for one in mentions} < every and not _DOUBT.search(sentence):  # no menu
             other += positive
-    repeated = {one.value for one in heads} == every  # the guidelines
-    return listed or (other if repeated else heads or other)
+    guidelines = {one.value for one in other} == every
+    return listed or ([] if guidelines else other)
 
 
+_DOUBT = re.compile(rf"{words.CONDITION.pattern}|{words.UNSURE.pattern}")
 _BLOCK = re.compile(r"(?:\s*\n[ \t]*(?:[-*•]|\d{1,2}[.)])[^\n]{0,300}){1,12}")  # a list behind "Answer:"
 
 
@@ -139,7 +126,7 @@ _BLOCK = re.compile(r"(?:\s*\n[ \t]*(?:[-*•]|\d{1,2}[.)])[^\n]{0,300}){1,12}")
 def several(answer: str, labels: Labels) -> Read[tuple[str, ...]]:
     """The labels that an answer affirms, each once, in its order; ("NA",) where it says that none applies.
 
-    Labels in a marked answer; else those that stand as a list of their own, or head lines; else all that are affirmed.
+    Labels in a marked answer; else those that stand as a list of their own; else all that are affirmed.
     What is denied ("no sarcasm", "rather than a pun") is left out, as is a sentence of the prompt with all of them.
     """
     forms = _forms(labels)
@@ -165,7 +152,8 @@ def _together(mentions: list[Mention], text: normalize.Plain) -> Read[tuple[str,
 # ------------------------------------------------------------------------------------ there or not, contributing or not
 
 _ABSENT = re.compile(words.any_of("absent"))
-_CONTRIBUTING = re.compile(rf"(?P<no>\b{words.any_of('idle')}\b)|(?P<yes>{words.any_of('contributing')})")
+_CONTRIBUTING = re.compile(rf"(?P<no>{words.any_of('not_contributing')})|(?P<yes>{words.any_of('contributing')})")
+_IDLE = re.compile(rf"\b{words.any_of('idle')}\b")
 _ASKED = re.compile(r"\bcontribut[^?.\n]{0,60}\? ?(?:(?P<yes>yes)|no)\b")  # "Do they contribute? No."
 _ABOUT_EFFECTS = re.compile(r"sound|effect|onomatop|\b(?:sfx|they|these|answer|option|none|not absent|is there)\b")
 
@@ -178,11 +166,13 @@ def _presence(text: normalize.Plain) -> tuple[int, int, int] | None:
         return 1 if asked["yes"] else 2, *asked.span()
     masked = words.blanked(_ABSENT, low, 1)
     stated = {
-        (1 if contributes else 2): (start, end)
+        (1 if contributes else 2): (start + at, start + to)
         for start, end in sentences.sentences(masked)
         if not words.UNSURE.search(masked, start, end)
-        for contributes in statements(masked[start:end], _CONTRIBUTING, judged=True)
+        for contributes, at, to in statements(masked[start:end], _CONTRIBUTING, judged=True)
     }
+    if (idle := _IDLE.search(masked)) and 1 not in stated:
+        stated.setdefault(2, idle.span())
     if absent:
         after = re.match(r" ?(?:(?:are|is|were|was) )?(?:present|visible|used)\b", masked[absent.end() :])
         masked = masked[absent.end() + after.end() :] if after else masked

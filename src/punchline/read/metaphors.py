@@ -12,6 +12,7 @@ from punchline.read import normalize, structure
 from punchline.read.refusal import refuses
 from punchline.read.resolve import affirmed
 from punchline.read.sentences import Mention
+from punchline.read.words import listed
 
 OPENING = 40  # characters in which an explanation refuses, if it does: "I cannot believe" is none
 MARKUP = re.compile(r"[*_`#\"“”]")
@@ -51,15 +52,9 @@ PIECES = 8  # metaphors of one answer that are compared
 CLAUSE_WORDS = 12  # of one metaphor; the annotations have up to 8
 OTHER_WORDS = 12  # of the line that a metaphor without quotation marks and capitals stands in
 EXAMPLES = ("love is a journey", "target domain is source domain", "x is y")
-_BEFORE = """i you he she it we they this that these those there here who what which whose how why when where nothing
-nobody none no everything something anything if whether as because since but and or so yes is are has have"""
-_AFTER = """no nothing none used involved unclear clear possible needed missing absent related required
-based about in on at from of for with to by that what too very also being been funny humorous blank"""
-NO_DOMAIN = frozenset(_BEFORE.split())  # before "is": no domain is named
-NO_PREDICATE = frozenset(_AFTER.split())  # after it, in the plain form: what is said about the cartoon, or where one is
-NEGATIONS = frozenset(
-    ("not", "cannot", "unable", "sorry", "impossible", "metaphor", "metaphors", "metaphorical", "metaphorically")
-)
+NO_DOMAIN = listed("no_domain")  # before "is": no domain is named
+NO_PREDICATE = listed("no_predicate")  # after it, in the plain form: said about the cartoon, or where one is
+NEGATIONS = listed("no_metaphor")
 _ABOUT = re.compile(  # the plain form's subject is what was shown, not a domain
     r"(?:(?:the|this|that|an?|given|provided|whole|entire) ){0,3}(?:image|picture|cartoon|caption|joke|humou?r|question"
     r"|answer|text|prompt|combination|response)s?(?: (?:of|in|from|here|itself)\b.{0,100})?",

@@ -19,11 +19,7 @@ _MARK = re.compile(
 )
 _REMARK = re.compile(r"\W{0,8}(?:reasoning|explanation|analysis|rationale|thoughts?|note) ?:", re.IGNORECASE)
 _NOT_BUT = re.compile(r"^not (?:the |an? )?[\w' -]{2,40}?,? but (?:rather )?", re.IGNORECASE)
-_NO_NAME = re.compile(
-    r"(?:none|n/?a|nothing|unknown|unclear|no object|not applicable|unable|impossible|undetermined)(?: .*)?|(?:i|sorry"
-    r"|answer (?:the|with|in)|there|(?:it|that|this)(?:'s|’s| is| isn't| would| must| was| could))\b.*",
-    re.IGNORECASE,
-)
+_NO_NAME = re.compile(words.any_of("no_name"), re.IGNORECASE)
 _ABOUT = r"(?:object|item|element|thing|label|answer|word|part|figure|image element)"
 _NO_FIRST = r"not|no|the|an?|that|to|in|on|unclear|related|used|shown|what|it|one|n't|never"  # words of no name
 _MORE = (
@@ -41,10 +37,7 @@ _SENTENCE = re.compile(
     rf"|all|about|because|just|like)\b)[\w'-]+{_MORE}{{0,2}})(?=[\"')]{{0,2}}(?:[.,;!\n]|$| (?:in|on|which|that|because"
     rf"|since|as|at|with)\b))"
 )
-_VERB = re.compile(
-    r"\b(?:is|are|was|were|has|have|would|relates|represents|shows|depicts|because|involves|can|cannot|can't)\b",
-    re.IGNORECASE,
-)
+_VERB = re.compile(rf"\b{words.any_of('sentence_verb')}\b", re.IGNORECASE)
 _RELATIVE = re.compile(  # "the hole he is in"
     r"\b(?:is|are|was|were) (?:in|on|at|under|over|from|behind)$", re.IGNORECASE
 )

@@ -7,6 +7,7 @@ from collections.abc import Collection
 
 from punchline.read import structure
 from punchline.read.result import Read, verbatim
+from punchline.read.words import any_of
 
 # `N:` at the start of a word, tolerating "Panel N:", {N}:, **N:**, "N":; not the 2: of 2:30.
 _KEY = re.compile(
@@ -20,12 +21,7 @@ _HEADING = re.compile(  # "## Panel 2" above its text, "2. TEXT"
     r"([0-9]{1,3}+)[.)][*_]{0,2}[ \t]{1,3}",
     re.IGNORECASE | re.MULTILINE,
 )
-_NO_TEXT = re.compile(
-    r"[\[({*_\"'-]{0,4}\s?(?:(?:there is |has |contains )?no (?:visible |readable |written |spoken )?(?:text|dialogue"
-    r"|words|speech)(?: (?:in|inside|within|on) (?:this|the) panel)?(?: is)?(?: present| visible)?|none|n/a|empty|blank"
-    r"|silent|wordless|textless|without text)\s?[\])}*_\"'.]{0,5}",
-    re.IGNORECASE,
-)
+_NO_TEXT = re.compile(rf"[\[({{*_\"'-]{{0,4}}\s?{any_of('no_text')}\s?[\])}}*_\"'.]{{0,5}}", re.IGNORECASE)
 _NESTED = re.compile(
     r"(?:\s{0,99}```\w{0,10})?\s{0,99}(?:\[|\{\s{0,99}\"\w{1,40}\"\s{0,99}:\s{0,99}[\[{])"
 )  # JSON in JSON

@@ -25,10 +25,7 @@ def _first_match(low: str) -> re.Match[str] | None:
     return None
 
 
-_ASKS = re.compile(
-    r"\b(?:what (?:would you like|do you want|should i|can i)|how (?:can|may) i (?:help|assist)|which (?:one|of them"
-    r"|option) do you mean)\b[^?]{0,80}\?\W*$"
-)
+_ASKS = re.compile(rf"\b{words.any_of('asks_back')}\b[^?]{{0,80}}\?\W*$")
 
 
 def asks_back(low: str) -> bool:

@@ -86,13 +86,14 @@ def affirmed(low: str, mentions: Sequence[Mention]) -> list[Mention]:
 _HEDGE = re.compile(r"\b(?:might|may|could|possibly|perhaps|maybe|arguably|often|usually)\b[^,;]*$")
 
 
-def statements(sentence: str, matter: re.Pattern[str], judged: bool = False) -> list[bool]:
-    """What a sentence says of a matter, as often as it speaks of it, but in doubt: True where it affirms words of the
-    pattern's group `yes` or denies those of its group `no`."""
+def statements(sentence: str, matter: re.Pattern[str], judged: bool = False) -> list[tuple[bool, int, int]]:
+    """What a sentence says of a matter, as often as it speaks of it, but in doubt, and where: True where it affirms
+    words of the pattern's group `yes` or denies those of its group `no`."""
     matches = [match for match in matter.finditer(sentence) if not _HEDGE.search(sentence, 0, match.start())]
     mentions = [Mention(*match.span(), "yes" if match["yes"] else "no") for match in matches]
     found = claims(sentence, mentions, frozenset(("yes", "no")), judged, single=False)
-    return [(claim.sign >= 0) == (claim.value == "yes") for claim in found if claim.tier >= 0 and claim.value]
+    stated = (claim for claim in found if claim.tier >= 0 and claim.value)
+    return [((claim.sign >= 0) == (claim.value == "yes"), claim.start, claim.end) for claim in stated]
 
 
 _TWO = re.compile(r"[)\]\"']{0,2} and (?:option )?[(\[\"']{0,2}")

@@ -18,6 +18,7 @@ _NEXTS = "followed by|and finally|after that|afterwards|finally|lastly|final|sta
 _DIGITS = re.compile(r"\A\W*(?:[a-z ]{3,30}[:=] ?)?([1-9]{3,9})\W*\Z")
 _HAN = str.maketrans("一二三四五六七八九", "123456789")
 _WORD = re.compile(rf"\b(?:{_ORDINAL}|{'|'.join(CARDINALS)})\b")
+_NAMED = re.compile(rf"\b({_NOUN} )({'|'.join(CARDINALS)})\b")
 _SPELT = re.compile(rf"(?:\W*(?:{_WORD.pattern}|and|then|the|{_NOUN}))+\W*")  # nothing but words for numbers
 _NUMBER = rf"(?:\d{{1,4}}(?![\d%])|{'|'.join(CARDINALS)})"
 
@@ -56,16 +57,9 @@ _OWN_LINE = re.compile(rf"{_NOUN} ?#?\d{{1,3}} ?[:(-]|\s*$")
 _LED = re.compile(r"\W{0,3}(\d{1,2}) ?[-:.)] [^\d\n]*\Z")
 _STARTS = re.compile(r"\b(?:begin|start)s?\b")
 _BARE_MENTION = re.compile(r"(?<![\w.])(\d{1,3})(?![\w%]|\.\d)")
-_TOLD = re.compile(
-    r"\b(?:then|next|after|followed|finally|first|lastly|begins?|starts?|ends?|moves?|leads?|concludes?|ending)\b"
-)
+_TOLD = re.compile(rf"\b{words.any_of('told')}\b")
 _NOT_TOLD = re.compile(r"\b(?:before|preced\w+|prior to|not|n't|earlier than|or)\b")
-_SEQUENCE = r"(?:order|sequence|arrangement)"
-_CUE = re.compile(
-    r"\b(?:answer|corrected|(?:correct|right|proper|chronological|logical|reading|final|new|actual|reordered|rearranged"
-    rf"|true) {_SEQUENCE}|{_SEQUENCE}(?: of \w+(?: \w+)?)? (?:is|should be|would be|must be|becomes)|should be (?:read"
-    r"|arranged|ordered|in)|final|therefore|thus|hence|so)\b"
-)
+_CUE = re.compile(rf"\b{words.any_of('order_cue')}\b")
 _CUED = re.compile(_CUE.pattern + r"[^.\n]{0,60}$")
 _GIVEN = re.compile(rf"\b{words.any_of('order_given')}\b[^.;\n]{{0,40}}$")
 _COUNTED = re.compile(r"\b(?:there (?:are|is)|consists? of|contains?|has|have|labell?ed|numbered|named)\b[^.\n]{0,40}$")
@@ -73,10 +67,7 @@ _GIVEN_AFTER = re.compile(words.any_of("order_not_meant"))
 _NOT_KNOWN = re.compile(r"\b(?:not|n't|cannot) (?:\w+ )?(?:know|sure|certain)\b")
 _EXAMPLE = re.compile(r"\b(?:example|e\.g|such as|for instance|will mean)\b[^\n]*$|\b(?:like|format):? $")
 _SURE = re.compile(r"\b(?:correct|right|answer|final)\b(?! (?:order|sequence) is not)[^.;\n]{0,20}$")
-_ALREADY = re.compile(
-    r"\balready in (?:the |its |their )?(?:correct|right|proper|chronological|logical)(?: \w+)? ?(?:order|sequence)"
-    r"|\b(?:order|sequence) (?:as )?(?:shown|given|presented|provided) is (?:already )?(?:correct|right)"
-)
+_ALREADY = re.compile(rf"\b{words.any_of('already_in_order')}")
 
 
 Order = Read[tuple[str, ...]]  # labels in an order, and its span in a plain text
@@ -181,7 +172,8 @@ def _orders(low: str, labels: frozenset[str]) -> list[Order]:
     """The orders that a plain text gives, by the first way of writing that it uses."""
     if _SPELT.fullmatch(low):
         low = _WORD.sub(lambda word: f"{number_of(word[0])},".ljust(len(word[0])), low)
-    low = _NTH.sub(lambda nth: f"{nth[2]} {number_of(nth[1])}".ljust(len(nth[0])), low.translate(_HAN))  # "frame 3"
+    low = _NAMED.sub(lambda named: f"{named[1]}{number_of(named[2])}".ljust(len(named[0])), low.translate(_HAN))
+    low = _NTH.sub(lambda nth: f"{nth[2]} {number_of(nth[1])}".ljust(len(nth[0])), low)  # "frame 3", as long
     if orders := _first((_ranks(low, labels), _numbered(low, labels), _by_line(low, labels))):
         return sorted({*orders, *_runs(low, labels, False)}, key=lambda one: (one.start, one.end, one.value))
     digits = (_complete(*match.span(1), match[1], labels) for match in _DIGITS.finditer(low))

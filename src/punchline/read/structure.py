@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from punchline.read.words import any_of
+
 LONGEST = 20_000  # characters of an answer that are read as data
 _MARKERS = re.compile(
     r"(?:\s{0,9}(?:<\|(?:im_end|im_start|end\w{0,20}|eo[ts]\w{0,9}|eot_id|start_header_id|end_header_id|return|user"
@@ -14,9 +16,7 @@ _MARKERS = re.compile(
     re.IGNORECASE,
 )
 _START = re.compile(r"[{\[](?=\s{0,99}[\"{\[\]])")
-_NOTE = re.compile(
-    r"reason|expla|thought|thinking|rational|analysis|comment|note|justif|confid|descri|alternativ|name$"
-)
+_NOTE = re.compile(any_of("note_key"))
 _NAMED = re.compile(r"score|rating|prob|likel|points|percent|frame|panel|picture|strip")  # values said with their names
 _ROW = re.compile(r"^[ \t]{0,9}\|(.+)\|[ \t\u200b-\u200f]{0,9}$", re.MULTILINE)
 

@@ -10,6 +10,11 @@ import msgspec
 _LISTS = msgspec.yaml.decode(Path(__file__).with_suffix(".yaml").read_bytes(), type=dict[str, str])
 
 
+def listed(name: str) -> frozenset[str]:
+    """The words of a list that holds no patterns."""
+    return frozenset(_LISTS[name].split(" | "))
+
+
 def any_of(name: str) -> str:
     """A pattern for any of the words of a list, and of the lists that it names; no group of it captures."""
     words = _LISTS[name].replace(" | ", "|")
@@ -62,7 +67,4 @@ STOP = _words("stop", "", "")
 TAG_QUESTION = _words("tag_question", ", ", r"\?[\"') ]*$")
 FILLERS = re.compile(rf"\b{any_of('filler')}\b|[^\w✗]|_")
 LOST = re.compile(rf"\b{any_of('lost')}\b|n't\b")
-NOT_APPLICABLE = re.compile(
-    r"\W*(?:(?:the )?answer(?: is|:) )?(?:n/?a|not applicable|none(?: of (?:the|these|those|them)(?: \w+){0,3}?(?: "
-    r"(?:apply|applies|fits?|is applicable|are applicable))?)?)\W*(?:(?<=\W)(?:since|because|as) [^?\d]{0,100})?"
-)
+NOT_APPLICABLE = _words("not_applicable", "", "")

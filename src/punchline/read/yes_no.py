@@ -18,22 +18,14 @@ _WORD = re.compile(
     r"|this|there|it|i|the|that|in|here|given|for|than|rather|instead|not|seems|to|from)\b))))(?![\w'])(?!-\w)"
 )
 _TRUTH = re.compile(r"(?<![^\n])[^\w\n]*(?:(?P<yes>true)|(?P<no>false))[^\w\n]*(?![^\n])")  # a line by itself
-_IT_DOES = (
-    r"(?:it|they|there|this|i|he|she) (?:certainly |definitely |really |indeed |sure )?(?:does|do|is|are|am|can|has)"
-)
 _SHORT = re.compile(
-    rf"\W*(?:(?:well|so|ok(?:ay)?|i think|i believe|i would say),? )?(?:(?P<yes>(?:indeed,? )?{_IT_DOES}(?: indeed)?"
-    r"|absolutely|definitely|certainly|of course|indeed|sure|totally|(?:i )?(?:think|believe) so|correct|affirmative"
-    rf"|without (?:a )?doubt)|(?P<no>{_IT_DOES}(?: ?n't| ?not)|(?:absolutely|definitely|certainly|of course|probably"
-    r"|clearly) not|(?:unfortunately|sadly|i'm afraid|regrettably|afraid),? not|not (?:really|at all|in the slightest)"
-    r"|(?:i )?(?:don't|do not) (?:think|believe) (?:so|(?:that )?(?:it|there) (?:does|is))|negative|incorrect))\W*"
+    rf"\W*(?:(?:well|so|ok(?:ay)?|i think|i believe|i would say),? )?(?:(?P<yes>{words.any_of('short_yes')})"
+    rf"|(?P<no>{words.any_of('short_no')}))\W*"
 )
-_ALONE = {  # an answer that is one letter, or in another language than the question
-    **dict.fromkeys(("y", "oui", "sí", "si", "ja", "да", "是", "是的", "はい", "예", "네"), "Yes"),
-    **dict.fromkeys(("n", "non", "nein", "нет", "否", "不是", "いいえ", "아니요", "아니오"), "No"),
-}
+# An answer that is one letter, or in another language than the question.
+_ALONE = dict.fromkeys(words.listed("alone_yes"), "Yes") | dict.fromkeys(words.listed("alone_no"), "No")
 _LEADING = re.compile(rf"({'|'.join(word for word in _ALONE if len(word) > 1 or not word.isascii())})[,.:;!](?!\d)")
-_FIRST = re.compile(r"(?:(?<![^\n])|(?<=\? ))[^.!?;\n]{1,60}[.!;]+(?=\s|$)")  # of a line, or behind a question
+_FIRST = re.compile(r"(?<![^\n])[^.!?;\n]{1,60}[.!;]+(?=\s|$)")  # a line's first sentence
 _GENERAL = re.compile(rf"{words.CONDITION.pattern}|{words.any_of('general')}")  # says nothing of this answer's case
 _OPEN = re.compile(rf"{words.UNSURE.pattern}|\b{words.any_of('open_question')}\b")
 
@@ -61,18 +53,23 @@ def _stated(text: normalize.Plain, stems: Sequence[str], against: Sequence[str])
     words_for, words_against = ("|".join(map(re.escape, of)).lower() for of in (stems, against))
     matter = re.compile(  # with what it is said to be for
         rf"\b(?:(?P<no>(?:non[- ]?|without (?:an? |any )?)(?:{words_for})|(?:{words_against or '(?!)'})"
-        rf"|(?:is|'s) none\b)|(?P<yes>{words_for}))\w*(?: (?:for|that|which|who|whose|where)\b[^,.;:()\n]*)?"
+        rf"|(?:{words_for})\w*: (?:none|absent)\b|(?:is|'s) none\b)"
+        rf"|(?P<yes>{words_for}))\w*(?: (?:for|that|which|who|whose|where)\b[^,.;:()\n]*)?"
     )
     stated: list[Read[str]] = []
+    asked, concluded = False, NOTHING
     for start, end in sentences.sentences(text.low):
         sentence = words.blanked(words.FREE, text.low[start:end])
+        if asked and (short := _SHORT.fullmatch(sentence)):
+            concluded = Read(_value_of(short), *text.span(start, end))
+        asked = sentence.rstrip(" \"')").endswith("?")
         if _GENERAL.search(sentence):
             continue
         if _OPEN.search(sentence):
             return NOTHING
-        for affirmed in statements(sentence, matter):
+        for affirmed, *_ in statements(sentence, matter):
             stated.append(Read("Yes" if affirmed else "No", *text.span(start, end)))
-    return stated[-1] if len({one.value for one in stated}) == 1 else NOTHING
+    return concluded if concluded.value or len({one.value for one in stated}) != 1 else stated[-1]
 
 
 @reader
@@ -108,7 +105,7 @@ def yes_no(
     for stem in stems:  # "Metaphor: yes. Pun: no."
         named = re.search(
             rf"(?<![^\n])[^\w\n]*{re.escape(stem.lower())}\w*(?: \w+)?\"? ?[:=] ?\"?"
-            r"(yes|no|true|false|none|absent)\b(?! ?(?:/|or\b))",
+            r"(yes|no|true|false)\b(?! ?(?:/|or\b))",
             text.low,
         )
         if named:
