@@ -1,9 +1,14 @@
-"""A process that hangs when its parent is gone ends all the same."""
+"""Processes that end with their parent or owner."""
 
 import os
 import subprocess
 import sys
 import time
+from pathlib import Path
+
+import pytest
+
+from punchline.workflow.processes import OWNER
 
 HANGS = """
 import os, threading
@@ -40,3 +45,16 @@ def test_one_that_waits_for_a_lock_of_its_own_ends_with_its_parent() -> None:
     parent.kill()
     parent.wait()
     assert ends(pid, 20)
+
+
+def test_a_job_ends_with_its_owner(root: Path) -> None:
+    owner = subprocess.Popen(["sleep", "60"])
+    code = "import time; from punchline.workflow.processes import end_with_owner; end_with_owner(); time.sleep(60)"
+    environment = {OWNER: str(owner.pid), "PYTHONPATH": str(root / "src"), "PATH": "/usr/bin:/bin"}
+    result = subprocess.Popen([sys.executable, "-c", code], env=environment, stderr=subprocess.PIPE, text=True)
+    with pytest.raises(subprocess.TimeoutExpired):
+        result.wait(timeout=3)
+    owner.kill()
+    owner.wait()
+    output = result.communicate(timeout=30)[1]
+    assert result.returncode == -15 and output.startswith("stopped: the run that this job belongs to is gone")

@@ -21,6 +21,28 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 FAST = "models=[random,label-order,reading-order]"  # no OCR: the rest of the demo takes seconds
 
 
+JOBS = {  # the message of a job: its rule and wildcards
+    r"released files of (\S+)": r"fetch \1",
+    r"items, gold and requests of (\S+)": r"prepare \1",
+    r"answers of (\S+)": r"respond \1 all",
+    r"answers of (\S+), shard (\S+)": r"respond \1 \2",
+    r"scores of (\S+) on (\S+)": r"score \2 \1",
+    r"tables of (\S+)": r"tables \1",
+    r"overview": "overview",
+    r"figure of table (\S+)": r"figure \1",
+    r"report pages: .*": "report",
+    r"adapter (\S+)": r"train \1",
+}
+
+
+def jobs(output: str) -> list[str]:
+    """Jobs that Snakemake prints: rule and wildcards."""
+    messages = re.findall(r"^Job \d+: (report pages: \S+|.*?): ", output, re.MULTILINE)
+    names = [(re.fullmatch(pattern, text), job) for text in messages for pattern, job in JOBS.items()]
+    assert sum(match is not None for match, _ in names) == len(messages), messages
+    return [match.expand(job) for match, job in names if match is not None]
+
+
 class Project:
     """A working copy at `path`; runs use its own src/ and scripts/."""
 
@@ -70,29 +92,20 @@ class Project:
         return done
 
     def snakemake(self, *arguments: str, config: str = "", fails: bool = False) -> str:
-        """Run Snakemake; returns all it said."""
+        """Run Snakemake; returns its output. Tables are named as in the default run, whatever the run."""
         chosen = ["--config", *config.split()] if config else []
+        if run := re.search(r"\brun=(\w+)", config):
+            arguments = tuple(re.sub("^results/(?!runs/)", f"results/runs/{run[1]}/", text) for text in arguments)
         done = self.run(sys.executable, "-m", "snakemake", "--cores", "2", *arguments, *chosen, fails=fails)
         return done.stdout + done.stderr
 
     def to_run(self, *targets: str, config: str = "") -> set[str]:
         """Names of the rules that `snakemake -n` wants to run."""
-        output = self.snakemake("-n", "-p", *targets, config=config)
-        if "Nothing to be done" in output:
-            return set()
-        return set(re.findall(r"^(?:local)?(?:rule|checkpoint) (\w+):", output, re.MULTILINE))
+        return {re.sub("^tables ", "tables_", job).split()[0] for job in self.wanted(*targets, config=config)}
 
     def wanted(self, *targets: str, config: str = "") -> set[str]:
         """Jobs that `snakemake -n` wants, as `score hummus random`, `tables hummus`; mere targets left out."""
-        output = self.snakemake("-n", "-p", *targets, config=config)
-        jobs = set()
-        for job in re.split(r"^(?:local)?rule ", output, flags=re.MULTILINE)[1:]:
-            rule = job.split(":", 1)[0]
-            result = re.search(r"^    wildcards: (.*)$", job, re.MULTILINE)
-            wildcards = [part.split("=", 1)[1] for part in result.group(1).split(", ")] if result else []
-            rule = rule.replace("tables_", "tables ")
-            jobs.add(" ".join([rule, *wildcards]))
-        return jobs - {"all", "fetch_all", "prepare_all", "respond_all", "all_tables", "figures"}
+        return set(jobs(self.snakemake("-n", *targets, config=config)))
 
     def made(self, *targets: str, config: str = "") -> set[str]:
         """Names of the artifacts that a run builds: those with a new provenance file."""

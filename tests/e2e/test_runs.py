@@ -149,7 +149,7 @@ def test_a_run_called_by_its_name_stays_what_it_was(one: Project) -> None:
     assert "changes in place" not in one.snakemake("-n", TABLE, config="run=one")
     output = one.snakemake("-n", TABLE, config="run=one models=[random] limit=2")
     other = one.snakemake("-n", "results/runs/one/table8.csv", fails=True)
-    assert other.strip().endswith("error: results/runs/one/table8.csv is of the run one. Add --config run=one")
+    assert other.strip().endswith("results/runs/one/table8.csv belongs to the run one. Add --config run=one")
     assert "the one run changes in place: limit: 1 → 2 (to keep it, give the new one another name)" in output
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from .project import Project
+from .project import Project, jobs
 
 pytestmark = pytest.mark.long
 
@@ -27,18 +27,12 @@ def git(project: Project, *arguments: str) -> None:
     project.run("git", *arguments)
 
 
-def jobs(said: str) -> list[str]:
-    """Rules of the jobs that runs of Snakemake had."""
-    lines = re.findall(r"^\d+ jobs: (.*)$", said, re.MULTILINE)
-    return [count.split()[1] for line in lines for count in line.split(", ")]
-
-
 @pytest.fixture(scope="module")
 def restored(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """dvc repro, push, commit; then clone, pull and restore elsewhere."""
     first = start(tmp_path_factory.mktemp("first"))
     output = first.dvc("repro")
-    assert {"fetch", "prepare", "respond", "score", "tables_pixelhumor"} <= set(jobs(output))
+    assert {"fetch", "prepare", "respond", "score", "tables"} <= {job.split()[0] for job in jobs(output)}
     assert first.to_run("all") == set(), "after dvc repro, snakemake has nothing to do"
     assert "Data and pipelines are up to date" in first.dvc("repro")
     store = tmp_path_factory.mktemp("store")
@@ -76,8 +70,8 @@ def test_restored_changes_rerun_what_depends_on_them(restored: Project) -> None:
     model.write_text("engine: baselines\nbaseline: label-order\n")
     output = restored.snakemake("-n", "-p", "results/table8.csv")
     model.write_text(good)
-    assert set(jobs(output)) == {"respond", "score", "tables_pixelhumor"}
-    assert re.findall(r"wildcards: respondent=([\w-]+), shard=all", output) == ["reading-order"]
+    assert {job.split()[0] for job in jobs(output)} == {"respond", "score", "tables"}
+    assert [job for job in jobs(output) if job.startswith("respond")] == ["respond reading-order all"]
     assert restored.to_run("all") == set()
 
 

@@ -7,9 +7,11 @@ Python. `dag.forcefiles` is the one undocumented name of Snakemake that this use
 
 from __future__ import annotations
 
+import atexit
 import os
 import re
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
@@ -22,18 +24,15 @@ from snakemake.settings.types import RerunTrigger
 from punchline import budget
 from punchline.artifacts.passes import ALL
 from punchline.artifacts.project import KINDS, Project
-from punchline.config.cards import stems
 from punchline.config.resources import gpus, memory_mb, minutes
 from punchline.config.runs import changes_in_place, nothing_scored, run_of
 from punchline.config.selection import Execution, Selection, named_run, read_selection, write_chosen
-from punchline.core import benchmark as benchmarks
 from punchline.core.engine import check_files
-from punchline.errors import PunchlineError, did_you_mean, system_error
+from punchline.errors import PunchlineError, system_error
 from punchline.files import write_bytes
-from punchline.paths import LAST_RUN, Paths, demo
+from punchline.paths import DEFAULT_RUN, LAST_RUN, Paths, demo
 from punchline.schema import canonical
 from punchline.snakemake import preflight
-from punchline.snakemake.display import UNCHANGED, install
 from punchline.snakemake.summary import summary
 from punchline.workflow.processes import (
     AGAIN,
@@ -52,6 +51,8 @@ from punchline.workflow.processes import (
 from punchline.workflow.provenance import Status
 
 CardOf = Callable[[Any], Any]  # of wildcards: a card, a recipe, or None
+UNCHANGED = "unchanged"  # reason of a job that runs nothing
+STOPPED = "stopped early: files and answers are kept, and the same command resumes"
 
 
 @contextmanager
@@ -86,7 +87,6 @@ class Snakefile:
     def __init__(self, workflow: Any, config: Mapping[str, Any]) -> None:
         self.workflow = workflow
         self.config = {key: value for key, value in config.items() if key not in ("pictures", "public")}  # the report's
-        install(workflow)
         check_writable()
         os.environ[PICTURES] = pictures_mode(config.get("pictures"))
         os.environ[PUBLIC] = str(is_public(config.get("public")))
@@ -101,8 +101,7 @@ class Snakefile:
         self.again: set[str] = set()  # kinds and files of which a rebuild is requested, or `all`
         self.reasons: dict[tuple[str, ...], str] = {}  # why a job runs, by rule and wildcards
         self.answers = False  # whether a job of the run asks or scores
-        self.as_stored = workflow.modifier.path_modifier.apply_default_storage
-        workflow.modifier.path_modifier.apply_default_storage = self.target
+        self.began = time.time()
 
     # Jobs
 
@@ -165,7 +164,7 @@ class Snakefile:
             if not self.workflow.dryrun:  # what depends on this job's files is read again
                 self.later = Project(self.selection, self.making.shards)
             log = f"{self.project.paths.logs}/{'/'.join((rule, *names))}.log"
-            return " ".join(["python scripts/stage.py", rule, *names, "--threads", str(threads), "&>", log])
+            return f"python scripts/stage.py {' '.join((rule, *names))} --threads {threads} 2>&1 | tee -i {log} >&2"
 
         return run
 
@@ -245,42 +244,28 @@ class Snakefile:
         if self.making.strict and any(is_bad for is_bad, _ in lines):
             raise PunchlineError("answers failed, or a table has no scored item, and strict=true was asked for")
 
-    # Targets
+    def failed(self) -> None:
+        """After a run that did not succeed: print the errors of its jobs, below Snakemake's last lines."""
+        logs = [path for path in Path(self.project.paths.logs).rglob("*.log") if path.stat().st_mtime >= self.began]
+        lines = [line for path in logs for line in path.read_text("utf-8", "replace").splitlines()]
+        errors = dict.fromkeys(line for line in lines if line.startswith("error: "))
+        atexit.register(print, "\n".join(errors) or STOPPED, file=sys.stderr)
+
+    any_result = f"{Paths().results}/{{path}}"
+
+    @property
+    def other_runs(self) -> str:
+        """Constraint on a file below results/ that belongs to another run than the selected one."""
+        return r"runs/.+" if self.selection.run == DEFAULT_RUN else rf"(?!runs/{re.escape(self.selection.run)}/).+"
 
     @in_one_message()
-    def target(self, path: Any) -> Any:
-        """A path as Snakemake stores it; a result of the default run on the command line means the selected run's.
-
-        Ends with an error for a target that no rule builds.
-        """
-        settings = self.workflow.dag_settings
-        targets = () if settings is None else map(os.path.relpath, (*settings.targets, *settings.forcerun))
-        if path not in set(targets):
-            return self.as_stored(path)
-        default, results = Paths().results, self.project.paths.results
-        if (run := run_of(str(path))) and run != self.selection.run:
-            raise PunchlineError(f"{path} is of the run {run}", hint=f"Add --config run={run}")
-        name = str(path) if str(path).startswith(f"{results}/") else re.sub(f"^{default}/", f"{results}/", str(path))
-        rules = self.workflow.rules
-        if not any(rule.is_producer(name) for rule in rules) and not Path(name).exists():
-            raise PunchlineError(f"no target {path!r}", hint=self.hint_for(str(path)))
-        return self.as_stored(name)
-
-    def hint_for(self, path: str) -> str:
-        """A hint for a target that no rule builds: a name instead of a path, something unselected, a typing error."""
-        chosen, where = self.selection, self.project.paths
-        files = {"/".join(names[at:]): f"{stem}.csv" for stem, names in self.project.by_path.items() for at in (0, 1)}
-        if path in files:
-            return f"Name its file: {where.table(files[path])}"
-        for name in benchmarks.names():
-            if name not in chosen.benchmarks and name in Path(path).parts:
-                both = ",".join([*chosen.benchmarks, name])
-                return f"It is {name}'s, which is not selected: add --config benchmarks=[{both}]"
-        model = Path(path).stem
-        if model in stems("config/model") and model not in chosen.models:
-            return f"The model {model} is not selected: add --config models=[{','.join([*chosen.models, model])}]"
-        known = [*(rule.name for rule in self.workflow.rules), *(where.table(file) for file in files.values())]
-        return f"{did_you_mean(path, known)}`punchline tables` lists the tables"
+    def refuse(self, wildcards: Any) -> list[str]:
+        """Input function of files of other runs: an error that names the command for one."""
+        path = f"{Paths().results}/{wildcards.path}"
+        if run := run_of(path):
+            raise PunchlineError(f"{path} belongs to the run {run}", hint=f"Add --config run={run}")
+        own = f"{self.project.paths.results}/{wildcards.path}"
+        raise PunchlineError(f"{path} belongs to the default run", hint=f"Name {own}, or leave out run=")
 
 
 def wildcard(names: Iterable[str]) -> str:
