@@ -9,37 +9,12 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 from tests.records import response
 
-from punchline.benchmarks.pixelhumor import MODALITIES, SOUND_EFFECTS, STYLES
-from punchline.benchmarks.pixelhumor.answers import RELEASED_PANEL, panel_texts, parse_labels
+from punchline.benchmarks.pixelhumor.answers import RELEASED_PANEL
 from punchline.benchmarks.pixelhumor.scoring import GRADED, LONGEST, score_item
 from punchline.schema import RULES, Gold, Item, Rule, Score, State
 
 P, R = "paper", "released"
 SOUNDS = ("Present, contribute", "Present, do not contribute")
-VOCABULARY = {"Q1": {"Yes", "No"}, "Q2": set(SOUND_EFFECTS), "Q4": {*MODALITIES, "NA"}, "Q5": {*STYLES, "NA"}}
-PIECES = ["Yes", "no", "Absent", "present", "Text", "both", "visual", "NA", *SOUNDS, *STYLES, *(" ", ", ", "\n", ": ")]
-PIECES += ["and ", "panel ", "-> ", "1", "2: ", '"', "{", "}", ")", "²", "٣", "answer "]
-fragments = st.lists(st.sampled_from(PIECES) | st.text(max_size=4), max_size=12).map("".join)
-
-
-@settings(max_examples=300)
-@given(fragments, st.sampled_from(RULES))
-def test_reading_never_fails_and_stays_in_the_vocabulary(answer: str, rule: Rule) -> None:
-    for task in ("Q1", "Q2", "Q3", "Q4", "Q5", "Q7"):
-        parsed = parse_labels(task, answer, rule, "123")
-        if parsed is None:
-            continue
-        assert parsed
-        assert task == "Q7" or rule == "released" or len(set(parsed)) == len(parsed)
-        if rule == "paper" and task in ("Q3", "Q7"):
-            assert sorted(parsed) == ["1", "2", "3"] if task == "Q7" else parsed in (("NA",), ("1",), ("2",), ("3",))
-        elif task in ("Q3", "Q7"):
-            assert all(number.isdigit() for number in parsed)
-        elif rule == "paper" or task in ("Q4", "Q5"):
-            assert set(parsed) <= VOCABULARY[task]
-        else:
-            assert parsed == (answer.lower(),)
-    assert all(isinstance(text, str) for text in panel_texts(answer, rule, ["1", "2"]).values())
 
 
 RELEASED = re.compile(r"(\d+):\s*(.*?)(?=(\d+: |$))", re.DOTALL)  # as scoring of the released texts was published

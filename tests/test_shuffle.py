@@ -53,10 +53,3 @@ def test_distinct_permutations(n: int, seed: int, key: str, data: st.DataObject)
     assert distinct_permutations(n, most, seed, key, excluding=[gold])[:count] == orders
     with pytest.raises(PunchlineError, match=f"{most + 1} distinct orders of {n} frames wanted, {most} are there"):
         distinct_permutations(n, most + 1, seed, key, excluding=[gold])
-
-
-def test_what_is_excluded_and_how_many() -> None:
-    assert len(distinct_permutations(3, 6, 0, "a", excluding=[(0, 0, 0), (0, 1)])) == 6  # what is no order takes none
-    with pytest.raises(PunchlineError, match="-1 distinct orders"):
-        distinct_permutations(3, -1, 0, "a")
-    assert inverse((2, 0, 1)) == (1, 2, 0)

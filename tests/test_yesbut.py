@@ -15,7 +15,7 @@ from tests.tabulated import Scored, tabulate
 
 from punchline.benchmarks import yesbut
 from punchline.benchmarks.yesbut import ANNOTATIONS, LENT, TABLES, TASKS
-from punchline.benchmarks.yesbut.answers import read_paper, read_score
+from punchline.benchmarks.yesbut.answers import read_paper
 from punchline.benchmarks.yesbut.options import options
 from punchline.core import shortcuts
 from punchline.core.benchmark import Verdict
@@ -134,15 +134,6 @@ def test_gold_in_is_right_under_both_rules() -> None:
             assert score.metrics == ({"correct": 1.0} if "mcq" in task else {"r2": 1.0})
 
 
-@pytest.mark.parametrize(
-    ("text", "released", "paper"),  # ROUGE-2 recall of "Caption 1.": of 7 pairs of characters, of 1 pair of words
-    [("a caption 1 b", 1, 1), ("Caption 2.", 6 / 7, 0), ("1 caption", 6 / 7, 0), ("option 1", 5 / 7, 0), ("dog", 0, 0)],
-)
-def test_rouge_counts_characters_or_words(text: str, released: float, paper: float) -> None:
-    result = [scored(unit(text), rule)["description_1"].metrics["r2"] for rule in ("released", "paper")]
-    assert result == pytest.approx([released, paper])
-
-
 def verdicts_of(answers: Answers, score: str, **recall: str) -> dict[str, Verdict]:
     requests = judged(answers)
     result = {r.request_id: Verdict("gpt-3.5-turbo", response(r, score)) for r in requests if r.task == "judge"}
@@ -192,19 +183,6 @@ def test_verdicts(
             assert (score.judge, score.parsed, len(score.responses)) == ("gpt-3.5-turbo", parsed, 3)
             assert score.state == ("ok" if parsed else "unparsable")
             assert f"bertscore:{scorer}|" in score.signature
-
-
-@pytest.mark.parametrize(
-    ("text", "released", "paper"),
-    [
-        *((f"[[{score}]]", score, score) for score in (1, 5)),
-        *((f"[[{score}]]", score, None) for score in (0.99, 5.01)),
-        (f"[[1{'0' * 100}]]", 1e100, None),
-        *((f"[[{score}]]", None, None) for score in (f"2{'0' * 100}", "9" * 400)),
-    ],
-)
-def test_bounds_of_a_score(text: str, released: float | None, paper: float | None) -> None:
-    assert [read_score(text, rule) for rule in ("released", "paper")] == [released, paper]
 
 
 def test_empty_answers_and_refusals() -> None:

@@ -12,6 +12,7 @@ import threading
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from functools import lru_cache
 from typing import Annotated, Any, TypeVar, get_args
 
@@ -80,7 +81,11 @@ def csv_rows(files: Files, name: str, kind: type[T], key: str = "") -> Iterator[
         values: dict[str, Any] = cells
         if literals:
             filled = [column for column in columns if column != key and cells[column].strip()]
-            values = {key: cells[key]} | {field: _literal_in(cells[field], field=field, **where) for field in filled}
+            values = {key: cells[key]} | {column: _list_in(cells[column]) for column in filled}
+            for column in filled:
+                if values[column] is None:
+                    what = f"{cells[column][:80]!r} is not a Python list literal"
+                    raise PunchlineError(what, field=column, **where)
         yield line, typed(values, kind, strict=literals, **where)
 
 
@@ -95,22 +100,14 @@ def csv_table(files: Files, name: str, kind: type[T], key: str) -> dict[Any, T]:
     return rows
 
 
-def _literal_in(cell: str, **where: Any) -> list[Any]:
-    try:
-        value = _literal(cell.strip())
-    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
-        value = None
-    if not isinstance(value, list):
-        raise PunchlineError(f"{cell[:80]!r} is not a Python list literal", **where)
-    return value
-
-
 @lru_cache(maxsize=4096)  # the 170,000 cells of PixelHumor's votes hold a few hundred different texts
-def _literal(text: str) -> Any:
-    """The value of a Python literal, which nobody may change."""
-    with warnings.catch_warnings():
+def _list_in(cell: str) -> list[Any] | None:
+    """The list that a cell holds as a Python literal, which nobody may change; None for anything else."""
+    with suppress(ValueError, SyntaxError, TypeError, MemoryError, RecursionError), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # an odd escape is a label like any other
-        return ast.literal_eval(text)
+        value = ast.literal_eval(cell.strip())
+        return value if isinstance(value, list) else None
+    return None
 
 
 def json_rows(

@@ -72,10 +72,15 @@ class Subjective(Comic, Literals, frozen=True):
     Q5: Annotated[list[Style | Literal["NA"]], Some]
 
 
-class Objective(Comic, frozen=True):
-    """A comic's labels in objective_label.csv."""
+class ReadingOrder(Comic, frozen=True):
+    """The reading order of a comic's panels in objective_label.csv; StripCipher's demo file has no other column."""
 
     panel_sequence: Order
+
+
+class Objective(ReadingOrder, frozen=True):
+    """A comic's labels in objective_label.csv."""
+
     text: str
     number_of_panels: Annotated[int, msgspec.Meta(ge=1, le=9_999)]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 
 from punchline.benchmarks.pictures import as_published, png_of
-from punchline.benchmarks.pixelhumor.data import Metadata, Objective, by_comic
+from punchline.benchmarks.pixelhumor.data import Metadata, ReadingOrder, by_comic
 from punchline.benchmarks.stripcipher import METADATA, OBJECTIVE, STRIPS
 from punchline.benchmarks.stripcipher.strips import Strip, strips_of
 from punchline.comics import frames
@@ -50,7 +50,7 @@ def panels(strip: Strip, image: Pixels, files: Files) -> list[Box]:
 
 def _of_pixelhumor(item_id: str, files: Files) -> list[Box]:
     """The boxes of one of PixelHumor's comics in its reading order; none where its two files do not fit each other."""
-    metadata, objective = by_comic(files, METADATA, Metadata), by_comic(files, OBJECTIVE, Objective)
+    metadata, objective = by_comic(files, METADATA, Metadata), by_comic(files, OBJECTIVE, ReadingOrder)
     if item_id not in metadata or item_id not in objective:
         return []
     by_label = {label: Box(x1, y1, x2, y2) for x1, y1, x2, y2, label in metadata[item_id].boxes}
