@@ -76,7 +76,7 @@ def test_a_subset_is_followed_and_its_bytes_matter(small: Project) -> None:
     [
         ("modles=[ocr]", "unknown key 'modles'. Did you mean 'models'"),
         ("models=[orc]", "unknown models 'orc'"),
-        ("scoring=strict", "unknown scoring 'strict'"),
+        ("scoring=strict", "field scoring: Invalid enum value 'strict'"),
         ("benchmarks=[pixelhumour]", "Did you mean 'pixelhumor'"),
     ],
 )
