@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
+import yaml
 
 from punchline import paths
 from punchline.config.cards import (
@@ -127,15 +128,15 @@ def read_selection(overrides: Mapping[str, Any]) -> tuple[Selection, Execution]:
     def where(key: str) -> str:
         return next(file for file, (values, _) in reversed(sources.items()) if key in values or file == RUN)
 
-    merged = {**dict.fromkeys(OPTIONAL), **of_project, **of_run, **overrides, "run": run}
-    merged = {key: None if value in ("null", "none", "") else value for key, value in merged.items()}
-    match merged.pop("defaults", None):  # checked even if overridden
+    match of_project.get("defaults"):  # checked even if overridden
         case [{"corpus": str(default)}, "_self_"]:
-            corpus = merged.get("corpus") or default
+            corpus = overrides.get("corpus") or of_run.get("corpus") or default
         case _:
             what = "expected the name of a corpus, as in `[corpus: demo, _self_]`"
             raise PunchlineError(what, file=RUN, field="defaults")
     check_names([corpus], stems(CORPORA), where("corpus"), "corpus")
+    merged = {**dict.fromkeys(OPTIONAL), **_composed(corpus), **of_run, **overrides, "run": run}
+    merged = {key: None if value in ("null", "none", "") else value for key, value in merged.items()}
     merged["corpus"] = read_corpus(corpus)
     # Snakemake passes `strict=true` as a text.
     merged["strict"] = {"true": True, "false": False}.get(str(merged.get("strict")).lower(), merged.get("strict"))
@@ -143,6 +144,21 @@ def read_selection(overrides: Mapping[str, Any]) -> tuple[Selection, Execution]:
     execution = as_record({key: merged.pop(key) for key in EXECUTION_KEYS & merged.keys()}, Execution, where, hint)
     _check_names(merged, where)
     return as_record(merged, Selection, where, hint), execution
+
+
+def _composed(corpus: str) -> dict[str, Any]:
+    """config/run.yaml with a corpus, composed by Hydra. Raises PunchlineError."""
+    from hydra import compose, initialize_config_dir  # imported here: jobs receive a composed selection
+    from hydra.errors import HydraException
+    from omegaconf import OmegaConf
+    from omegaconf.errors import OmegaConfBaseException
+
+    try:
+        with initialize_config_dir(config_dir=str(Path("config").absolute()), version_base=None):
+            composed = OmegaConf.to_container(compose("run", [f"corpus={corpus}"]), resolve=True)
+    except (HydraException, OmegaConfBaseException, yaml.YAMLError, OSError) as error:
+        raise PunchlineError(" ".join(str(error).split()), file=RUN) from error
+    return {str(key): value for key, value in dict(composed).items()}  # type: ignore[arg-type]
 
 
 def named_run(overrides: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:

@@ -13,6 +13,7 @@ _TAGS = ("judgement", "judgment", "verdict")
 _WORD = re.compile(r"(?<![\w-])(PASS|FAIL)(?:(?:e?s|ed)|(?:E?S|ED))?(?!\w)", re.IGNORECASE)
 _SAID = re.compile(r"\b(?:does|did|should|must)(?: not|n't)? $")  # "does not pass"
 _CLEAN = re.compile(r"\W*(PASS|FAIL)(?:ED)?\W*", re.IGNORECASE | re.ASCII)
+_EMPHASIS = re.compile(r"\W*<(?:b|i|strong|em)>\W*(PASS|FAIL)(?:ED)?\W*</\w{1,6}>\W*", re.IGNORECASE | re.ASCII)
 
 
 def _mentions(text: normalize.Plain, marked: bool) -> list[Mention]:
@@ -32,5 +33,7 @@ def verdict(answer: str) -> Read[str]:
     tagged = next((match for tag in _TAGS for match in tags.elements(answer, tag)), None)
     start, end = tagged.span(1) if tagged else (0, len(answer))
     if (tagged or end < 40) and (clean := _CLEAN.fullmatch(answer, start, min(end, start + 200))):
+        return Read(clean[1].upper(), *clean.span(1))
+    if not tagged and (clean := _EMPHASIS.fullmatch(answer)):
         return Read(clean[1].upper(), *clean.span(1))
     return Read(None) if tagged else resolve(answer, decider(_mentions, ("PASS", "FAIL")))

@@ -87,11 +87,12 @@ def yes_no(
     "No"} where the question has options, `options` their texts. Nothing for a refusal, both, neither.
     """
     if letters:
+        chosen = choice.choice(answer, tuple(letters), options)
         gloss = re.match(r"\W*([A-Z])\b ?[:(.,-]+ ?", answer)  # "B (no metaphor is used)"
         glossed = _stated(normalize.part(answer, gloss.end()), stems, against).value if gloss and stems else None
-        if gloss and glossed is not None and glossed == letters.get(gloss[1]):
+        if gloss and glossed and glossed == letters.get(gloss[1]) != letters.get(chosen.value or ""):
             return Read(glossed, *gloss.span(1))
-        if (chosen := choice.choice(answer, tuple(letters), options)).value is not None:
+        if chosen.value is not None:
             return Read(letters[chosen.value], chosen.start, chosen.end)
         if choice.mentions(normalize.plain(answer), options or {}, False, tuple(letters)):
             return Read(None)
