@@ -52,6 +52,7 @@ from punchline.workflow.provenance import Status
 
 CardOf = Callable[[Any], Any]  # of wildcards: a card, a recipe, or None
 UNCHANGED = "unchanged"  # reason of a job that runs nothing
+STRICT = "error: answers failed, or a table has no scored item, and strict=true was asked for"
 STOPPED = "stopped early: files and answers are kept, and the same command resumes"
 
 
@@ -78,6 +79,11 @@ def environment(selection: Selection, making: Execution, again: set[str]) -> Non
     os.environ[budget.MAX_COST] = str(making.max_cost or "")
     if again:
         os.environ[AGAIN] = ",".join(sorted(again))
+
+
+def _print_last(lines: Iterable[str]) -> None:
+    """Print lines when this process ends, below those of Snakemake."""
+    atexit.register(lambda text: print(end=text, file=sys.stderr), "".join(f"{line}\n" for line in lines))
 
 
 class Snakefile:
@@ -231,25 +237,25 @@ class Snakefile:
         write_chosen(self.selection, {**named_run(self.config)[1], **self.config})
         self.answers = any(job.rule.name in ("respond", "score") for job in jobs)
 
-    @in_one_message()
     def done(self) -> None:
-        """After the last job: print a summary, and tables without a scored item. `strict`: fail if there is one."""
+        """After the last job: a summary, and tables without a scored item, last. `strict`: status 1 if there is one."""
         red, plain = ("\x1b[31m", "\x1b[0m") if sys.stderr.isatty() else ("", "")
         ran = {names[0] for (rule, *names), reason in self.reasons.items() if rule == "tables" and reason != UNCHANGED}
         built = [step.outputs[0] for step in self.project.every_table() if step.wildcards[0] in ran]
         lines = list(summary(self.project, built)) if self.answers else []
         lines += [(True, f"{path}: not one item is scored") for path in built if nothing_scored(path)]
-        for is_bad, line in lines:
-            print(f"{red}{line}{plain}" if is_bad else line, file=sys.stderr)
-        if self.making.strict and any(is_bad for is_bad, _ in lines):
-            raise PunchlineError("answers failed, or a table has no scored item, and strict=true was asked for")
+        strict = self.making.strict and any(is_bad for is_bad, _ in lines)
+        lines += [(True, STRICT)] if strict else []
+        _print_last(f"{red}{line}{plain}" if is_bad else line for is_bad, line in lines)
+        if strict:
+            sys.exit(1)
 
     def failed(self) -> None:
         """After a run that did not succeed: print the errors of its jobs, below Snakemake's last lines."""
         logs = [path for path in Path(self.project.paths.logs).rglob("*.log") if path.stat().st_mtime >= self.began]
         lines = [line for path in logs for line in path.read_text("utf-8", "replace").splitlines()]
         errors = dict.fromkeys(line for line in lines if line.startswith("error: "))
-        atexit.register(print, "\n".join(errors) or STOPPED, file=sys.stderr)
+        _print_last(errors or [STOPPED])
 
     any_result = f"{Paths().results}/{{path}}"
 
