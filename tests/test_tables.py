@@ -226,6 +226,32 @@ def test_people_see_no_empty_column_and_no_silent_row() -> None:
     assert markdown.endswith("- Not shown: silent (does not attempt this task).\n")
 
 
+OURS = "a & 9 & \\textbf{0.500} [0.400, 0.600]"
+
+
+def test_latex_has_the_best_value_bold_and_published_rows_apart() -> None:
+    columns = ("model", "kind", "engine", "subset", "n", "acc", "acc_lo", "acc_hi", "comparable", "note")
+
+    def row(model: str, kind: str, acc: float, comparable: str) -> dict[str, Any]:
+        limits = {"acc_lo": acc - 0.1, "acc_hi": acc + 0.1} if kind == "measured" else {}
+        values = {"model": model, "kind": kind, "engine": "e", "subset": "all", "n": 9, "acc": acc}
+        return values | limits | {"comparable": comparable, "note": ""}
+
+    rows = [row("a", "measured", 0.5, "yes"), row("b", "measured", 0.9, "no"), row("p", "published", 0.4, "yes")]
+    for shown, expected in (
+        (
+            rows,
+            ["a & 9 & \\textbf{0.500} [0.400, 0.600]", "b & 9 & 0.900 [0.800, 1.000]", "\\midrule", "p & 9 & 0.400"],
+        ),
+        ([*rows[1:2], row("c", "measured", 0.1, "no")], ["b & 9 & \\textbf{0.900} [0.800, 1.000]"]),
+    ):
+        lines = [
+            re.sub(" +", " ", line.strip())
+            for line in as_latex(Tabulated(columns, shown, [], [], []), TABLE).split("\n")
+        ]
+        assert [line.removesuffix(" \\\\") for line in lines[5 : 5 + len(expected)]] == expected
+
+
 STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 FORMULAS = ["=cmd|'/c calc'!A0", "+1+cmd", "-1+cmd", "@SUM(A1)", "\t=1", "\r=1", " =1+1"]
 LINES = ["a|b", "a\nb", "a\r\n% c\n\\input{x}", "a\u2028b", "a\x85b", "a\x0bb\x0cc", "\\|", "---", "# title"]

@@ -59,7 +59,7 @@ def digits(value: float, *, whole: bool) -> str:
 
 
 def for_people(tabulated: Tabulated, table: Table) -> tuple[list[str], list[dict[str, str]]]:
-    """Columns and rows of texts for reading: three digits, intervals beside the value.
+    """Columns and rows of texts for reading: three digits, intervals beside the value. Rows have `comparable` too.
 
     Columns that hold nothing are left out, and so are the rows of `silent` ones.
     """
@@ -74,7 +74,7 @@ def for_people(tabulated: Tabulated, table: Table) -> tuple[list[str], list[dict
         value, *limits = (digits(end, whole=column in table.counts) for end in ends if isinstance(end, float))
         return f"{value} [{', '.join(limits)}]" if limits else value
 
-    return columns, [{column: text(row, column) for column in columns} for row in rows]
+    return columns, [{column: text(row, column) for column in (*columns, "kind", "comparable")} for row in rows]
 
 
 def silent(row: Mapping[str, str | int | float | None], names: Sequence[str]) -> bool:
