@@ -55,7 +55,11 @@ class Run:
     """One run of a project. Raises PunchlineError for a folder that is none, and for a run that there is not."""
 
     def __init__(self, root: str | Path = ".", run: str = DEFAULT_RUN) -> None:
-        self.root, self.name = find_root(Path(root).resolve()), run
+        try:
+            self.root, self.name = find_root(Path(root).resolve()), run
+        except PunchlineError as error:
+            hint = 'punchline.open("path/of/the/project")'
+            raise PunchlineError(f"no project in {Path(root).resolve()} or above it", hint=hint) from error
         with contextlib.chdir(self.root):
             check_known(run, {DEFAULT_RUN, *runs()}, f"no run {run!r}")
 

@@ -91,7 +91,7 @@ WRONG = {
     "rule": (lambda run: run.grades("random", "pixelhumor", rule="papr"), "Did you mean 'paper'"),
     "run": (lambda run: punchline.open(run.root, run="six"), "no run 'six'"),
     "no run": (lambda run: punchline.open(run.root, run=None), "no run None"),  # type: ignore[arg-type]
-    "folder": (lambda run: punchline.open(run.root.parent), "no Snakefile in"),
+    "folder": (lambda run: punchline.open(run.root.parent), "no project in"),
 }
 
 
