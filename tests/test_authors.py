@@ -83,15 +83,17 @@ def test_a_prompt_that_is_not_there_or_no_text(package: Path) -> None:
         prompts("odd_benchmark")
 
 
-def test_a_published_value_of_nothing(tmp_path: Path) -> None:
-    file = tmp_path / "p.csv"
+def test_a_published_value_of_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    file = tmp_path / "config/published/yesbut.csv"
+    file.parent.mkdir(parents=True)
     for table, column, message in (
-        ("tabel1", "x", r"p\.csv, record GPT: no such table\. Did you mean 'table1'"),
-        ("table2", "acuracy", r"p\.csv, record GPT: table2 has no column 'acuracy'"),
+        ("tabel1", "x", r"yesbut\.csv, record GPT: no such table\. Did you mean 'table1'"),
+        ("table2", "acuracy", r"yesbut\.csv, record GPT: table2 has no column 'acuracy'"),
     ):
         file.write_text(f"paper,table,row,key,column,value,n,note\nyesbut,{table},GPT,,{column},1,,\n")
         with pytest.raises(PunchlineError, match=message):
-            _printed(TABLES, TABLES["table2"], str(file))
+            _printed(TABLES, TABLES["table2"], "yesbut")
 
 
 def test_a_place_in_a_prompt_that_nothing_fills() -> None:

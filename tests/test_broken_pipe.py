@@ -13,12 +13,13 @@ from typing import Any
 import pytest
 from tests.conftest import ROOT
 from tests.ran import ran
-from tests.test_shared_folder import sheet
 
-from punchline.rating.votes import Votes
+from punchline.rating.votes import Sheet, Votes
 
 COMMAND = [sys.executable, "-m", "punchline.cli"]
 ENVIRONMENT = os.environ | {"PYTHONPATH": str(ROOT / "src")}
+NAMES = {"benchmark": "pixelhumor", "study": "relevance", "run": "default", "title": "", "note": ""}
+SHEET = Sheet(**NAMES, seed=0, models=(), intro=(), options=(), questions={}, units=())
 GET = b"GET /static/mode.js HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
 
@@ -37,7 +38,7 @@ def project(tmp_path: Path) -> Path:
     for name in ("config", "data/demo", "data/manifests"):
         (tmp_path / name).symlink_to(ROOT / name)
     (tmp_path / "results/report/index.html").write_text("text\n" * 200_000)
-    Votes.make(str(tmp_path / "data/ratings/pixelhumor/relevance.sqlite"), sheet(), {})
+    Votes.make(str(tmp_path / "data/ratings/pixelhumor/relevance.sqlite"), SHEET, {})
     return tmp_path
 
 

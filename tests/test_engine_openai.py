@@ -239,7 +239,7 @@ def test_a_batch_answers_every_request(here: Path) -> None:
 def test_a_run_killed_while_a_batch_runs_picks_it_up(here: Path) -> None:
     provider = Provider({"look": lambda batch: {**batch, "status": "in_progress"}})
     with scripted(provider) as server:
-        process = another_process(server.url, 10, "picked up", **BATCH)
+        process = another_process(server.url, here, 10, "picked up", **BATCH)
         while not (here / batch.FOLDER / "m.json").exists() or pending(here)[0]["id"] is None:
             time.sleep(0.02)
         process.kill()

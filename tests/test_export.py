@@ -32,7 +32,7 @@ def test_another_format_and_a_full_folder_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_fills_up_meanwhile_stays_as_it_is(tmp_path: Path) -> None:
-    with pytest.raises(PunchlineError, match="not an empty folder"), new_folder(tmp_path / "new", "") as part:
+    with pytest.raises(OSError, match="not empty"), new_folder(tmp_path / "new", "") as part:
         part.mkdir()
         (tmp_path / "new").mkdir()
         (tmp_path / "new/theirs").touch()

@@ -6,12 +6,12 @@ from typing import Any
 import pandas as pd
 import pytest
 from tests.records import read_items
-from tests.test_dataset_tables import annotations
 
 from punchline.audit.compare import clusters_needed
 from punchline.benchmarks import hummus, humorbench, pixelhumor
-from punchline.benchmarks.pixelhumor.dataset import ANNOTATORS
+from punchline.benchmarks.pixelhumor.dataset import ANNOTATORS, EXPERTS, QUESTIONS
 from punchline.benchmarks.pixelhumor.people import ballots
+from punchline.files import csv_text
 from punchline.schema import ModelCard
 from punchline.validity.items import item_statistics
 from punchline.validity.links import caption_of, link, links
@@ -123,7 +123,11 @@ def people_in(table: str, column: str, files: dict[str, bytes]) -> dict[str, flo
 )
 def test_an_annotator_against_the_others(given: list[str], exact: float) -> None:
     answers = [[["Yes"], ["Absent"], ["1"], labels.split(), ["Pun"]] for labels in given]
-    files = {pixelhumor.ANNOTATIONS: annotations({"grid_1": dict(zip(ANNOTATORS, answers, strict=False))})}
+    everyone = {name + question: "" for name in (*ANNOTATORS, *EXPERTS) for question in QUESTIONS}
+    pairs = zip(ANNOTATORS, answers, strict=False)
+    votes = {name + question: one for name, own in pairs for question, one in zip(QUESTIONS, own, strict=True)}
+    rows = [{"comic_id": "grid_1", **everyone, **votes}]
+    files = {pixelhumor.ANNOTATIONS: csv_text([*rows[0]], rows).encode()}
     assert people_in("table2", "accuracy", files)["modality"] == exact
     assert people_in("table3", "f1", files) == {"None": 1}
 
