@@ -290,6 +290,24 @@ def test_a_third_inspector_decides_among_used_drafts() -> None:
     assert rows_of("annotations.csv")[0]["bytes"] == str(STRIPS.stat().st_size)
 
 
+@pytest.mark.parametrize(("used", "unchanged"), [(["answer", *["distractor"] * 3], 1), ([""] * 4, 0)])
+def test_a_tenth_of_accepted_drafts_is_verified_by_one_more_rater(used: list[str], unchanged: int) -> None:
+    votes = reviewed(review(KEPT), review(KEPT))
+    assert drafts.unchanged(votes) == 0  # they left out two of six drafts
+    check = saved(draw_decision(votes, verify=True), "verify")
+    (unit,) = check.sheet.units
+    shown = [(text.kind, text.text) for text in unit.texts]
+    assert shown == [("answer", "=Ends 1"), *(("distractor", f"=Ends {n}") for n in (2, 3, 4))]
+    texts = {f"text-{n}": text for n, (_, text) in enumerate(shown)}
+    check.vote("3", 0, {f"use-{n}": use for n, use in enumerate(used)} | texts, "")
+    assert drafts.unchanged(check) == unchanged
+
+
+def test_no_draft_is_verified_where_none_is_accepted() -> None:
+    with pytest.raises(PunchlineError, match="no page is accepted"):
+        draw_decision(reviewed(review(KEPT), review(OTHER)), verify=True)
+
+
 def test_a_study_of_drafts_of_version_0_1_is_read_and_exported(root: Path) -> None:
     with sqlite3.connect("old.sqlite") as file:
         file.executescript((root / "tests/old_drafts.sql").read_text())

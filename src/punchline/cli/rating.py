@@ -80,6 +80,9 @@ def new(
         bool, typer.Option("--pointers", help="PixelHumor: require reasons where fewer than two points are ticked")
     ] = False,
     decide: Annotated[str, typer.Option(metavar="STUDY", help="One more rater for even votes of this study")] = "",
+    verify: Annotated[
+        str, typer.Option(metavar="STUDY", help="StripCipher: one more rater for a tenth of its accepted drafts")
+    ] = "",
     link: Annotated[list[str] | None, typer.Option(help="Replace the link of this rater of STUDY, or all")] = None,
     name: Annotated[str, typer.Option(help="Name of the study; default: the name of its kind")] = "",
     host: Host = "127.0.0.1",
@@ -100,9 +103,10 @@ def new(
         for rater in link:
             check_known(rater, (*votes.raters(), "all"), f"no rater {rater!r}")
         return _print_links(votes, votes.raters() if "all" in link else link, host, port)
-    if decide:
-        votes = _votes(decide)
-        return _make(votes.sheet.benchmark, name or f"{votes.path.stem}-decide", draw_decision(votes), host, port)
+    if decide or verify:
+        votes = _votes(decide or verify)
+        name = name or f"{votes.path.stem}-{'verify' if verify else 'decide'}"
+        return _make(votes.sheet.benchmark, name, draw_decision(votes, verify=bool(verify)), host, port)
     benchmark, kind, declaration = of = declared(study)
     if declaration.reviews != bool(drafts):
         raise PunchlineError("--drafts names the models that draft texts, for stripcipher only")
@@ -177,7 +181,7 @@ def export(
     out = out or outcome.target(votes)
     if votes.sheet.form == "review":
         accepted, even = drafts.export(votes, out)
-        print(f"{out}: {accepted:,} accepted pages")
+        print(f"{out}: {accepted:,} accepted pages, {drafts.unchanged(votes):,} of them as shown")
         if even:
             print(f"{even:,} pages with even votes are not in it: punchline rate new --decide {votes.name}")
         return

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import random
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from itertools import chain
 from operator import attrgetter, itemgetter
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from punchline.benchmarks.stripcipher.studies import (
     ANSWER,
@@ -93,6 +96,23 @@ def used(votes: Sequence[CastVote]) -> tuple[ShownText, ...]:
     for kind, text in chain.from_iterable(texts_of(one.answers) for one in votes):
         texts.setdefault(plain(text), ShownText(source="", text=text, kind=kind))
     return tuple(sorted(texts.values(), key=attrgetter("kind")))
+
+
+def verified(votes: Votes) -> list[Unit]:
+    """A random tenth of the accepted pages, with their texts as accepted, to be checked (section 4)."""
+    winners = {unit: winner(given) for unit, given in votes.rated().items()}
+    accepted = {unit: texts for unit, vote in winners.items() if vote and (texts := texts_of(vote.answers))}
+    drawn = random.Random(f"verify/{votes.sheet.seed}").sample(sorted(accepted), -(-len(accepted) // 10))
+    shown = {unit: tuple(ShownText(source="", text=text, kind=kind) for kind, text in accepted[unit]) for unit in drawn}
+    return [replace(votes.sheet.units[unit], texts=texts) for unit, texts in sorted(shown.items())]
+
+
+def unchanged(votes: Votes) -> int:
+    """Number of pages whose raters accept the texts exactly as they were shown."""
+    shown = {unit: {(one.kind, plain(one.text)) for one in votes.sheet.units[unit].texts} for unit in votes.rated()}
+    winners = {unit: winner(given) for unit, given in votes.rated().items()}
+    pairs = ((shown[unit], vote) for unit, vote in winners.items() if vote)
+    return sum(texts == {(kind, plain(text)) for kind, text in texts_of(vote.answers)} for texts, vote in pairs)
 
 
 def export(votes: Votes, out: Path) -> tuple[int, int]:

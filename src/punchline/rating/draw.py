@@ -173,18 +173,20 @@ def draw_up(
     return _seated(sheet, study, practice, called, overlap, draw)
 
 
-def draw_decision(votes: Votes) -> tuple[Sheet, Seats]:
+def draw_decision(votes: Votes, *, verify: bool = False) -> tuple[Sheet, Seats]:
     """(sheet, pages) of one more rater who decides the even votes of a study, as in PixelHumor's section 5.4.
 
-    If the best text is chosen, the rater chooses among the leading ones; of drafts, among those that were used. Raises
-    PunchlineError for a study of points, and if no vote is even.
+    If the best text is chosen, the rater chooses among the leading ones; of drafts, among those that were used.
+    `verify`: the rater checks a tenth of the accepted drafts instead, as in StripCipher's section 4. Raises
+    PunchlineError for a study of points, and if there is no such page.
     """
     study = study_of(votes)
-    if study.level != "nominal":
-        raise PunchlineError("votes are points on a scale: there is nothing to decide", file=votes.path)
-    if not (units := even(votes)):
-        hint = f"See who has rated: punchline rate status {votes.name}"
-        raise PunchlineError("no votes are even on a page that all its raters have rated", file=votes.path, hint=hint)
+    if study.level != "nominal" or (verify and not study.reviews):
+        what = "no drafts are reviewed in it" if verify else "votes are points on a scale"
+        raise PunchlineError(f"{what}: there is nothing to {'verify' if verify else 'decide'}", file=votes.path)
+    if not (units := drafts.verified(votes) if verify else even(votes)):
+        what = "no page is accepted" if verify else "no votes are even on a page that all its raters have rated"
+        raise PunchlineError(what, file=votes.path, hint=f"See who has rated: punchline rate status {votes.name}")
     raters = votes.raters()
     rater = f"{len(raters) + 1:0{len(raters[0])}d}"
     practice = [unit for unit in votes.sheet.units if unit.kind == "practice"]
