@@ -52,7 +52,7 @@ def test_drafts_are_reviewed_and_decided(
     project.punchline("rate", "new", "--decide", "drafts")
     review(project, "drafts-decide", "3", "The end")
     project.punchline("rate", "export", "drafts-decide", *export)
-    assert "1 pages to review" in project.punchline("rate", "new", "--verify", "drafts-decide", "--name", "check")
+    assert "pages to review" in project.punchline("rate", "new", "--verify", "drafts-decide", "--name", "check")
     texts = [strip["texts"] for strip in json.loads(strips.read_bytes())]
     assert all(one["prediction"]["answer"] == one["comprehension"]["answer"] == "The end" for one in texts)
 
