@@ -42,7 +42,7 @@ SERVED = ("served", "other")
 SAYS = ["Yes. <judgement>PASS</judgement>", "No. <judgement>FAIL</judgement>", "1, 2", "2, 1", "B", "A", "Pun", "Text"]
 TABLES = ("results/table8.csv", "results/humorbench/leaderboard.csv")
 LABELS = "data/raw/demo/pixelhumor/objective_label.csv"
-JOB = re.compile(r"(\w+):\n.*?^    output: (.*?)$.*?^Shell command: (.*?) &> ", re.MULTILINE | re.DOTALL)
+JOB = re.compile(r"(\w+):\n.*?^    output: (.*?)$.*?^Shell command: (.*?) 2>&1 ", re.MULTILINE | re.DOTALL)
 
 
 @dataclass
@@ -132,7 +132,12 @@ class Ground:
 
     def _jobs(self) -> list[tuple[str, list[str], list[str]]]:
         """(rule, command, outputs) of every job of the run, as a dry run says it."""
+        rules = {path: path.read_text() for path in (self.whole.path / "rules").glob("*.smk")}
+        for path, text in rules.items():  # of a rule without a message Snakemake prints the files
+            path.write_text(re.sub(r" +message:\n.*\n", "", text))
         output = self.whole.snakemake("-n", "-p", "--forceall", *self.targets, config=self.config)
+        for path, text in rules.items():
+            path.write_text(text)
         result = []
         for job in re.split(r"^(?:local)?rule ", output, flags=re.MULTILINE)[1:]:
             if parts := JOB.match(job):
