@@ -57,9 +57,10 @@ def as_record(
         if missing := re.fullmatch("Object missing required field `(.+)`", what):
             what, field = f"the {noun} is missing", f"{field}.{missing[1]}".lstrip(".")
         declared = get_type_hints(kind, include_extras=True).get(field)
-        titles = [meta.title for meta in getattr(declared, "__metadata__", ()) if meta.title and "regex" in what]
+        parts = (declared, *get_args(declared))  # a type, or a type and None
+        metas = (meta for part in parts for meta in getattr(part, "__metadata__", ()))
+        titles = [meta.title for meta in metas if meta.title and "regex" in what]
         what = f"expected {titles[0]}" if titles else what
-        parts = (declared, *get_args(declared))  # a choice, or a choice and None
         choices = [choice for part in parts for choice in get_args(part) if isinstance(choice, str)]
         hint = nearest(str(values.get(field)), choices) if choices else hint
         raise PunchlineError(what, file=where(re.split("[.[]", field)[0]), field=field or None, hint=hint) from None

@@ -31,8 +31,12 @@ REPLY_BYTES = 16 * 2**20  # of one reply, unpacked: more than any model writes
 STREAM_BYTES = 4 * REPLY_BYTES  # every token comes with a few hundred bytes around it
 FIXED = ("model", "messages", "stream", "stream_options", "n")  # an answer is read by these; not for extra_body
 
-Address = Annotated[str, msgspec.Meta(pattern=r"^https?://[^\s/?#@]+(/[^\s?#@]*)?\Z")]  # a server and a path, no key
-Variable = Annotated[str, msgspec.Meta(pattern=r"^[A-Z][A-Z0-9_]*\Z")]  # of the environment
+ADDRESS, VARIABLE = (
+    "http(s)://, a server and a path, without a key",
+    "an environment variable's name, not the key itself",
+)
+Address = Annotated[str, msgspec.Meta(pattern=r"^https?://[^\s/?#@]+(/[^\s?#@]*)?\Z", title=ADDRESS)]
+Variable = Annotated[str, msgspec.Meta(pattern=r"^[A-Z][A-Z0-9_]*\Z", title=VARIABLE)]
 
 
 class Timeouts(Record, frozen=True, kw_only=True):

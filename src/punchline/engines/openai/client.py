@@ -11,6 +11,7 @@ from urllib.request import getproxies, proxy_bypass
 import httpx2
 
 from punchline.errors import PunchlineError
+from punchline.text import without_secret
 
 ENCODINGS = ("gzip", "deflate")
 
@@ -40,7 +41,8 @@ class BoundedClient(httpx2.AsyncClient):
 
     async def _read(self, response: httpx2.Response) -> httpx2.Response:
         if response.has_redirect_location:
-            raise Unwanted(f"the server redirects to {response.headers['Location']}: not followed; correct `base_url`")
+            place = without_secret(response.headers["Location"])
+            raise Unwanted(f"the server redirects to {place}: not followed; correct `base_url`")
         encoding = response.headers.get("Content-Encoding", "identity").lower()
         if encoding not in ("identity", *ENCODINGS):
             raise Unwanted(f"the reply is packed as {encoding}: not read")

@@ -137,7 +137,7 @@ class Vllm(Client):
         return identity
 
     def unavailable(self) -> str | None:
-        """Why the model cannot run here: no vLLM, no GPU, no such folder."""
+        """Reason why the model cannot run here (no vLLM, no GPU, no such folder); None if it can."""
         if self.chosen.base_url is not None:
             return None
         if self._executable is None:
