@@ -41,7 +41,9 @@ class Choice(Record, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         wrong = {
             "an option is empty": not all(option.strip() for option in self.options),
-            "an option has a line break: options are shown one a line": "".join(self.options).splitlines()[1:],
+            "an option has a line break: options are shown one a line": any(
+                option.splitlines() != [option] for option in self.options
+            ),
             "two options say the same": len({plain(option) for option in self.options}) < len(self.options),
             "the answer is none of the options": self.answer not in self.options,
         }
