@@ -85,7 +85,7 @@ def process() -> Iterator[Any]:
 
 @pytest.fixture
 def server(process: Any) -> Any:
-    """That server, behaving well."""
+    """The server, with its faults reset."""
     process.script()
     return process
 

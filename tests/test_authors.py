@@ -61,7 +61,7 @@ def test_a_module_that_is_no_python_or_not_there(package: Path) -> None:
         match=r"odd_benchmark\.ask cannot be imported: SyntaxError: .* \(ask\.py, line 2\)",
     ):
         load_on_demand("odd_benchmark")("requests")
-    with pytest.raises(PunchlineError, match=r"odd_benchmark/tables\.py: the benchmark's file is not there"):
+    with pytest.raises(PunchlineError, match=r"odd_benchmark/tables\.py: the benchmark's file is missing"):
         load_on_demand("odd_benchmark")("TABLES")
     (package / "data.py").write_text("import nothing_of_that_name")
     with pytest.raises(PunchlineError, match=r"odd_benchmark\.data cannot be imported: .*nothing_of_that_name"):

@@ -183,7 +183,7 @@ def test_a_host_is_given_up_and_another_is_not(project: Project, case: str) -> N
 
 @pytest.mark.parametrize(("text", "pause", "least"), [("", 0.2, 0.2), ("User-agent: *\nCrawl-delay: 0.3", 0.1, 0.3)])
 def test_one_request_at_a_time_and_a_pause_for_each_host(server: Server, text: str, pause: float, least: float) -> None:
-    """Of robots.txt, which is read once, the longer Crawl-delay wins."""
+    """The longer Crawl-delay of robots.txt wins; the file is read once."""
     paths = [f"/{n}" for n in range(4)]
     server.routes |= {("a.example", path): Reply(b"x", delay=0.05) for path in paths}
     server.routes["a.example", "/robots.txt"] = rules(text)

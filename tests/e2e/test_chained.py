@@ -21,7 +21,7 @@ def texts(path: Path, column: str) -> list[str]:
 
 
 def planned(project: Project, config: str) -> dict[str, str]:
-    """What is still to ask, by pass."""
+    """Requests still to ask, by pass."""
     rows = [line.split() for line in project.punchline("plan", *config.split()).splitlines()]
     header = next(row for row in rows if "to_ask" in row)
     return {row[header.index("hop")]: row[header.index("to_ask")] for row in rows if "served" in row}

@@ -87,7 +87,7 @@ _HEDGE = re.compile(r"\b(?:might|may|could|possibly|perhaps|maybe|arguably|often
 
 
 def statements(sentence: str, matter: re.Pattern[str], judged: bool = False) -> list[tuple[bool, int, int]]:
-    """What a sentence says of a matter, as often as it speaks of it, but in doubt, and where: True where it affirms
+    """Statements of a sentence about a matter, without those in doubt, with their spans: True where it affirms
     words of the pattern's group `yes` or denies those of its group `no`."""
     matches = [match for match in matter.finditer(sentence) if not _HEDGE.search(sentence, 0, match.start())]
     mentions = [Mention(*match.span(), "yes" if match["yes"] else "no") for match in matches]

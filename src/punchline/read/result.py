@@ -27,7 +27,7 @@ KEPT = 1_000  # of a reader
 
 
 class Read(NamedTuple, Generic[V]):
-    """What was read, and where: a span of the text that the reader was given. value None: nothing was read.
+    """A parsed value and its span in the text that the reader was given. value None: unparsable.
 
     decided: the text commits itself, be it to two values, or to none.
     """

@@ -39,7 +39,7 @@ def marked_words(answer: str) -> Read[tuple[str, ...]]:
 
 @recorded
 def explanation(answer: str) -> Read[str]:
-    """What explains: the first <explanation>…</explanation> that is no placeholder of the prompt, else all but
+    """The explanation: the first <explanation>…</explanation> that is no placeholder of the prompt, else all but
     reasoning. Where the tag is opened and the answer ends before it is closed, the rest is taken. Nothing where
     nothing is left, and where reasoning never ends.
     """

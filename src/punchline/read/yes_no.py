@@ -49,7 +49,7 @@ def _mentions(text: normalize.Plain, marked: bool) -> list[Mention]:
 
 
 def _stated(text: normalize.Plain, stems: Sequence[str], against: Sequence[str]) -> Read[str]:
-    """What the sentences of a plain text say in the words of the question, if they agree; nothing in doubt."""
+    """The answer that sentences in the words of the question give, if they agree; None in doubt."""
     words_for, words_against = ("|".join(map(re.escape, of)).lower() for of in (stems, against))
     matter = re.compile(  # with what it is said to be for
         rf"\b(?:(?P<no>(?:non[- ]?|without (?:an? |any )?)(?:{words_for})|(?:{words_against or '(?!)'})"

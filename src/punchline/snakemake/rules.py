@@ -89,6 +89,8 @@ def _print_last(lines: Iterable[str]) -> None:
 class Snakefile:
     """The rules' view of a selection."""
 
+    any_result = f"{Paths().results}/{{path}}"  # output of the rule other_run
+
     @in_one_message()
     def __init__(self, workflow: Any, config: Mapping[str, Any]) -> None:
         self.workflow = workflow
@@ -256,8 +258,6 @@ class Snakefile:
         lines = [line for path in logs for line in path.read_text("utf-8", "replace").splitlines()]
         errors = dict.fromkeys(line for line in lines if line.startswith("error: "))
         _print_last(errors or [STOPPED])
-
-    any_result = f"{Paths().results}/{{path}}"
 
     @property
     def other_runs(self) -> str:
