@@ -161,7 +161,7 @@ def test_dvc_repro_is_the_same_graph(project: Project, monkeypatch: pytest.Monke
     monkeypatch.setenv("SNAKEMAKE_PROFILE", "profiles/slurm")
     said = project.dvc("repro")
     assert asked_of_slurm(said).keys() == {"respond/random_all"}, "all else was there, or takes seconds"
-    assert {"respond", "score", "tables_pixelhumor"} <= set(jobs(said))
+    assert {"respond random all", "score pixelhumor random", "tables pixelhumor"} <= set(jobs(said))
     assert (project.path / JOURNAL).read_bytes() == before
     monkeypatch.delenv("SNAKEMAKE_PROFILE")
     assert project.to_run("all") == set(), "a machine without SLURM has nothing to do after it"
