@@ -121,6 +121,20 @@ def test_a_question_and_a_meaning_of_their_own() -> None:
     assert "strips: 'Nobody {wins}.' Number" in requests["meaning", "reordering_choice"]
 
 
+def test_weak_distractors() -> None:
+    texts = {"prediction": choice(weak=["Rain falls.", "A dog barks.", "It is night."]), "comprehension": choice()}
+    strips = corpus(record(texts=texts), record("s_2", texts={"prediction": choice()}))
+    item, without = items(strips)
+    assert "weak" not in {request.condition for request in stripcipher.requests(without)}
+    requests = {r.task: text_of(r) for r in stripcipher.requests(item) if r.condition == "weak"}
+    letter = read_golds(stripcipher, strips)["s_1"].values["prediction"]
+    assert requests.keys() == {"prediction"} and f"\n{letter}. one thing\n" in requests["prediction"]
+    assert "A dog barks." in requests["prediction"] and "another thing" not in requests["prediction"]
+    scores = answered(strips, {"prediction": {"s_2"}}) + answered(strips, {"prediction": {"s_1"}}, ("weak",))
+    values = {row["distractors"]: row["prediction"] for row in made("distractors", strips, model(scores))}
+    assert values == {"strong": 0.0, "weak": 100.0}, "of the strip that has both"
+
+
 def test_prompts_are_the_papers(paper: Callable[[str], str]) -> None:
     text = " ".join(paper("stripcipher").replace("**", "").split())
     drafts = studies.PROMPTS

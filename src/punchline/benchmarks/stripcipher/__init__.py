@@ -20,8 +20,8 @@ TASKS = ("prediction", "comprehension", "reordering_choice", "reordering_generat
 CHOICES = OPTIONS = TASKS[:3]  # tasks with four options
 REVIEWED = TASKS[:2]  # tasks that need reviewed texts
 COMPREHENSION = "comprehension"
-SEQUENCE, SHUFFLED, MEANING, ROW = "sequence", "shuffled", "meaning", "row"
-CONDITIONS = (DEFAULT, SEQUENCE, SHUFFLED, MEANING, ROW)
+SEQUENCE, SHUFFLED, MEANING, ROW, WEAK = "sequence", "shuffled", "meaning", "row", "weak"
+CONDITIONS = (DEFAULT, SEQUENCE, SHUFFLED, MEANING, ROW, WEAK)
 # Limit and temperature are ours: the paper prints none and takes each model's default temperature (appendix C).
 ASKED = (
     *(Task(name, 512, prompt=name.partition("_")[0]) for name in TASKS),
@@ -29,6 +29,7 @@ ASKED = (
     Task("comprehension", 512, SHUFFLED),
     Task("reordering_choice", 512, MEANING, prompt="meaning"),
     *(Task(name, 512, ROW, prompt=name.partition("_")[0]) for name in TASKS if name != "comprehension"),
+    *(Task(name, 512, WEAK) for name in REVIEWED),
 )
 
 STRIPS = "strips.json"

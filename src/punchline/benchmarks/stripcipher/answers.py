@@ -39,8 +39,8 @@ def parse(task: str, text: str, rule: Rule, *, options: Mapping[str, str], label
     return orders.get(tuple(map(str, order or ())))
 
 
-def read(task: str, answer: str, item: Item) -> tuple[str, ...] | None:
+def read(task: str, answer: str, item: Item, condition: str) -> tuple[str, ...] | None:
     """The letter, or the numbers of a sequence, in an answer."""
     labels = range(int(str(item.fields["frames"])))
-    parsed = parse(task, answer, "paper", options=options_of(item, task), labels=labels)
+    parsed = parse(task, answer, "paper", options=options_of(item, task, condition), labels=labels)
     return None if parsed is None else tuple(map(str, parsed))

@@ -13,9 +13,9 @@ from punchline.schema import Item, Request
 PROMPTS = prompts(__package__)
 
 
-def _listed(item: Item, task: str) -> str:
+def _listed(item: Item, task: str, condition: str) -> str:
     """Options as lines `A. …`, and what is to be answered."""
-    lines = [f"{letter}. {option}" for letter, option in options(item, task).items()]
+    lines = [f"{letter}. {option}" for letter, option in options(item, task, condition).items()]
     return "\n".join((*lines, PROMPTS["choose"]))
 
 
@@ -30,9 +30,9 @@ def requests(item: Item) -> list[Request]:
         if task.condition == MEANING:
             instruction = filled(instruction, item.fields)
         if task.name in REVIEWED:
-            parts = instruction, item.fields.get(f"{task.name}_question"), _listed(item, task.name)
+            parts = instruction, item.fields.get(f"{task.name}_question"), _listed(item, task.name, task.condition)
             requests.append(question(item, task, "\n".join(str(part) for part in parts if part), pictures=pictures))
         else:
-            below = _listed(item, task.name) if task.name == "reordering_choice" else ""
+            below = _listed(item, task.name, task.condition) if task.name == "reordering_choice" else ""
             requests.append(question(item, task, below, above=instruction, pictures=pictures))
     return requests

@@ -25,8 +25,9 @@ def _options(strip: Strip, task: str, choice: Choice) -> list[str]:
 def items(files: Files, images: Mapping[str, tuple[ImageRef, ...] | str]) -> list[Item]:
     """Items of the strips that are keys of `images`, in the file's order; a string says why there are no pictures.
 
-    fields: frames; <task>_A … <task>_D (options as shown) and <task>_question of reviewed tasks; meaning, which a
-    request of the condition `meaning` shows and no other: the paper gives away the comprehension answer there.
+    fields: frames; <task>_A … <task>_D (options as shown), <task>_weak_A … (the right one among weak distractors) and
+    <task>_question of reviewed tasks; meaning, which a request of the condition `meaning` shows and no other: the paper
+    gives away the comprehension answer there.
     Raises PunchlineError for a strip that is not in the file.
     """
     rows = ((item_id, strip.source, item_id, _fields(strip)) for item_id, strip in strips_of(files).items())
@@ -36,7 +37,11 @@ def items(files: Files, images: Mapping[str, tuple[ImageRef, ...] | str]) -> lis
 def _fields(strip: Strip) -> dict[str, Scalar]:
     fields: dict[str, Scalar] = {"frames": strip.frames}
     for task, choice in choices(strip).items():
-        fields |= {f"{task}_{letter}": o for letter, o in zip(LETTERS, _options(strip, task, choice), strict=True)}
+        shown = dict(zip(LETTERS, _options(strip, task, choice), strict=True))
+        fields |= {f"{task}_{letter}": option for letter, option in shown.items()}
+        weak = iter(choice.weak or ())
+        for letter, option in shown.items() if choice.weak else ():
+            fields[f"{task}_weak_{letter}"] = option if option == choice.answer else next(weak)
         if choice.question:
             fields[f"{task}_question"] = choice.question
     comprehension = strip.reviewed.comprehension

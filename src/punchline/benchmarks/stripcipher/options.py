@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from punchline.benchmarks.stripcipher import CHOICES, LETTERS
+from punchline.benchmarks.stripcipher import CHOICES, LETTERS, WEAK
 from punchline.benchmarks.stripcipher.words import sequence_text
 from punchline.comics import frames
+from punchline.core.benchmark import DEFAULT
 from punchline.core.variants import turned
 from punchline.schema import Item, Scalar
 
 
-def options(item: Item, task: str) -> dict[str, str]:
+def options(item: Item, task: str, condition: str = DEFAULT) -> dict[str, str]:
     """{letter: text} of a task's options; empty texts where it has none."""
-    texts = [str(item.fields.get(f"{task}_{letter}", "")) for letter in LETTERS]
+    stem = f"{task}_weak" if condition == WEAK else task
+    texts = [str(item.fields.get(f"{stem}_{letter}", "")) for letter in LETTERS]
     if task == "reordering_choice" and not any(texts):
         n = int(str(item.fields["frames"]))
         texts = [sequence_text(places) for places in frames.sequences(n, item.item_id)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from punchline.benchmarks.stripcipher import ASKED, MEANING, REVIEWED, ROW, SEQUENCE, SHUFFLED
+from punchline.benchmarks.stripcipher.options import options
 from punchline.benchmarks.task import Task
 from punchline.comics import frames
 from punchline.schema import Item
@@ -22,6 +23,6 @@ def pictures_by_task(item: Item, condition: str) -> dict[Task, tuple[str, ...]]:
         task: pictures.get(task.name, ("row_shuffled",) if in_row else shuffled)
         for task in ASKED
         if task.condition == condition
-        and (task.name not in REVIEWED or f"{task.name}_A" in item.fields)
+        and (task.name not in REVIEWED or any(options(item, task.name, condition).values()))
         and (condition != MEANING or "meaning" in item.fields)
     }

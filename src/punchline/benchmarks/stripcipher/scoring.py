@@ -33,7 +33,7 @@ def score_item(answers: ItemAnswers) -> Iterator[ScoreBuilder]:
     """
     for task in (task.name for task in pictures_by_task(answers.item, answers.condition)):
         builder = answers.new_score(task, signature(task, answers.rule))
-        parsed = None if builder.text is None else read(task, builder.text, answers.item)
+        parsed = None if builder.text is None else read(task, builder.text, answers.item, answers.condition)
         right = answers.gold.values[task]
         if task == "reordering_generation":
             yield _sequence(builder.set_parsed(parsed), [int(number) for number in right])

@@ -37,14 +37,19 @@ class Choice(Record, frozen=True, kw_only=True):
     question: Annotated[str | None, _text("Asked after the published instruction; null: only that.")] = None
     options: Annotated[tuple[str, str, str, str], _text("All different; they are shown in seeded order.")]
     answer: Annotated[str, _text("The right one of the options, letter by letter.")]
+    weak: Annotated[
+        tuple[str, str, str] | None,
+        _text("Distractors that are easily told from the answer, for condition weak; null: it is not asked so."),
+    ] = None
 
     def __post_init__(self) -> None:
+        options = (*self.options, *(self.weak or ()))
         wrong = {
-            "an option is empty": not all(option.strip() for option in self.options),
+            "an option is empty": not all(option.strip() for option in options),
             "an option has a line break: options are shown one a line": any(
-                option.splitlines() != [option] for option in self.options
+                option.splitlines() != [option] for option in options
             ),
-            "two options say the same": len({plain(option) for option in self.options}) < len(self.options),
+            "two options say the same": len({plain(option) for option in options}) < len(options),
             "the answer is none of the options": self.answer not in self.options,
         }
         refuse(wrong)

@@ -20,10 +20,12 @@ from punchline.benchmarks.stripcipher import (
     METRICS,
     MOST,
     NAME,
+    REVIEWED,
     ROW,
     SEQUENCE,
     SHUFFLED,
     TASKS,
+    WEAK,
     dataset,
     evaluation,
 )
@@ -42,6 +44,7 @@ ITEMS = {
     "category": lambda item, gold: gold.values.get("category"),
     "tasks": lambda item, gold: frozenset(task for task in TASKS if task in gold.values),
     "meaning": lambda item, gold: "meaning" in item.fields,
+    "weak": lambda item, gold: frozenset(task for task in REVIEWED if f"{task}_weak_A" in item.fields),
     "held_out": lambda item, gold: held_out(item.item_id),
 }
 
@@ -63,9 +66,9 @@ def _mean_of_shares(sums: Array, count: int) -> Array:
     return np.asarray(100 * ratio(sums[..., 0::2], sums[..., 1::2]).sum(axis=-1) / count)
 
 
-def _has(items: _Frame, task: str) -> pd.Series[bool]:
-    """Flags of the strips that a task is asked of."""
-    return items.tasks.map(lambda tasks: task in tasks).astype(bool)
+def _has(items: _Frame, task: str, column: str = "tasks") -> pd.Series[bool]:
+    """Flags of the strips that a task is asked of; `column` weak: with weak distractors too."""
+    return items[column].map(lambda tasks: task in tasks).astype(bool)
 
 
 def _complete(items: _Frame) -> bool:
@@ -138,6 +141,16 @@ def with_meaning(scores: _Frame, items: _Frame) -> Iterator[Row]:
     yield Row(input="meaning", reordering_choice=accuracy(given)).set(complete=complete)
 
 
+@table("distractors", tasks=REVIEWED, conditions=(DEFAULT, WEAK))
+def by_distractors(scores: _Frame, items: _Frame) -> Iterator[Row]:
+    for name, condition in {"strong": DEFAULT, "weak": WEAK}.items():
+        cells = {}
+        for task in REVIEWED:
+            part = scores[(scores.task == task) & (scores.condition == condition)]
+            cells[task] = accuracy(part[part.item_id.isin(items.index[_has(items, task, "weak")])])
+        yield Row(distractors=name, **cells).set(complete=False)
+
+
 def _split(scores: _Frame, items: _Frame, column: str, kinds: Sequence[str | int]) -> Iterator[Row]:
     """Comprehension by a property of the strips."""
     for kind in kinds:
@@ -176,5 +189,15 @@ def by_category(scores: _Frame, items: _Frame) -> Iterator[Row]:
     return _split(scores, items, "category", CATEGORIES)
 
 
-OF_TASKS = (dataset.size, dataset.by_task, main_results, tuning, by_input, with_meaning, by_frames, by_model_size)
+OF_TASKS = (
+    dataset.size,
+    dataset.by_task,
+    main_results,
+    tuning,
+    by_input,
+    with_meaning,
+    by_frames,
+    by_distractors,
+    by_model_size,
+)
 TABLES = collect(NAME, METRICS, ITEMS, *OF_TASKS, dataset.categories, by_category)
