@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
-from punchline.artifacts.project import Project
+from punchline.artifacts.run import Run
 from punchline.core.benchmark import PUBLISHED, Benchmark, Files, NoPicture, illustrated
 from punchline.core.threads import threads
 from punchline.errors import PunchlineError
@@ -54,14 +54,14 @@ def make_pictures(
     return record, {path: one.content for path, one in zip(paths, pictures, strict=True)}
 
 
-def write_pictures(project: Project, benchmark: str) -> None:
+def write_pictures(run: Run, benchmark: str) -> None:
     """Write what models see, and an index of it. Pictures of other selections stay: runs share them."""
-    loaded, folder, index = project.benchmark(benchmark), project.paths.pictures(benchmark), []
-    present = [entry for entry in fetch_log(project, benchmark) if entry.state == "ok"]
-    with reading(project, benchmark, loaded.ITEM_FILES) as files, ThreadPoolExecutor(threads()) as pool:
-        make = partial(make_pictures, loaded, files=files, folder=folder, pinned=not project.selection.corpus.drawn)
+    loaded, folder, index = run.benchmark(benchmark), run.paths.pictures(benchmark), []
+    present = [entry for entry in fetch_log(run, benchmark) if entry.state == "ok"]
+    with reading(run, benchmark, loaded.ITEM_FILES) as files, ThreadPoolExecutor(threads()) as pool:
+        make = partial(make_pictures, loaded, files=files, folder=folder, pinned=not run.selection.corpus.drawn)
         for record, contents in track(pool.map(make, present), len(present), "make_pictures"):
             for path, content in contents.items():
                 write_bytes(path, content)
             index.append(record)
-    write_records(project.paths.index(benchmark), index)
+    write_records(run.paths.index(benchmark), index)

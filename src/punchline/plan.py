@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from punchline import paths
 from punchline.artifacts.passes import CHAINED, JUDGE, RELEASED
 from punchline.artifacts.project import Project
-from punchline.artifacts.respondents import key_so_far
+from punchline.artifacts.run import key_so_far
 from punchline.config.resources import gpus
 from punchline.core.engine import has_all_images, parameters
 from punchline.core.storage import read_table

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 
-from punchline.artifacts.project import Project
+from punchline.artifacts.run import Run
 from punchline.config.selection import read_subset
 from punchline.core.benchmark import Benchmark, Files
 from punchline.errors import PunchlineError, check_known
@@ -92,70 +92,70 @@ def _by_id(pairs: Iterable[tuple[str, T]], file: str) -> dict[str, T]:
     return values
 
 
-def raw_files(project: Project, benchmark: str, names: Sequence[str]) -> Files:
+def raw_files(run: Run, benchmark: str, names: Sequence[str]) -> Files:
     """Published files of a benchmark, by name."""
-    return read_files([project.paths.raw(benchmark, name) for name in names])
+    return read_files([run.paths.raw(benchmark, name) for name in names])
 
 
-def run_files(project: Project, benchmark: str, table: str) -> Files:
+def run_files(run: Run, benchmark: str, table: str) -> Files:
     """Files of released runs that a table shows, by their path in the manifest: several have one name."""
-    names, folder = project.runs(benchmark, table), runs_of(benchmark)
-    return {name: content for name in names for content in raw_files(project, folder, [name]).values()}
+    names, folder = run.runs(benchmark, table), runs_of(benchmark)
+    return {name: content for name in names for content in raw_files(run, folder, [name]).values()}
 
 
-def files_of_table(project: Project, benchmark: str, table: str) -> Files:
+def files_of_table(run: Run, benchmark: str, table: str) -> Files:
     """The released files, those of runs, and the user's, that a table reads."""
-    return {**read_files(paths_of_table(project, benchmark, table)), **run_files(project, benchmark, table)}
+    return {**read_files(paths_of_table(run, benchmark, table)), **run_files(run, benchmark, table)}
 
 
-def paths_of_table(project: Project, benchmark: str, table: str) -> list[str]:
+def paths_of_table(run: Run, benchmark: str, table: str) -> list[str]:
     """Paths of a table's files: those of runs apart; of the user's, those that are there."""
-    spec = project.benchmark(benchmark).TABLES[table]
+    spec = run.benchmark(benchmark).TABLES[table]
     users = [path for name in spec.own if Path(path := own(benchmark, name)).is_file()]
-    return [*(project.paths.raw(benchmark, name) for name in spec.files), *users]
+    return [*(run.paths.raw(benchmark, name) for name in spec.files), *users]
 
 
 @contextmanager
-def reading(project: Project, benchmark: str, names: Sequence[str]) -> Iterator[Files]:
+def reading(run: Run, benchmark: str, names: Sequence[str]) -> Iterator[Files]:
     """Published files; errors about them name the whole path."""
-    with naming([project.paths.raw(benchmark, name) for name in names]):
-        yield raw_files(project, benchmark, names)
+    with naming([run.paths.raw(benchmark, name) for name in names]):
+        yield raw_files(run, benchmark, names)
 
 
-def fetch_log(project: Project, benchmark: str) -> list[FetchEntry]:
+def fetch_log(run: Run, benchmark: str) -> list[FetchEntry]:
     """The fetch log's entries of the selected items."""
-    wanted = set(read_selected(project.paths.selected(benchmark)))
-    entries = read_records(project.paths.fetch_log(benchmark), FetchEntry)
+    wanted = set(read_selected(run.paths.selected(benchmark)))
+    entries = read_records(run.paths.fetch_log(benchmark), FetchEntry)
     return [entry for entry in entries if entry.item_id in wanted]
 
 
-def write_selected(project: Project, benchmark: str) -> None:
+def write_selected(run: Run, benchmark: str) -> None:
     """Write the items of a corpus that are evaluated: (item id, source, url), from the released list."""
-    loaded, chosen = project.benchmark(benchmark), project.selection
-    with reading(project, benchmark, loaded.ITEM_FILES) as files:
+    loaded, chosen = run.benchmark(benchmark), run.selection
+    with reading(run, benchmark, loaded.ITEM_FILES) as files:
         listed = loaded.listing(files)
-        if project.illustrated(benchmark) and not loaded.IMAGES:
+        if run.illustrated(benchmark) and not loaded.IMAGES:
             addresses = loaded.pages(files)
             listed = [(item_id, source, addresses[item_id]) for item_id, source, _ in listed]
         listed = [*_by_id(((row[0], row) for row in listed), loaded.ITEM_FILES[0]).values()]
-    sources, pinned = (chosen.corpus.sources or {}).get(benchmark), set(project.pinned(benchmark))
+    sources, pinned = (chosen.corpus.sources or {}).get(benchmark), set(run.pinned(benchmark))
     selected = select(listed, sources, chosen.subset, chosen.limit, pinned)
     rows = (dict(zip(SELECTED, row, strict=True)) for row in selected)
-    write_text(project.paths.selected(benchmark), csv_text(SELECTED, rows))
+    write_text(run.paths.selected(benchmark), csv_text(SELECTED, rows))
 
 
-def write_items(project: Project, benchmark: str) -> None:
+def write_items(run: Run, benchmark: str) -> None:
     """Write items: what models may be shown, of published files and the index of pictures."""
-    loaded, where = project.benchmark(benchmark), project.paths
+    loaded, where = run.benchmark(benchmark), run.paths
     selected = read_selected(where.selected(benchmark))
     images: dict[str, tuple[ImageRef, ...] | str] = dict.fromkeys(selected, "no selected model needs images")
     pictures: dict[str, Pictures] = {}
-    if project.illustrated(benchmark):
+    if run.illustrated(benchmark):
         pictures = {made.item_id: made for made in read_records(where.index(benchmark), Pictures)}
-        entries = {entry.item_id: entry.reason or "missing" for entry in fetch_log(project, benchmark)}
+        entries = {entry.item_id: entry.reason or "missing" for entry in fetch_log(run, benchmark)}
         images = {item_id: entries.get(item_id, "not in the ledger") for item_id in selected}
         images |= {item_id: made.images or made.reason or images[item_id] for item_id, made in pictures.items()}
-    with reading(project, benchmark, loaded.ITEM_FILES) as files:
+    with reading(run, benchmark, loaded.ITEM_FILES) as files:
         items = loaded.items(files, images)
     if pictures and not loaded.IMAGES:  # for condition with-image
         refs = {item_id: made.images for item_id, made in pictures.items()}
@@ -163,9 +163,9 @@ def write_items(project: Project, benchmark: str) -> None:
     write_records(where.items(benchmark), items)
 
 
-def write_gold(project: Project, benchmark: str) -> None:
+def write_gold(run: Run, benchmark: str) -> None:
     """Write the gold of each item."""
-    loaded = project.benchmark(benchmark)
-    with reading(project, benchmark, loaded.GOLD_FILES) as files:
-        golds = make_gold(loaded, files, read_selected(project.paths.selected(benchmark)))
-        write_records(project.paths.gold(benchmark), golds)
+    loaded = run.benchmark(benchmark)
+    with reading(run, benchmark, loaded.GOLD_FILES) as files:
+        golds = make_gold(loaded, files, read_selected(run.paths.selected(benchmark)))
+        write_records(run.paths.gold(benchmark), golds)

@@ -10,7 +10,7 @@ import msgspec
 from punchline import paths
 from punchline.artifacts.contents import printed
 from punchline.artifacts.passes import CHAINED, DATA, EXTRACTOR
-from punchline.artifacts.project import Project
+from punchline.artifacts.run import Run
 from punchline.core import variants
 from punchline.core.benchmark import DEFAULT, Benchmark
 from punchline.core.storage import Stored, write_table
@@ -79,39 +79,37 @@ def _chained(
                 yield msgspec.structs.replace(request, sample=sample)
 
 
-def write_requests(project: Project, benchmark: str) -> None:
+def write_requests(run: Run, benchmark: str) -> None:
     """Write the requests about a benchmark's items, with rendered prompts."""
-    items, samples = records_in(project.paths.items(benchmark), Item), project.selection.samples
-    requests = ask(project.benchmark(benchmark), items, samples, project.conditions(benchmark))
-    write_table(project.paths.requests(benchmark), requests, Request)
+    items, samples = records_in(run.paths.items(benchmark), Item), run.selection.samples
+    requests = ask(run.benchmark(benchmark), items, samples, run.conditions(benchmark))
+    write_table(run.paths.requests(benchmark), requests, Request)
 
 
-def exchanges_in_pass(project: Project, benchmark: str, pass_: str, model: str) -> Iterator[Exchange]:
+def exchanges_in_pass(run: Run, benchmark: str, pass_: str, model: str) -> Iterator[Exchange]:
     """Requests of a pass about a model, each with its answer."""
-    responses = project.paths.responses(benchmark, model, pass_)
-    requests = Stored(project.paths.requests(benchmark, model, pass_), Request)
+    responses = run.paths.responses(benchmark, model, pass_)
+    requests = Stored(run.paths.requests(benchmark, model, pass_), Request)
     return pair_up(requests, Stored(responses, Response), responses)
 
 
-def exchanges(project: Project, benchmark: str, model: str, *, chained: bool = True) -> Iterator[Exchange]:
+def exchanges(run: Run, benchmark: str, model: str, *, chained: bool = True) -> Iterator[Exchange]:
     """Requests to a model, about items and then its own answers, each with its answer."""
-    responses = project.paths.responses(benchmark, model)
-    yield from pair_up(Stored(project.paths.requests(benchmark), Request), Stored(responses, Response), responses)
-    if chained and CHAINED in project.passes(benchmark, model):
-        yield from exchanges_in_pass(project, benchmark, CHAINED, model)
+    responses = run.paths.responses(benchmark, model)
+    yield from pair_up(Stored(run.paths.requests(benchmark), Request), Stored(responses, Response), responses)
+    if chained and CHAINED in run.passes(benchmark, model):
+        yield from exchanges_in_pass(run, benchmark, CHAINED, model)
 
 
-def pass_requests(
-    project: Project, benchmark: str, pass_: str, model: str, pairs: Iterable[Exchange]
-) -> Iterable[Request]:
+def pass_requests(run: Run, benchmark: str, pass_: str, model: str, pairs: Iterable[Exchange]) -> Iterable[Request]:
     """Requests of one pass about one model's answers, or about texts of the data (DATA)."""
-    loaded = project.benchmark(benchmark)
+    loaded = run.benchmark(benchmark)
     if model == DATA:
         rows = [row for table in loaded.COMPARED[pass_] for row in printed(paths.published(benchmark), table)]
-        with reading(project, benchmark, loaded.GOLD_FILES) as files:
+        with reading(run, benchmark, loaded.GOLD_FILES) as files:
             return [request for request in loaded.data_requests(files, rows) if request.task == pass_]
-    items = Keyed(project.paths.items(benchmark), Item)
-    golds = Keyed(project.paths.gold(benchmark), Gold)
-    card = project.card_of(project.respondent(benchmark, pass_, model))
-    conditions = project.conditions(benchmark)
+    items = Keyed(run.paths.items(benchmark), Item)
+    golds = Keyed(run.paths.gold(benchmark), Gold)
+    card = run.card_of(run.respondent(benchmark, pass_, model))
+    conditions = run.conditions(benchmark)
     return ask_in_pass(loaded, pass_, items, golds, pairs, conditions, card.repeats)

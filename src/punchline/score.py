@@ -9,7 +9,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from punchline.artifacts.passes import CHAINED, EXTRACTOR
-from punchline.artifacts.project import Project
+from punchline.artifacts.run import Run
 from punchline.core.benchmark import Benchmark, Verdict
 from punchline.extraction import Extracted, read_replies, with_replies
 from punchline.files import Keyed
@@ -57,16 +57,16 @@ def score(
                 yield one_score if sample == one_score.sample else replace(one_score, sample=sample)
 
 
-def write_model(project: Project, benchmark: str, model: str) -> None:
+def write_model(run: Run, benchmark: str, model: str) -> None:
     """Write the scores of one model's answers to one benchmark under both rules."""
     verdicts: Verdicts | None = None
     extracted: Extracted | None = None
-    for pass_, who in project.passes(benchmark, model).items():
+    for pass_, who in run.passes(benchmark, model).items():
         if pass_ == EXTRACTOR:
-            extracted = read_replies(who, exchanges_in_pass(project, benchmark, pass_, model))
+            extracted = read_replies(who, exchanges_in_pass(run, benchmark, pass_, model))
         elif pass_ != CHAINED:
-            verdicts = (verdicts or {}) | read_verdicts(who, exchanges_in_pass(project, benchmark, pass_, model))
-    items, golds = Keyed(project.paths.items(benchmark), Item), Keyed(project.paths.gold(benchmark), Gold)
-    loaded, answers = project.benchmark(benchmark), exchanges(project, benchmark, model)
+            verdicts = (verdicts or {}) | read_verdicts(who, exchanges_in_pass(run, benchmark, pass_, model))
+    items, golds = Keyed(run.paths.items(benchmark), Item), Keyed(run.paths.gold(benchmark), Gold)
+    loaded, answers = run.benchmark(benchmark), exchanges(run, benchmark, model)
     scores = score(loaded, model, items, golds, answers, verdicts, extracted)
-    write_scores(project.paths.scores(benchmark, model), scores, loaded.METRICS)
+    write_scores(run.paths.scores(benchmark, model), scores, loaded.METRICS)

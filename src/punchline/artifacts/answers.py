@@ -10,7 +10,7 @@ from punchline import paths
 from punchline.artifacts.contents import answers_in, counted, printed
 from punchline.artifacts.data import DataArtifacts, artifact
 from punchline.artifacts.passes import ALL, CHAINED, DATA, EXTRACTOR, Round
-from punchline.artifacts.respondents import key_so_far, role_of
+from punchline.artifacts.run import key_so_far, role_of
 from punchline.config import adapters, recipes
 from punchline.config.cards import read_card
 from punchline.files import MANIFEST

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from punchline import paths
-from punchline.artifacts.respondents import Respondents
+from punchline.artifacts.run import Run
 from punchline.config.selection import Selection
 from punchline.core import benchmark as benchmarks
 from punchline.core.engine import Engine
@@ -34,7 +34,7 @@ def artifact(method: Callable[..., Artifact]) -> Callable[..., Artifact]:
     return get
 
 
-class DataArtifacts(Respondents):
+class DataArtifacts(Run):
     """The artifacts that no model has a part in."""
 
     def __init__(self, selection: Selection, shards: int | None = None) -> None:
@@ -53,9 +53,9 @@ class DataArtifacts(Respondents):
         manifest = Input(
             "manifest", paths.manifest(benchmark), content=lambda: sorted(self.annotations(benchmark).items())
         )
-        demo = self.demo_files(benchmark) if self.selection.corpus.drawn else []
+        demo = self.demo_files(benchmark)
         return Artifact(
-            tuple(self.paths.raw(benchmark, name) for name in dict.fromkeys([*self.annotations(benchmark), *demo])),
+            tuple(self.paths.raw(benchmark, name) for name in self.raw_files(benchmark)),
             [Input("demo file", f"{paths.demo(benchmark)}/{name}") for name in demo] or [manifest],
             f"{FETCH}:write_annotations",
             code=None,
@@ -67,16 +67,9 @@ class DataArtifacts(Respondents):
         """The provenance file of the raw files, by which Snakemake knows the job that fetches."""
         return self.paths.raw(benchmark, "annotations.made.json")
 
-    @staticmethod
-    def demo_files(benchmark: str) -> list[str]:
-        """Names of a benchmark's demo files within their folder."""
-        folder = Path(paths.demo(benchmark))
-        return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("[!.]*") if path.is_file())
-
-    def demo_images(self, benchmark: str) -> list[Input]:
+    def _demo_images(self, benchmark: str) -> list[Input]:
         """Copies of a benchmark's demo images."""
-        names = [name for name in self.demo_files(benchmark) if name.startswith("images/")]
-        return [one._replace(role="image") for one in self._raw(benchmark, names)]
+        return [one._replace(role="image") for one in self._raw(benchmark, self.demo_images(benchmark))]
 
     @staticmethod
     def _published(benchmark: str, content: Callable[[str], Any]) -> list[Input]:
@@ -121,7 +114,7 @@ class DataArtifacts(Respondents):
         log = self.paths.fetch_log(benchmark)
         return Artifact(
             (log,),
-            [self._selected(benchmark), *(self.demo_images(benchmark) if demo else self._pins(benchmark))],
+            [self._selected(benchmark), *(self._demo_images(benchmark) if demo else self._pins(benchmark))],
             f"{FETCH}:write_images",
             code=("punchline.fetch.demo",) if demo else None,
             extra=lambda: [str(entry.path) for entry in read_records(log, FetchEntry) if entry.state == "ok"],

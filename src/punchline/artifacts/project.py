@@ -17,7 +17,7 @@ from punchline.artifacts.contents import behind_shortcuts, files_beside, listed_
 from punchline.artifacts.data import artifact
 from punchline.artifacts.lineage import digests_of_cells, lineage_path
 from punchline.artifacts.passes import ALL, CHAINED, DATA, JUDGE
-from punchline.artifacts.respondents import card_in_tables, role_of
+from punchline.artifacts.run import card_in_tables, role_of
 from punchline.core import benchmark as benchmarks
 from punchline.workflow.processes import is_public, pictures_mode
 from punchline.workflow.provenance import Artifact, Input, dependencies

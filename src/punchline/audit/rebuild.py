@@ -16,7 +16,7 @@ from punchline import paths
 from punchline.artifacts.lineage import lineage_path, read_lineage
 from punchline.artifacts.passes import Round
 from punchline.artifacts.project import Project
-from punchline.artifacts.respondents import role_of
+from punchline.artifacts.run import role_of
 from punchline.audit import sources
 from punchline.comics import number
 from punchline.errors import PunchlineError

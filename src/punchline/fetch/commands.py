@@ -7,7 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 from punchline import paths
-from punchline.artifacts.project import Project
+from punchline.artifacts.run import Run
 from punchline.fetch.annotations import fetch_annotations
 from punchline.fetch.demo import copy_demo, index_demo
 from punchline.fetch.images import fetch_images
@@ -20,21 +20,21 @@ from punchline.workflow.processes import MIRROR
 RETRY = "PUNCHLINE_RETRY_MISSING"  # try again the images that the fetch log records as missing
 
 
-def write_annotations(project: Project, benchmark: str) -> None:
+def write_annotations(run: Run, benchmark: str) -> None:
     """Fetch the released files of a benchmark, each with its pinned sha256; or copy its demo files."""
-    if project.selection.corpus.drawn:
-        copy_demo(project, benchmark)
+    if run.selection.corpus.drawn:
+        copy_demo(run, benchmark)
         return
-    folder, manifest = Path(project.paths.raw(benchmark)), Path(paths.manifest(benchmark))
+    folder, manifest = Path(run.paths.raw(benchmark)), Path(paths.manifest(benchmark))
     files = online(lambda web: fetch_annotations(web, manifest, folder, os.environ.get(MIRROR) or None))
     log_line(f"annotation files in {folder}: {len(files)}")
 
 
-def write_images(project: Project, benchmark: str) -> None:
+def write_images(run: Run, benchmark: str) -> None:
     """Fetch the images of the selected items; write the index of them, or of the demo images."""
-    where = project.paths
-    if project.selection.corpus.drawn:
-        write_records(where.fetch_log(benchmark), index_demo(project, benchmark))
+    where = run.paths
+    if run.selection.corpus.drawn:
+        write_records(where.fetch_log(benchmark), index_demo(run, benchmark))
         return
     manifests, raw = Path(paths.manifest(benchmark, "")), Path(where.raw(benchmark))
     selected = read_manifest(Path(where.selected(benchmark)), Selected)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from punchline.artifacts.project import Project
+from punchline.artifacts.run import Run
 from punchline.fetch.log import availability_text
 from punchline.files import read_records, write_text
 from punchline.overview.cost import cost_text
@@ -13,17 +13,17 @@ from punchline.overview.metrics import metrics_texts
 from punchline.schema import FetchEntry
 
 
-def write_overview(project: Project) -> None:
+def write_overview(run: Run) -> None:
     """Write cost.csv, discrepancies.csv, metrics.json, metrics.csv and availability.csv of illustrated benchmarks."""
-    where = project.paths
-    metrics, plots = metrics_texts(project)
+    where = run.paths
+    metrics, plots = metrics_texts(run)
     texts = {
-        where.csv("cost"): cost_text(project),
-        where.csv("discrepancies"): discrepancies_text(project),
+        where.csv("cost"): cost_text(run),
+        where.csv("discrepancies"): discrepancies_text(run),
         where.metrics: metrics,
         where.csv("metrics"): plots,
     }
-    for name in filter(project.illustrated, project.selection.benchmarks):
+    for name in filter(run.illustrated, run.selection.benchmarks):
         texts[where.csv("availability", name)] = availability_text(read_records(where.fetch_log(name), FetchEntry))
     for path, text in texts.items():
         write_text(Path(path), text)

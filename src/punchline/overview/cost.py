@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from punchline.artifacts.project import Project
+from punchline.artifacts.run import Run
 from punchline.core.storage import rows_in
 from punchline.files import csv_text
 from punchline.schema import LENGTH, ModelCard, Usage
@@ -57,7 +57,7 @@ def cost_row(benchmark: str, model: str, pass_: str, card: ModelCard, answers: I
     return row
 
 
-def cost_text(project: Project) -> str:
+def cost_text(run: Run) -> str:
     """The text of cost.csv: a row for each model and pass."""
-    rows = project.asked_passes()
+    rows = run.asked_passes()
     return csv_text(COST, [cost_row(b, m, pass_, card, rows_in(index, ANSWERED)) for b, m, pass_, card, index in rows])

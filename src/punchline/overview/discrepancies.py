@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from punchline.artifacts.lineage import lineage_path, read_lineage
-from punchline.artifacts.project import Project
+from punchline.artifacts.run import Run
 from punchline.files import csv_text
 from punchline.grouping import grouped
 from punchline.schema import RULES, Cell
@@ -29,12 +29,12 @@ def discrepancies(benchmark: str, cells: Iterable[Cell]) -> list[Line]:
     return rows
 
 
-def discrepancies_text(project: Project) -> str:
+def discrepancies_text(run: Run) -> str:
     """The text of discrepancies.csv: benchmark by benchmark, model by model."""
     rows: list[Line] = []
-    for name in project.selection.benchmarks:
-        tables = [table for table in project.benchmark(name).TABLES.values() if table.rows is not None]
-        files = (project.paths.table(table.file) for table in tables)
+    for name in run.selection.benchmarks:
+        tables = [table for table in run.benchmark(name).TABLES.values() if table.rows is not None]
+        files = (run.paths.table(table.file) for table in tables)
         cells = (cell for file in files for cell in read_lineage(lineage_path(file)).cells)
-        rows += sorted(discrepancies(name, cells), key=lambda row: project.selection.models.index(str(row["model"])))
+        rows += sorted(discrepancies(name, cells), key=lambda row: run.selection.models.index(str(row["model"])))
     return csv_text(DISCREPANCIES, rows)

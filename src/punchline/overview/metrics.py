@@ -5,22 +5,22 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from punchline.artifacts.project import Project
+from punchline.artifacts.run import Run
 from punchline.files import csv_text
 from punchline.tables.render import read_rows
 
 
-def metrics_texts(project: Project) -> tuple[str, str]:
+def metrics_texts(run: Run) -> tuple[str, str]:
     """Values of measured models and baselines in each table's first column: as a tree and as lines.
 
     metrics.json: {benchmark: {table: {row: {column: value, n}}}}.
     """
     tree: dict[str, Any] = {}
     lines: dict[str, dict[str, Any]] = {}
-    for benchmark in project.selection.benchmarks:
-        for name, table in project.benchmark(benchmark).TABLES.items():
+    for benchmark in run.selection.benchmarks:
+        for name, table in run.benchmark(benchmark).TABLES.items():
             column = table.columns[0] if table.of_models and table.columns else ""
-            for cells in read_rows(project.paths.table(table.file)) if column else ():
+            for cells in read_rows(run.paths.table(table.file)) if column else ():
                 if cells["kind"] in ("measured", "baseline") and cells.get(column):
                     keys = [cells[key] for key in ("model", *table.keys) if (key, cells[key]) != ("subset", "all")]
                     row, value, n = " ".join(keys), float(cells[column]), int(cells["n"])

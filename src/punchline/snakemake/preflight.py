@@ -9,7 +9,7 @@ from typing import Any
 from punchline import paths
 from punchline.artifacts.passes import JUDGES
 from punchline.artifacts.project import Project
-from punchline.artifacts.respondents import key_so_far
+from punchline.artifacts.run import key_so_far
 from punchline.config import adapters
 from punchline.config.cards import read_card
 from punchline.config.recipes import read_recipe

@@ -18,7 +18,7 @@ from punchline.artifacts.contents import behind_shortcuts
 from punchline.artifacts.lineage import FORMAT, Lineage, Model, Respondent, document, kind_of, lineage_path, root_of
 from punchline.artifacts.passes import CHAINED, DATA
 from punchline.artifacts.project import Project
-from punchline.artifacts.respondents import card_in_tables
+from punchline.artifacts.run import card_in_tables
 from punchline.core import engine as engines
 from punchline.core.benchmark import Verdict
 from punchline.core.storage import rows_in

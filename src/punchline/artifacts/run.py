@@ -1,4 +1,7 @@
-"""Respondents of a selection: models, judges and scorers, their engines, passes and conditions."""
+"""A run: its selection and paths, the models, judges and scorers that answer, their engines, passes and conditions.
+
+A build function gets a Run: paths and parameters, without the graph of artifacts that project.py adds.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +38,7 @@ from punchline.core.engine import Engine, model_key
 from punchline.errors import PunchlineError
 from punchline.files import parse_csv
 from punchline.journal import Shard
-from punchline.paths import RAW, Paths, journal, manifest, runs_of
+from punchline.paths import RAW, Paths, demo, journal, manifest, runs_of
 from punchline.schema import ModelCard
 
 KeyOf = Callable[[Engine, ModelCard, str], str]
@@ -50,8 +53,8 @@ def key_so_far(engine: Engine, card: ModelCard, benchmark: str) -> str:
         return ""
 
 
-class Respondents:
-    """The models, judges and scorers of one selection."""
+class Run:
+    """The paths of one selection, its parameters, and the models, judges and scorers that answer."""
 
     def __init__(self, selection: Selection, shards: int | None = None) -> None:
         self.selection = selection
@@ -141,6 +144,20 @@ class Respondents:
         file = manifest(name)
         rows = parse_csv(Path(file).read_bytes(), ("path", "sha256"), file=file)
         return {cells["path"]: cells["sha256"] for _, cells in rows}
+
+    def demo_files(self, name: str) -> list[str]:
+        """Names of a benchmark's demo files within their folder; none where the corpus is not the demo's."""
+        folder = Path(demo(name))
+        files = (path for path in folder.rglob("[!.]*") if path.is_file()) if self.selection.corpus.drawn else ()
+        return sorted(path.relative_to(folder).as_posix() for path in files)
+
+    def demo_images(self, name: str) -> list[str]:
+        """Names of the images among a benchmark's demo files."""
+        return [file for file in self.demo_files(name) if file.startswith("images/")]
+
+    def raw_files(self, name: str) -> list[str]:
+        """Names of the raw files of a benchmark: those that its manifest lists, and demo files."""
+        return list(dict.fromkeys([*self.annotations(name), *self.demo_files(name)]))
 
     def listed(self, path: str) -> str | None:
         """Whose manifest lists a raw file, so that it can be fetched; None where none does."""
