@@ -18,7 +18,7 @@ from punchline.artifacts.contents import behind_shortcuts
 from punchline.artifacts.lineage import FORMAT, Lineage, Model, Respondent, document, kind_of, lineage_path, root_of
 from punchline.artifacts.passes import CHAINED, DATA
 from punchline.artifacts.project import Project
-from punchline.artifacts.run import card_in_tables
+from punchline.artifacts.run import Run, card_in_tables
 from punchline.core import engine as engines
 from punchline.core.benchmark import Verdict
 from punchline.core.storage import rows_in
@@ -57,43 +57,43 @@ class TableResult(NamedTuple):
 class Tables:
     """Tables of one benchmark in a selection. What several of them depend on is read once."""
 
-    def __init__(self, project: Project, benchmark: str) -> None:
-        self.project, self.benchmark, self.loaded = project, benchmark, project.benchmark(benchmark)
-        run = project.selection.run
-        self.retry = RETRY if run == DEFAULT_RUN else f"{RETRY} run={run}"
+    def __init__(self, run: Run, benchmark: str) -> None:
+        self.run, self.benchmark, self.loaded = run, benchmark, run.benchmark(benchmark)
+        name = run.selection.run
+        self.retry = RETRY if name == DEFAULT_RUN else f"{RETRY} run={name}"
         self.model = functools.cache(self._model)
 
     @functools.cached_property
     def items(self) -> pd.DataFrame:
         """The items of the selection."""
-        return items_of(self.project, self.benchmark)
+        return items_of(self.run, self.benchmark)
 
     @functools.cached_property
     def scored(self) -> dict[Rule, tuple[list[Shown], Answers]]:
         """The models' scores under each rule."""
-        return {rule: read_models(self.project, self.benchmark, self.items, rule) for rule in RULES}
+        return {rule: read_models(self.run, self.benchmark, self.items, rule) for rule in RULES}
 
     @functools.cached_property
     def checked(self) -> set[str]:
         """Judges with a verdict on a text that people have labeled."""
         verdicts = [verdicts_in(one.name, one.scores) for one in self.scored["released"][0]]
-        return checked(read_labels(self.project, self.benchmark, self.items), verdicts)
+        return checked(read_labels(self.run, self.benchmark, self.items), verdicts)
 
     def compute(self, name: str) -> TableResult:
         """One table, of published values and files as they lie."""
-        with naming(paths_of_table(self.project, self.benchmark, name)):
-            return self._compute(self.loaded.TABLES[name], files_of_table(self.project, self.benchmark, name))
+        with naming(paths_of_table(self.run, self.benchmark, name)):
+            return self._compute(self.loaded.TABLES[name], files_of_table(self.run, self.benchmark, name))
 
     def _compute(self, table: Table, files: Mapping[str, bytes]) -> TableResult:
-        project, benchmark = self.project, self.benchmark
-        selection, printed = project.part(benchmark, table.name), _printed(self.loaded.TABLES, table, benchmark)
+        run, benchmark = self.run, self.benchmark
+        selection, printed = run.part(benchmark, table.name), _printed(self.loaded.TABLES, table, benchmark)
         rule = selection.scoring or table.published_rule
-        described = [self.model(name, table.prices) for name in project.cards if table.of_models]
+        described = [self.model(name, table.prices) for name in run.cards if table.of_models]
         models = [model for model, _ in described]
         compared, of_passes, of_compared = self._compared(table, rule, files, printed)
         measured, rows, across_notes = self._measured(table, files, rule)
         measured[rule] += of_compared
-        subset, of_items = chosen(project, benchmark) if table.of_models else (None, [])
+        subset, of_items = chosen(run, benchmark) if table.of_models else (None, [])
         printed_as = {model.card.name: model.card.printed_as(benchmark, table.name) for model in models}
         if table.data is None:  # the paper's rows with the same keys follow those that are compared with them
             printed_as |= {own.model: row["row"] for own in of_compared for row in printed}
@@ -112,10 +112,10 @@ class Tables:
         tabulated.notes.extend([note for _, own in described for note in own] + of_passes)
         passes = [*compared, *(pass_ for model in models for pass_ in model.passes)]
         checked = self.checked if table.of_models else set[str]()
-        tabulated.notes.extend(unasked(project, benchmark, table, passes, checked))
-        tabulated.notes.extend(without_pictures(project, benchmark) if table.of_models else ())
+        tabulated.notes.extend(unasked(run, benchmark, table, passes, checked))
+        tabulated.notes.extend(without_pictures(run, benchmark) if table.of_models else ())
         if table.of_models and rule == table.published_rule:
-            tabulated.notes.extend(behind_shortcuts(project.paths.csv("shortcuts", benchmark), table))
+            tabulated.notes.extend(behind_shortcuts(run.paths.csv("shortcuts", benchmark), table))
         tabulated.notes.extend(separating(table, rows))
         column = main_column(table)
         return TableResult(tabulated, models, compared, [] if column is None else ranks_in(table, column, rows))
@@ -143,15 +143,15 @@ class Tables:
         verdicts: dict[str, Verdict] = {}
         passes, notes = self._passes(DATA, "texts of the data", False)
         for pass_ in passes:
-            verdicts |= read_verdicts(pass_.who, exchanges_in_pass(self.project, self.benchmark, pass_.pass_, DATA))
+            verdicts |= read_verdicts(pass_.who, exchanges_in_pass(self.run, self.benchmark, pass_.pass_, DATA))
         rows = table.compared(files, printed, verdicts) if verdicts else []
         return passes, notes, measure(table, rule, rows, kind=table.kind)
 
     def _passes(self, model: str, about: str, prices: bool) -> tuple[list[Respondent], list[str]]:
         """(respondents of the passes about a model's answers, or about DATA, as a table shows them; their failures)."""
         respondents, notes = [], []
-        for pass_ in self.project.answerers(self.benchmark, model):
-            versions, failures = _answerers(self.project.paths.responses(self.benchmark, model, pass_.name))
+        for pass_ in self.run.answerers(self.benchmark, model):
+            versions, failures = _answerers(self.run.paths.responses(self.benchmark, model, pass_.name))
             card = None if pass_.card is None else card_in_tables(pass_.card, self.benchmark, prices)
             respondents.append(Respondent(pass_=pass_.name, who=pass_.who, card=card, key=pass_.key, versions=versions))
             notes += [
@@ -163,14 +163,14 @@ class Tables:
 
     def _model(self, name: str, prices: bool) -> tuple[Model, list[str]]:
         """A model as a table shows it, and notes on it."""
-        project, benchmark = self.project, self.benchmark
-        card = card_in_tables(project.cards[name], benchmark, prices)
-        versions, _ = _answerers(project.paths.responses(benchmark, name))
+        run, benchmark = self.run, self.benchmark
+        card = card_in_tables(run.cards[name], benchmark, prices)
+        versions, _ = _answerers(run.paths.responses(benchmark, name))
         passes, notes = self._passes(name, f"answers of {name}", prices)
-        key = engines.model_key(project.engines[name], project.cards[name], benchmark)
+        key = engines.model_key(run.engines[name], run.cards[name], benchmark)
         model = Model(card=card, key=key, kind=kind_of(card), versions=list(versions), passes=tuple(passes))
         notes += [f"{name}: {card.caveat}."] if card.caveat else []
-        return model, notes + trained_on(card, project, benchmark) + unknown_items(project, benchmark)[name]
+        return model, notes + trained_on(card, run, benchmark) + unknown_items(run, benchmark)[name]
 
 
 def _answerers(responses: str) -> tuple[tuple[str, ...], list[str]]:
@@ -192,44 +192,45 @@ def _printed(tables: Mapping[str, Table], spec: Table, benchmark: str) -> list[P
     return [row for row in rows if row["table"] == spec.name]
 
 
-def rendered(project: Project, benchmark: str, table: str, tabulated: Tabulated) -> dict[str, str]:
+def rendered(run: Run, benchmark: str, table: str, tabulated: Tabulated) -> dict[str, str]:
     """{path: text} of a table's own files."""
-    spec = project.benchmark(benchmark).TABLES[table]
+    spec = run.benchmark(benchmark).TABLES[table]
     texts = {".csv": as_csv(tabulated), ".md": as_markdown(tabulated, spec), ".tex": as_latex(tabulated, spec)}
-    path = Path(project.paths.table(spec.file))
+    path = Path(run.paths.table(spec.file))
     return {path.with_suffix(suffix).as_posix(): text for suffix, text in texts.items()}
 
 
-def write_tables(project: Project, benchmark: str) -> None:
+def write_tables(run: Run, benchmark: str) -> None:
     """Write all tables of a benchmark with their lineages, its unparsed answers and the ranks of its models."""
-    tables, noted, ranks = Tables(project, benchmark), circumstances(), {}
+    tables, noted, ranks = Tables(run, benchmark), circumstances(), {}
     for table in tables.loaded.TABLES:
         result = tables.compute(table)
-        _write(project, benchmark, table, result, noted)
+        _write(run, benchmark, table, result, noted)
         ranks[table] = result.ranks
-    write_text(project.paths.csv("unread", benchmark), unparsed_csv(project, benchmark))
-    write_text(project.paths.csv("ranks", benchmark), ranks_text(project, benchmark, ranks))
+    write_text(run.paths.csv("unread", benchmark), unparsed_csv(run, benchmark))
+    write_text(run.paths.csv("ranks", benchmark), ranks_text(run, benchmark, ranks))
 
 
-def _write(project: Project, benchmark: str, table: str, result: TableResult, noted: Mapping[str, Any]) -> None:
-    artifact, part = project.table(benchmark, table), Project(project.part(benchmark, table))
+def _write(run: Run, benchmark: str, table: str, result: TableResult, noted: Mapping[str, Any]) -> None:
+    part = run.part(benchmark, table)
+    artifact = Project(part).table(benchmark, table)  # what a lineage names is what the graph describes
     tabulated, models, compared, _ = result
-    for name, text in rendered(project, benchmark, table, tabulated).items():
+    for name, text in rendered(run, benchmark, table, tabulated).items():
         write_text(name, text)
-    files = files_behind(part.table(benchmark, table))
+    files = files_behind(artifact)
     lineage = Lineage(
         format=FORMAT,
         benchmark=benchmark,
         table=table,
-        selection=part.selection,
+        selection=part,
         models=models,
         compared=tuple(compared),
         cells=tabulated.cells,
         files=files,
         code=code_of(artifact),
         libraries=libraries_of(artifact),
-        root=root_of(benchmark, table, part.selection, models, tabulated.cells, files, compared),
-        noted={**noted, "notes": notes_of(tabulated, project.benchmark(benchmark).TABLES[table])},
+        root=root_of(benchmark, table, part, models, tabulated.cells, files, compared),
+        noted={**noted, "notes": notes_of(tabulated, run.benchmark(benchmark).TABLES[table])},
         sha256="",
     )
     write_bytes(lineage_path(artifact.outputs[0]), document(lineage))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from punchline.artifacts.project import Project
+from punchline.artifacts.run import Run
 from punchline.core.benchmark import DEFAULT, optional_module
 from punchline.prepare import paths_of_table, read_files, run_files
 
@@ -32,13 +32,13 @@ def verdicts_in(model: str, scores: pd.DataFrame) -> pd.DataFrame:
     return plain.assign(model=model, digest=texts, **{PASSED: plain[PASSED].astype(bool)})[COLUMNS]
 
 
-def read_labels(project: Project, benchmark: str, items: pd.DataFrame) -> pd.DataFrame:
+def read_labels(run: Run, benchmark: str, items: pd.DataFrame) -> pd.DataFrame:
     """Labels by people, and released verdicts on the same texts, by COLUMNS; `explainer`: the labeled texts' model."""
     columns = [*COLUMNS, "explainer"]
     if (labels := optional_module(benchmark, "labels")) is None:
         return pd.DataFrame(columns=columns)
-    present = [path for path in paths_of_table(project, benchmark, labels.SHOWN) if Path(path).is_file()]
-    files = {**read_files(present), **run_files(project, benchmark, labels.SHOWN)}
+    present = [path for path in paths_of_table(run, benchmark, labels.SHOWN) if Path(path).is_file()]
+    files = {**read_files(present), **run_files(run, benchmark, labels.SHOWN)}
     clusters = dict(zip(items.index, items["cluster"], strict=True))
     rows = [
         (judge or PEOPLE, None, item, clusters[item], 0, digest, passed, explainer)

@@ -11,7 +11,7 @@ import pandas as pd
 
 from punchline.artifacts.lineage import Respondent
 from punchline.artifacts.passes import CHAINED, JUDGE
-from punchline.artifacts.project import Project
+from punchline.artifacts.run import Run
 from punchline.config import adapters
 from punchline.core.benchmark import SCORERS
 from punchline.files import read_records
@@ -21,56 +21,56 @@ from punchline.tables.declare import Row, Table
 from punchline.tables.ranks import main_column
 
 
-def trained_on(card: ModelCard, project: Project, benchmark: str) -> list[str]:
+def trained_on(card: ModelCard, run: Run, benchmark: str) -> list[str]:
     """A note on how many of the items at hand a card's adapter was trained on."""
     name = card.options.get("adapter")
     adapter = adapters.trained(name) if isinstance(name, str) else None
-    place = (benchmark, project.selection.corpus.name)
+    place = (benchmark, run.selection.corpus.name)
     if adapter is None or (adapter.recipe.get("benchmark"), adapter.corpus) != place:
         return []
-    items = read_selected(project.paths.selected(benchmark))
+    items = read_selected(run.paths.selected(benchmark))
     known = set(adapter.trained) & set(items)
     hint = f"subset={adapters.folder_of(adapter.name)}/{adapters.HELD_OUT} leaves them out"
     return [f"{card.name} was trained on {len(known):,} of these {len(items):,} items; {hint}."] if known else []
 
 
 @functools.lru_cache(maxsize=1)
-def _listed(project: Project, benchmark: str) -> list[str]:
+def _listed(run: Run, benchmark: str) -> list[str]:
     """Ids of the items that a benchmark has."""
-    loaded = project.benchmark(benchmark)
-    return [item_id for item_id, *_ in loaded.listing(raw_files(project, benchmark, loaded.ITEM_FILES))]
+    loaded = run.benchmark(benchmark)
+    return [item_id for item_id, *_ in loaded.listing(raw_files(run, benchmark, loaded.ITEM_FILES))]
 
 
 @functools.lru_cache(maxsize=1)
-def unknown_items(project: Project, benchmark: str) -> dict[str, list[str]]:
+def unknown_items(run: Run, benchmark: str) -> dict[str, list[str]]:
     """{model: a note on its released answers to items that the benchmark does not have}."""
     notes = dict[str, list[str]]()
-    for name, engine in project.engines.items():
+    for name, engine in run.engines.items():
         released = engine.files and engine.format == benchmark
-        items = engine.unknown(_listed(project, benchmark)) if released else []
+        items = engine.unknown(_listed(run, benchmark)) if released else []
         some = ", ".join(items[:5]) + (", …" if len(items) > 5 else "")
         notes[name] = [f"{name}: {len(items):,} answered items do not exist in {benchmark}: {some}."] if items else []
     return notes
 
 
-def chosen(project: Project, benchmark: str) -> tuple[tuple[str, str] | None, list[str]]:
+def chosen(run: Run, benchmark: str) -> tuple[tuple[str, str] | None, list[str]]:
     """(the user's subset: its name in the column `subset`, and what it is; a note on how many items of how many)."""
-    selection = project.selection
+    selection = run.selection
     parts = [f"corpus {selection.corpus.name}"] if benchmark in (selection.corpus.sources or {}) else []
     parts += [f"limit {selection.limit}"] if selection.limit is not None else []
     subset = f"subset {selection.subset} (sha256 {(selection.subset_sha256 or '')[:16]}…)" if selection.subset else ""
     parts += [subset] if subset else []
     if not parts:
         return None, []
-    of = f"{len(read_selected(project.paths.selected(benchmark))):,} of {len(_listed(project, benchmark)):,}"
+    of = f"{len(read_selected(run.paths.selected(benchmark))):,} of {len(_listed(run, benchmark)):,}"
     named = (Path(selection.subset).stem, f"{subset}: {of} items") if selection.subset else None
     return named, [f"Items: {of} ({', '.join(parts)})."]
 
 
 @functools.lru_cache(maxsize=1)
-def without_pictures(project: Project, benchmark: str) -> list[str]:
+def without_pictures(run: Run, benchmark: str) -> list[str]:
     """A note on the items that models could not be shown, with the most frequent reasons."""
-    items = read_records(project.paths.items(benchmark), Item) if project.illustrated(benchmark) else []
+    items = read_records(run.paths.items(benchmark), Item) if run.illustrated(benchmark) else []
     reasons = Counter(item.missing for item in items if item.missing is not None)
     if not reasons:
         return []
@@ -79,13 +79,13 @@ def without_pictures(project: Project, benchmark: str) -> list[str]:
 
 
 def unasked(
-    project: Project, benchmark: str, table: Table, passes: Sequence[Respondent], checked: Collection[str]
+    run: Run, benchmark: str, table: Table, passes: Sequence[Respondent], checked: Collection[str]
 ) -> list[str]:
     """Notes on judges, and on what this selection asks nobody, where a table of models could show it.
 
     `checked`: judges with a verdict on a text that people labeled.
     """
-    loaded = project.benchmark(benchmark)
+    loaded = run.benchmark(benchmark)
     judges = {one.card.name: one.card for one in passes if one.card and one.pass_ != CHAINED}
     notes = [f"Judge {card.name}: {card.caveat}." for card in judges.values() if card.caveat]
     unchecked = sorted({one.card.name for one in passes if one.card and one.pass_ == JUDGE}.difference(checked))
@@ -102,7 +102,7 @@ def unasked(
     # A table of several models (`across`) says itself whose answers have no verdict.
     if JUDGE in loaded.JUDGES and table.rows is not None and JUDGE not in answered:
         notes.append("No judge was asked: choose one of config/judge/ with judge=NAME.")
-    left = [one for one in table.conditions if table.of_models and one not in project.selection.conditions]
+    left = [one for one in table.conditions if table.of_models and one not in run.selection.conditions]
     return notes + ([f"Not asked: {', '.join(left)}; conditions=all, or a list, asks them."] if left else [])
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 
 from punchline.artifacts.lineage import kind_of
 from punchline.artifacts.passes import JUDGE
-from punchline.artifacts.project import Project
+from punchline.artifacts.run import Run
 from punchline.config.runs import making
 from punchline.errors import PunchlineError, check_known
 from punchline.files import Keyed, csv_text
@@ -27,44 +27,44 @@ COLUMNS = (
 )
 
 
-def items_of(project: Project, benchmark: str) -> pd.DataFrame:
+def items_of(run: Run, benchmark: str) -> pd.DataFrame:
     """Items of a selection, as tables read them."""
-    where = project.paths
+    where = run.paths
     items, golds = Keyed(where.items(benchmark), Item), Keyed(where.gold(benchmark), Gold)
-    return items_frame(items, golds, project.benchmark(benchmark).ITEMS)
+    return items_frame(items, golds, run.benchmark(benchmark).ITEMS)
 
 
-def read_models(project: Project, benchmark: str, items: pd.DataFrame, rule: Rule) -> tuple[list[Model], Answers]:
+def read_models(run: Run, benchmark: str, items: pd.DataFrame, rule: Rule) -> tuple[list[Model], Answers]:
     """(the models of a selection with their scores under one rule, the states and digests of these).
 
     Raises PunchlineError for a model without a file of scores.
     """
     models, frames = [], []
-    for card in project.cards.values():
-        file = project.paths.scores(benchmark, card.name)
+    for card in run.cards.values():
+        file = run.paths.scores(benchmark, card.name)
         if not Path(file).is_file():
-            hint = f"Make it first: {making(project.selection.run)}"
+            hint = f"Make it first: {making(run.selection.run)}"
             raise PunchlineError(f"no scores of {card.name}", file=file, hint=hint)
         frames.append(scores_frame(file, items, rule))
-        judge = project.passes(benchmark, card.name).get(JUDGE)
-        judging = None if judge is None else project.card_for(JUDGE, judge, card.name)
+        judge = run.passes(benchmark, card.name).get(JUDGE)
+        judging = None if judge is None else run.card_for(JUDGE, judge, card.name)
         models.append(Model(card.name, kind_of(card), card.engine, frames[-1][0], card, judging))
     return models, Answers(frames)
 
 
-def ranks_of(project: Project, benchmark: str, table: Table, column: str | None = None) -> tuple[str, list[Rank]]:
+def ranks_of(run: Run, benchmark: str, table: Table, column: str | None = None) -> tuple[str, list[Rank]]:
     """(column, ranks) of a selection's models in a table, in each of its rows that two of them have.
 
     `column`: its first one by default. Raises PunchlineError where there is no such column, or no two models.
     """
-    path = project.paths.table(table.file)
-    if benchmark not in project.selection.benchmarks or not table.of_models:
+    path = run.paths.table(table.file)
+    if benchmark not in run.selection.benchmarks or not table.of_models:
         raise PunchlineError("no table of this run's models", file=path, hint="See them: punchline tables")
     column = column or table.columns[0]
     check_known(column, table.columns, f"no column {column!r}", file=path)
-    items = items_of(project, benchmark)
-    models, _ = read_models(project, benchmark, items, project.selection.scoring or table.published_rule)
-    files = files_of_table(project, benchmark, table.name) if table.across is not None else {}
+    items = items_of(run, benchmark)
+    models, _ = read_models(run, benchmark, items, run.selection.scoring or table.published_rule)
+    files = files_of_table(run, benchmark, table.name) if table.across is not None else {}
     ranks = ranks_in(table, column, rows_of(table, Across(models, items, files)))
     if not ranks:
         hint = "Name another column, or make it with one more model that has one"
@@ -72,9 +72,9 @@ def ranks_of(project: Project, benchmark: str, table: Table, column: str | None 
     return column, ranks
 
 
-def ranks_text(project: Project, benchmark: str, ranks: Mapping[str, Sequence[Rank]]) -> str:
+def ranks_text(run: Run, benchmark: str, ranks: Mapping[str, Sequence[Rank]]) -> str:
     """The text of ranks.csv: by table the ranks of models in its main column."""
-    tables, kinds = project.benchmark(benchmark).TABLES, {name: kind_of(card) for name, card in project.cards.items()}
+    tables, kinds = run.benchmark(benchmark).TABLES, {name: kind_of(card) for name, card in run.cards.items()}
     rows = [
         (name, one.row, one.model, kinds[one.model], main_column(tables[name]), *astuple(one)[2:])
         for name, of_table in ranks.items()

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from punchline.artifacts.passes import EXTRACTOR, JUDGE
-from punchline.artifacts.project import Project
+from punchline.artifacts.run import Run
 from punchline.core.benchmark import SCORERS
 from punchline.core.storage import digests_in, rows_in
 from punchline.files import csv_text
@@ -81,11 +81,11 @@ def count_unparsed(model: str, scores: str | Path, snapshots: Mapping[str, str |
     return rows
 
 
-def unparsed_csv(project: Project, benchmark: str) -> str:
+def unparsed_csv(run: Run, benchmark: str) -> str:
     """The text of unread.csv, from scores and indexes."""
     rows: list[Row] = []
-    for model in project.selection.models:
-        passes = ("", *project.passes(benchmark, model))
-        snapshots = {pass_: project.paths.responses(benchmark, model, pass_) for pass_ in passes}
-        rows += count_unparsed(model, project.paths.scores(benchmark, model), snapshots)
+    for model in run.selection.models:
+        passes = ("", *run.passes(benchmark, model))
+        snapshots = {pass_: run.paths.responses(benchmark, model, pass_) for pass_ in passes}
+        rows += count_unparsed(model, run.paths.scores(benchmark, model), snapshots)
     return csv_text(COLUMNS, rows)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from punchline.artifacts.project import Project
+from punchline.artifacts.run import Run
 from punchline.core import benchmark as benchmarks
 from punchline.files import Keyed
 from punchline.schema import Gold, Score
@@ -43,10 +43,10 @@ def right(benchmark: str, score: Score, gold: Gold) -> float | None:
     return score.metrics.get("r2", unparsed_value) if value is None else value
 
 
-def frame_of(project: Project, benchmark: str, scores: Iterable[Score]) -> pd.DataFrame:
+def frame_of(run: Run, benchmark: str, scores: Iterable[Score]) -> pd.DataFrame:
     """Scores by FIELDS, `asked` (the item was asked), their metric `correct`, and `right`."""
     fields = operator.attrgetter(*FIELDS)
-    gold = functools.lru_cache(Keyed(project.paths.gold(benchmark), Gold).__getitem__)  # an item's scores follow
+    gold = functools.lru_cache(Keyed(run.paths.gold(benchmark), Gold).__getitem__)  # an item's scores follow
     same: dict[Any, Any] = {}  # equal values are one object: a run has millions of rows
     rows = [
         (
@@ -61,13 +61,11 @@ def frame_of(project: Project, benchmark: str, scores: Iterable[Score]) -> pd.Da
     return pd.DataFrame(rows, columns=[*FIELDS, *types]).astype(types)
 
 
-def answers(
-    project: Project, benchmark: str, models: Iterable[str], conditions: Collection[str] | None = None
-) -> pd.DataFrame:
+def answers(run: Run, benchmark: str, models: Iterable[str], conditions: Collection[str] | None = None) -> pd.DataFrame:
     """Answers of models as `frame_of`; `conditions`: only to questions that were asked in these ways."""
-    frames = [frame_of(project, benchmark, ())]
+    frames = [frame_of(run, benchmark, ())]
     for model in models:
-        scores = read_scores(project.paths.scores(benchmark, model), verify=False)  # the job's inputs are intact
+        scores = read_scores(run.paths.scores(benchmark, model), verify=False)  # the job's inputs are intact
         wanted = (one for one in scores if conditions is None or one.condition in conditions)
-        frames.append(frame_of(project, benchmark, wanted).assign(model=model))
+        frames.append(frame_of(run, benchmark, wanted).assign(model=model))
     return pd.concat(frames, ignore_index=True)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from punchline.artifacts.project import Project
+from punchline.artifacts.run import Run
 from punchline.files import csv_text, write_text
 from punchline.validity import items, judges, links, option_order, people, pictures, repeats, shortcuts
 
 Rows = Sequence[dict[str, Any]]
 # Columns and rows by file name: artifacts/project.py lists the names (VALIDITY).
-OF_BENCHMARK: dict[str, tuple[Sequence[str], Callable[[Project, str], Rows]]] = {
+OF_BENCHMARK: dict[str, tuple[Sequence[str], Callable[[Run, str], Rows]]] = {
     "items": (items.COLUMNS, items.rows),
     "picture_gain": (pictures.COLUMNS, pictures.rows),
     "corrected": (judges.COLUMNS, judges.rows),
@@ -23,19 +23,19 @@ OF_BENCHMARK: dict[str, tuple[Sequence[str], Callable[[Project, str], Rows]]] = 
 }
 
 
-def write_shortcuts(project: Project, benchmark: str) -> None:
+def write_shortcuts(run: Run, benchmark: str) -> None:
     """Write the values of shortcuts through one benchmark's closed questions."""
-    text = csv_text(shortcuts.COLUMNS, shortcuts.rows(project, benchmark))
-    write_text(project.paths.csv("shortcuts", benchmark), text)
+    text = csv_text(shortcuts.COLUMNS, shortcuts.rows(run, benchmark))
+    write_text(run.paths.csv("shortcuts", benchmark), text)
 
 
-def write_validity(project: Project, benchmark: str) -> None:
+def write_validity(run: Run, benchmark: str) -> None:
     """Write the files on the validity of one benchmark's scores, each with a header if it has no rows."""
     for name, (columns, rows) in OF_BENCHMARK.items():
-        write_text(project.paths.csv(name, benchmark), csv_text(columns, rows(project, benchmark)))
+        write_text(run.paths.csv(name, benchmark), csv_text(columns, rows(run, benchmark)))
 
 
-def write_shared(project: Project) -> None:
+def write_shared(run: Run) -> None:
     """Write the files over all benchmarks of a run."""
-    write_text(project.paths.csv("shortcuts"), csv_text(shortcuts.COLUMNS, shortcuts.of_all(project)))
-    write_text(project.paths.csv("links"), csv_text(links.COLUMNS, links.rows(project)))
+    write_text(run.paths.csv("shortcuts"), csv_text(shortcuts.COLUMNS, shortcuts.of_all(run)))
+    write_text(run.paths.csv("links"), csv_text(links.COLUMNS, links.rows(run)))

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from punchline.artifacts.lineage import kind_of
-from punchline.artifacts.project import Project
+from punchline.artifacts.run import Run
 from punchline.schema import ModelCard
 from punchline.validity.answers import answers
 
@@ -19,9 +19,9 @@ GROUP = ["task", "condition", "rule"]
 FLAGS = ("none_right", "negative", "all_right", "")  # in the order of the rows
 
 
-def measured(project: Project) -> list[ModelCard]:
+def measured(run: Run) -> list[ModelCard]:
     """The selected models without baselines; only baselines if there is nothing else."""
-    cards = list(project.cards.values())
+    cards = list(run.cards.values())
     return [card for card in cards if kind_of(card) == "measured"] or cards
 
 
@@ -44,14 +44,14 @@ def _flag(share: float, discrimination: float) -> str:
     return "negative" if discrimination < 0 else ""
 
 
-def rows(project: Project, benchmark: str) -> list[dict[str, Any]]:
+def rows(run: Run, benchmark: str) -> list[dict[str, Any]]:
     """Rows of items.csv: flagged items first; none in a run with fewer than MODELS models."""
-    models = [card.name for card in measured(project)]
+    models = [card.name for card in measured(run)]
     if len(models) < MODELS:
         return []
     frames = []
     for model in models:  # alone: the frame of all is large with columns that say nothing here
-        frame = answers(project, benchmark, [model]).dropna(subset="right")
+        frame = answers(run, benchmark, [model]).dropna(subset="right")
         frames.append(frame[["model", "item_id", *GROUP, "right"]])
     statistics = item_statistics(pd.concat(frames, ignore_index=True))
     return sorted(statistics, key=lambda row: (FLAGS.index(row["flag"]), row["discrimination"] or 0, row["item_id"]))

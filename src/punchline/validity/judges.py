@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from punchline.artifacts.project import Project
+from punchline.artifacts.run import Run
 from punchline.core.benchmark import DEFAULT, optional_module
 from punchline.schema import RULES, ModelCard
 from punchline.scores import scores_frame
@@ -25,16 +25,16 @@ COLUMNS = (
 UNTESTABLE = "not testable"
 
 
-def rows(project: Project, benchmark: str) -> list[dict[str, Any]]:
+def rows(run: Run, benchmark: str) -> list[dict[str, Any]]:
     """Rows of corrected.csv: a row per model, judge, rule and method; one that says so where labels are missing."""
-    if PASSED not in project.benchmark(benchmark).METRICS:
+    if PASSED not in run.benchmark(benchmark).METRICS:
         return []
-    items = items_of(project, benchmark)
-    labels = read_labels(project, benchmark, items)
+    items = items_of(run, benchmark)
+    labels = read_labels(run, benchmark, items)
     lines = []
     for rule in RULES:
-        for card in project.cards.values():
-            scores = scores_frame(project.paths.scores(benchmark, card.name), items, rule)[0]
+        for card in run.cards.values():
+            scores = scores_frame(run.paths.scores(benchmark, card.name), items, rule)[0]
             lines += [{"model": card.name, "rule": rule} | row for row in _of_model(benchmark, card, scores, labels)]
     return _ranked(lines)
 

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtrit  # scipy.stats takes half a second to import
 
-from punchline.artifacts.project import Project
+from punchline.artifacts.run import Run
 from punchline.core.benchmark import DEFAULT, module_of
 from punchline.files import records_in
 from punchline.schema import RULES, Item, Rule
@@ -62,24 +62,24 @@ def _half_width(estimate: Estimate) -> float | None:
     return float(stdtrit(moved.clusters - 1, 1 - ALPHA / 2)) * math.sqrt(max(woolf, moved.variance))
 
 
-def rows(project: Project) -> list[dict[str, Any]]:
+def rows(run: Run) -> list[dict[str, Any]]:
     """Rows of links.csv: a model, and a way in which its answers to Hummus are right, under one rule."""
-    if not {HUMMUS, HUMORBENCH} <= {*project.selection.benchmarks}:
+    if not {HUMMUS, HUMORBENCH} <= {*run.selection.benchmarks}:
         return []
     items = {}
     for name in (HUMMUS, HUMORBENCH):
-        captions = {item.item_id: caption_of(item) for item in records_in(project.paths.items(name), Item)}
-        items[name] = items_of(project, name).assign(caption=pd.Series(captions))
+        captions = {item.item_id: caption_of(item) for item in records_in(run.paths.items(name), Item)}
+        items[name] = items_of(run, name).assign(caption=pd.Series(captions))
     table_rows = []
-    for model in project.selection.models:
+    for model in run.selection.models:
         for rule in RULES:
-            hummus, humorbench = (_answers(project, name, model, rule, of) for name, of in items.items())
+            hummus, humorbench = (_answers(run, name, model, rule, of) for name, of in items.items())
             table_rows += [{"model": model, **row, "rule": rule} for row in links(hummus, humorbench)]
     return table_rows
 
 
-def _answers(project: Project, benchmark: str, model: str, rule: Rule, items: pd.DataFrame) -> pd.DataFrame:
-    frame, _ = scores_frame(project.paths.scores(benchmark, model), items, rule)
+def _answers(run: Run, benchmark: str, model: str, rule: Rule, items: pd.DataFrame) -> pd.DataFrame:
+    frame, _ = scores_frame(run.paths.scores(benchmark, model), items, rule)
     return frame.assign(caption=items["caption"].reindex(frame["item_id"].astype(object)).to_numpy())
 
 

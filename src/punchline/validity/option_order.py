@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from punchline.artifacts.project import Project
+from punchline.artifacts.run import Run
 from punchline.core.benchmark import DEFAULT
 from punchline.core.variants import CIRCULAR, ROTATION
 from punchline.stats.estimate import FEWEST
@@ -21,11 +21,11 @@ COLUMNS = (
 GROUP, ITEM = ["model", "task", "rule"], ["item_id", "sample", "cluster"]
 
 
-def rows(project: Project, benchmark: str) -> list[dict[str, Any]]:
+def rows(run: Run, benchmark: str) -> list[dict[str, Any]]:
     """Rows of option_order.csv: a model's choices in one task under one rule, over all rotations."""
-    is_circular = CIRCULAR in project.conditions(benchmark)
-    frame = answers(project, benchmark, project.selection.models if is_circular else ())
-    frame = frame[frame["asked"] & frame["task"].isin([*project.benchmark(benchmark).OPTIONS])]
+    is_circular = CIRCULAR in run.conditions(benchmark)
+    frame = answers(run, benchmark, run.selection.models if is_circular else ())
+    frame = frame[frame["asked"] & frame["task"].isin([*run.benchmark(benchmark).OPTIONS])]
     frame = frame[(frame["condition"] == DEFAULT) | frame["condition"].str.fullmatch(ROTATION)]
     correct = frame.groupby([*GROUP, *ITEM], sort=False)["correct"]
     frame["rotations"] = correct.transform("size")

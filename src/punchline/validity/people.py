@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from punchline.artifacts.lineage import kind_of
-from punchline.artifacts.project import Project
+from punchline.artifacts.run import Run
 from punchline.core import benchmark as benchmarks
 from punchline.core.benchmark import DEFAULT
 from punchline.prepare import raw_files
@@ -35,10 +35,10 @@ PEOPLE = "annotators"
 
 
 @functools.lru_cache(maxsize=1)  # of two files
-def _ballots(project: Project, benchmark: str) -> tuple[pd.DataFrame, dict[tuple[str, str], list[str]]]:
+def _ballots(run: Run, benchmark: str) -> tuple[pd.DataFrame, dict[tuple[str, str], list[str]]]:
     """(the items, labels of each person by item and task); none where none were released."""
-    module, items = benchmarks.optional_module(benchmark, "people"), items_of(project, benchmark)
-    ballots = module.ballots(raw_files(project, benchmark, module.FILES)) if module else ()
+    module, items = benchmarks.optional_module(benchmark, "people"), items_of(run, benchmark)
+    ballots = module.ballots(raw_files(run, benchmark, module.FILES)) if module else ()
     return items, {(item, task): given for item, task, given in ballots if item in items.index}
 
 
@@ -48,26 +48,26 @@ def agreement(given: list[str]) -> float | None:
     return sum(one == other for one, other in pairs) / len(pairs) if pairs else None
 
 
-def votes(project: Project, benchmark: str) -> list[dict[str, Any]]:
+def votes(run: Run, benchmark: str) -> list[dict[str, Any]]:
     """Rows of votes.csv: an item and task, the least agreement first; labels: the share of people that gave each."""
     rows = []
-    for (item, task), given in _ballots(project, benchmark)[1].items():
+    for (item, task), given in _ballots(run, benchmark)[1].items():
         counts = {" + ".join(msgspec.json.decode(labels)): n for labels, n in Counter(given).most_common()}
         shares = "; ".join(f"{labels} {n / len(given):.2f}" for labels, n in counts.items())
         rows.append(dict(zip(VOTES, (item, task, len(given), agreement(given), shares), strict=True)))
     return sorted(rows, key=lambda row: (row["agreement"] is None, row["agreement"] or 0))
 
 
-def rows(project: Project, benchmark: str) -> list[dict[str, Any]]:
+def rows(run: Run, benchmark: str) -> list[dict[str, Any]]:
     """Rows of people.csv: people, then models under both rules, by task."""
-    items, ballots = _ballots(project, benchmark)
+    items, ballots = _ballots(run, benchmark)
     if not ballots:
         return []
     tasks = dict.fromkeys(task for _, task in ballots)
     table_rows = [_of_people(ballots, task) for task in tasks]
-    for card in project.cards.values():
+    for card in run.cards.values():
         for rule in RULES:
-            frame, _ = scores_frame(project.paths.scores(benchmark, card.name), items, rule)
+            frame, _ = scores_frame(run.paths.scores(benchmark, card.name), items, rule)
             scored = frame[frame["scored"] & (frame["condition"] == DEFAULT)]
             for task in tasks:
                 row = {"model": card.name, "kind": kind_of(card), "task": task, "rule": rule}

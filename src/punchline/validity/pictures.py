@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from punchline.artifacts.project import Project
+from punchline.artifacts.run import Run
 from punchline.core.benchmark import DEFAULT
 from punchline.core.variants import WITH_IMAGE, WITHOUT
 from punchline.stats.functions import average
@@ -21,12 +21,12 @@ COLUMNS = (
 ITEM = ["model", "rule", "task", "item_id", "sample", "cluster"]
 
 
-def rows(project: Project, benchmark: str) -> list[dict[str, Any]]:
+def rows(run: Run, benchmark: str) -> list[dict[str, Any]]:
     """Rows of picture_gain.csv: a model's answers to a task with and without the picture, under one rule."""
-    conditions = [name for name in project.conditions(benchmark) if name in (*WITHOUT, WITH_IMAGE)]
-    models = project.selection.models if conditions else ()
-    frame = answers(project, benchmark, models, (DEFAULT, *conditions))
-    draws = [name for name in models if project.cards[name].options.get("baseline") == "random"][:1]
+    conditions = [name for name in run.conditions(benchmark) if name in (*WITHOUT, WITH_IMAGE)]
+    models = run.selection.models if conditions else ()
+    frame = answers(run, benchmark, models, (DEFAULT, *conditions))
+    draws = [name for name in models if run.cards[name].options.get("baseline") == "random"][:1]
     drawn = frame[frame["model"].isin(draws)]  # one draw has a large error: those of all conditions
     chance = drawn.groupby(["rule", "task"])["right"].mean().to_dict()
     return [row for model in models for row in _gains(frame[frame["model"] == model], conditions, chance)]

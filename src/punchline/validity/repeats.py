@@ -13,7 +13,7 @@ import pandas as pd
 from msgspec.structs import replace
 
 from punchline.artifacts.passes import JUDGE
-from punchline.artifacts.project import Project
+from punchline.artifacts.run import Run
 from punchline.core.benchmark import Verdict
 from punchline.files import Keyed
 from punchline.requests import exchanges, exchanges_in_pass
@@ -30,18 +30,18 @@ MOST = 0.3  # disagreement of an element's verdicts (HumorBench, section 3.4)
 REVIEW = "review"
 
 
-def rows(project: Project, benchmark: str) -> list[dict[str, Any]]:
+def rows(run: Run, benchmark: str) -> list[dict[str, Any]]:
     """Rows of repeats.csv: models whose questions, and judges whose verdicts, were asked several times."""
-    frames = [frame.assign(task=f"{JUDGE}: " + frame["task"]) for frame in _judged(project, benchmark)]
-    if project.selection.samples > 1:
-        frames.append(_scored(project, benchmark, answers(project, benchmark, project.selection.models)))
+    frames = [frame.assign(task=f"{JUDGE}: " + frame["task"]) for frame in _judged(run, benchmark)]
+    if run.selection.samples > 1:
+        frames.append(_scored(run, benchmark, answers(run, benchmark, run.selection.models)))
     groups = (pair for frame in frames for pair in frame.groupby(GROUP, sort=False))
     return [dict(zip(GROUP, keys, strict=True)) | row for keys, part in groups if (row := statistics(part))]
 
 
-def verdicts(project: Project, benchmark: str) -> list[dict[str, Any]]:
+def verdicts(run: Run, benchmark: str) -> list[dict[str, Any]]:
     """Rows of verdicts.csv: a judge's verdicts on one answer, the least agreement first."""
-    frames, answer = _judged(project, benchmark), ["item_id", *GROUP, "sample"]
+    frames, answer = _judged(run, benchmark), ["item_id", *GROUP, "sample"]
     rows = []
     for keys, part in (pair for frame in frames for pair in frame.groupby(answer, sort=False)):
         shares = part["answer"].value_counts(normalize=True)
@@ -79,30 +79,30 @@ def statistics(part: pd.DataFrame) -> dict[str, Any]:
 
 
 @functools.lru_cache(maxsize=1)  # of two files
-def _judged(project: Project, benchmark: str) -> list[pd.DataFrame]:
+def _judged(run: Run, benchmark: str) -> list[pd.DataFrame]:
     """Verdicts on the answers of each model whose judge gives several."""
-    return [_of_judge(project, benchmark, model) for model in project.judged_repeatedly(benchmark)]
+    return [_of_judge(run, benchmark, model) for model in run.judged_repeatedly(benchmark)]
 
 
-def _of_judge(project: Project, benchmark: str, model: str) -> pd.DataFrame:
+def _of_judge(run: Run, benchmark: str, model: str) -> pd.DataFrame:
     """A judge's verdicts on a model's answers, each scored as if it were the only one."""
-    where, judge = project.paths, project.passes(benchmark, model)[JUDGE]
+    where, judge = run.paths, run.passes(benchmark, model)[JUDGE]
     items, golds = Keyed(where.items(benchmark), Item), Keyed(where.gold(benchmark), Gold)
     by_sample: dict[int, dict[str, Verdict]] = {}
-    for request, response in exchanges_in_pass(project, benchmark, JUDGE, model):
+    for request, response in exchanges_in_pass(run, benchmark, JUDGE, model):
         first = replace(request, sample=0).request_id
         by_sample.setdefault(request.sample, {})[first] = Verdict(judge, response)
-    loaded = project.benchmark(benchmark)
+    loaded = run.benchmark(benchmark)
     scores = (
         made
         for verdicts in by_sample.values()
-        for made in score(loaded, model, items, golds, exchanges(project, benchmark, model), verdicts)
+        for made in score(loaded, model, items, golds, exchanges(run, benchmark, model), verdicts)
         if made.judge == judge
     )
-    return _scored(project, benchmark, frame_of(project, benchmark, scores)).assign(judge=judge)
+    return _scored(run, benchmark, frame_of(run, benchmark, scores)).assign(judge=judge)
 
 
-def _scored(project: Project, benchmark: str, frame: pd.DataFrame) -> pd.DataFrame:
+def _scored(run: Run, benchmark: str, frame: pd.DataFrame) -> pd.DataFrame:
     """Scored answers with the column `answer`: the label that was chosen; of a text, its correctness."""
-    frame, closed = frame.dropna(subset="right"), [*project.benchmark(benchmark).CLOSED]
+    frame, closed = frame.dropna(subset="right"), [*run.benchmark(benchmark).CLOSED]
     return frame.assign(answer=frame["parsed"].where(frame["task"].isin(closed), frame["right"]).map(str))

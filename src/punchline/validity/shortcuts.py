@@ -16,7 +16,7 @@ from typing import Any
 import pandas as pd
 
 from punchline import paths
-from punchline.artifacts.project import Project
+from punchline.artifacts.run import Run
 from punchline.core import shortcuts as by_options
 from punchline.core.benchmark import DEFAULT, Benchmark, optional_module
 from punchline.files import Keyed, parse_csv
@@ -212,14 +212,14 @@ def _ordered(table: Table, frame: pd.DataFrame, items: pd.DataFrame) -> Iterator
                 yield row.key, column, estimate
 
 
-def rows(project: Project, benchmark: str) -> Iterator[dict[str, Any]]:
+def rows(run: Run, benchmark: str) -> Iterator[dict[str, Any]]:
     """Rows of a benchmark's shortcuts.csv: every shortcut that applies to one of its closed tasks."""
-    items, golds = Keyed(project.paths.items(benchmark), Item), Keyed(project.paths.gold(benchmark), Gold)
-    scores = {card.name: project.paths.scores(benchmark, card.name) for card in measured(project)}
-    return Measured(project.benchmark(benchmark), items, golds).rows(scores)
+    items, golds = Keyed(run.paths.items(benchmark), Item), Keyed(run.paths.gold(benchmark), Gold)
+    scores = {card.name: run.paths.scores(benchmark, card.name) for card in measured(run)}
+    return Measured(run.benchmark(benchmark), items, golds).rows(scores)
 
 
-def of_all(project: Project) -> list[dict[str, str]]:
+def of_all(run: Run) -> list[dict[str, str]]:
     """Rows of the selected benchmarks' shortcuts.csv."""
-    files = [project.paths.csv("shortcuts", name) for name in project.selection.benchmarks]
+    files = [run.paths.csv("shortcuts", name) for name in run.selection.benchmarks]
     return [row for file in files for _, row in parse_csv(Path(file).read_bytes(), COLUMNS, file=file)]
