@@ -35,12 +35,7 @@ _KEY = re.compile(rf"[\"']{any_of('answer_key')}[\"']\s{{0,9}}:\s{{0,9}}", re.IG
 _VALUE = re.compile(
     r"\"(?:[^\"\\\n]|\\.){0,2000}+\"|'(?:[^'\\\n]|\\.){0,2000}+'|\[[^\[\]]{0,2000}+\]|[^,}\]\n]{0,400}+", re.DOTALL
 )
-_CUE = re.compile(
-    r"(?:(?<=\n)|^|(?<=[.!?>] )|(?<=[-(] ))(?:(?:so|thus|therefore|hence|and|here is|here's),? )?(?:(?:the|my|your|most"
-    r"|final|correct|best|right|chosen|selected|overall|short|direct|model|suggested|predicted) ){0,4}(?:ans(?:wer)?"
-    r"|choice|option|selection|verdict|conclusion|response|decision|pick|prediction|label)(?: (?:id|letter|is"
-    r"|to the question|choice|option)){0,2} ?(?P<mark>[:=]|->|→|-(?= )|(?=\n))\s{0,3}"
-)
+_CUE = re.compile(rf"(?:(?<=\n)|^|(?<=[.!?>] )|(?<=[-(] )){any_of('answer_cue')} ?(?:[:=]|->|→|-(?= )|(?=\n))\s{{0,3}}")
 _COURTESY = re.compile(
     rf"(?:(?<=[.!?:;)\]}}\n*`\"'>])|^)[ \t\n]{{0,9}}{any_of('courtesy')}[^.!?\n]{{0,140}}[.!?]{{0,3}}\s{{0,20}}$",
     re.IGNORECASE,

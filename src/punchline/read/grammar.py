@@ -25,27 +25,20 @@ from punchline.read.sentences import (
     sentences,
     within,
 )
+from punchline.read.words import any_of
 
 Group = tuple[Mention, ...]  # values mentioned together: "A, B and D"
 
-_FILL = (
-    r"(?:(?:the|an?|options?|choices?|answers?|letters?|titles?|statements?|panels?|styles?|humou?r|candidates?|maybe"
-    r"|perhaps|possibly|even|also|either|probably|both|of|just|another) ){0,4}"
-)
+_FILL = any_of("before_value")
 _JOIN = (
-    rf"[)\]\"'.]{{0,3}}+(?: \((?=i\.e|e\.g|that is|meaning|viz)[^()]{{1,60}}+\))?(?: ?(?:[,/&+|=]|-(?!>)) ?| )?(?:(?:or"
-    rf"|或者?|oder|или|and|nor|and/or|as well as|but also|plus|along with|together with|through|to"
-    rf"|&) )?{_FILL}[(\"'\[]{{0,2}}+"
+    rf"[)\]\"'.]{{0,3}}+(?: \((?=i\.e|e\.g|that is|meaning|viz)[^()]{{1,60}}+\))?(?: ?(?:[,/&+|=]|-(?!>)) ?| )?"
+    rf"(?:{any_of('between_values')} )?{_FILL}[(\"'\[]{{0,2}}+"
 )
 _GROUP = re.compile(rf"{MENTION}(?:{_JOIN}{MENTION}){{0,11}}")
 _G = rf"[(\"'\[]?{MENTION}(?:{_JOIN}{MENTION}){{0,7}}[)\"'\]]?"
-_BOUNDARY = re.compile(rf"[,;:()]| -+ |\b{words.any_of('clause_begins')}\b")
-_NOT = re.compile(
-    rf"(?:\b(?:and|but|or) )?(?:\b(?:certainly|definitely|clearly|probably|obviously|really) )?(?:\bnot\b"
-    rf"|n't(?: be)?\b)(?: (?:be|by|with|in|from|on|of|through|about|because of|due to|really|necessarily|actually"
-    rf"|exactly|so much|as|for)){{0,2}} {{1,60}}{_FILL}(?P<g>{_G})(?:,? but(?: rather| instead)?\b)?"
-)
-_RATHER = re.compile(rf"(?:\b{words.any_of('rather_than')}|(?<![-=])>) {_FILL}(?P<g>{_G})")
+_BOUNDARY = re.compile(rf"[,;:()]| -+ |\b{any_of('clause_begins')}\b")
+_NOT = re.compile(rf"{any_of('not_value')} {{1,60}}{_FILL}(?P<g>{_G})(?:,? but(?: rather| instead)?\b)?")
+_RATHER = re.compile(rf"(?:\b{any_of('rather_than')}|(?<![-=])>) {_FILL}(?P<g>{_G})")
 _AND_NOT = re.compile(r"[)\"']{0,2}, (?:and )?not\b")  # behind words of an option: what it is told apart from
 _THAN = re.compile(rf"\b(?:than|as) {_FILL}(?P<g>{_G})(?: (?:is|are|does|do|did|was)\b)?")
 _LESS_THAN = re.compile(
@@ -57,25 +50,12 @@ _WITHOUT = re.compile(
     rf"|or) {_FILL}{MENTION})?)(?P<rest>(?:(?!\b(?:so|hence|therefore|thus)\b)[^:;])*)"
 )
 _FRONTED = re.compile(r"[ \"'(]*(?:rather than|instead of|unlike|far from)\b[^.;]{1,200}?, (?=(?:the|it|this|i|we)\b)")
-_AS_WELL = re.compile(
-    r"\|[)\"']? (?:matters|counts|contributes|helps) (?:too|as well)\b|\bso (?:is|are|does|do"
-    r"|would) (?:option )?[(\"']?\||\|[)\"']? (?:just )?as much\b(?! as)"
-)
-_EXCEPT = re.compile(
-    rf"\b(?:except(?: for)?|other than|apart from|aside from|besides|all but|but|save|bar|excluding) {_FILL}(?P<g>{_G})"
-)
-_REJECTED = re.compile(rf"\b{words.any_of('rejected')}(?: \w+)?\W{{0,3}}$")
+_AS_WELL = re.compile(any_of("as_well"))
+_EXCEPT = re.compile(rf"\b{any_of('except')} {_FILL}(?P<g>{_G})")
+_REJECTED = re.compile(rf"\b{any_of('rejected')}(?: \w+)?\W{{0,3}}$")
 _ALSO = re.compile(r"[)\]\"']{0,2},? (?:n?or|and) [\w' -]{0,40}[(\"]?|\),? [\w' -]{0,40}\(")
-_ALL = re.compile(
-    r"\b(?:all|every\w*|none|nothing|no(?:body| one)?|each|any\w*|others?|options|choices|the rest"
-    r"|remaining)\b[^,;:]{0,60}$|^\W*(?:all )?$"
-)
-_OF_NEXT = (  # belongs to the value that follows
-    r"[,;]? ?\b(?:(?:but|and|or|yet|though|while|with|just|only|there is|there's) )*(?:(?:{}not|without|neither|nor"
-    r"|less likely|never|certainly|definitely|really|any|much|an?|the|option) )+(?:(?:is|are|was|were|does|do) )?"
-    r"[(\"']*$"
-)
-_NOT_OF_NEXT, _NO_OF_NEXT = re.compile(_OF_NEXT.format("")), re.compile(_OF_NEXT.format("no|"))
+_ALL = re.compile(rf"\b{any_of('all_options')}\b[^,;:]{{0,60}}$|^\W*(?:all )?$")
+_NOT_OF_NEXT, _NO_OF_NEXT = (re.compile(any_of(name)) for name in ("of_next_value", "no_of_next_value"))
 _ROW = re.compile(  # "(A) no (B) yes"
     rf"({MENTION}[)\]\"']{{0,2}} ?[:=-]? ?(?:yes|no|true|false|correct|incorrect|right|wrong)) (?=[(\[\"']?{FIRST})"
 )
@@ -83,18 +63,11 @@ _TICK = re.compile(r"([✓✗]) ")
 _PROVIDED = re.compile(  # "B if the man is sad", "B would be right if"
     r"[)\]\"']{0,3}(?: (?:would|could|might)\b[^,.;:]{0,60})? if\b(?! (?:only|any)\b)"
 )
-_PICTURED = re.compile(
-    r"[)\]\"']{0,3} (?:is|are) (?:shown|seen|depicted|visible|drawn)\b"
-)  # in lower case, what one sees
+_PICTURED = re.compile(r"[)\]\"']{0,3} (?:is|are) (?:shown|seen|depicted|visible|drawn)\b")  # in lower case: seen
 _OR_MAYBE = re.compile(r"\W*or (?:maybe|perhaps|possibly)\b(?! not)")
-_LESS = re.compile(r"\b(?:less|worse|weaker|poorer|fewer|not (?:as|so)|n't (?:as|so)|nowhere near as|inferior)\b")
-_MARKED = re.compile(
-    r"[)\]\"']{0,3} ?(?:(?:elements?|humou?r|aspects?) ?)?(?:[.():,;\n-]|$|because|since|as\b|for\b|is\b(?! about))"
-)
-_SINGULAR = re.compile(
-    r"[)\]\"'.,]{0,3} ?(?:\w+ly )?(?:is|was|isn't|wasn't|doesn't|does|has|hasn't|seems|looks|sounds|would"
-    r"|[a-z]{2,20}(?<!s)s)\b"
-)
+_LESS = re.compile(rf"\b{any_of('less')}\b")
+_MARKED = re.compile(rf"[)\]\"']{{0,3}} ?{any_of('behind_marked')}")
+_SINGULAR = re.compile(rf"[)\]\"'.,]{{0,3}} ?{any_of('singular_verb')}\b")
 
 
 def _blank(text: str, start: int, end: int) -> str:

@@ -40,17 +40,13 @@ def _mentions(low: str, forms: Forms) -> list[Mention]:
     ]
 
 
-_TOGETHER = r"(?:and|as well as|plus|along with|together with|combined with|in tandem with|working with)"
+_TOGETHER = words.any_of("together")
 _WITH = re.compile(rf"\b{_TOGETHER}\b|[&+]")
 _AND = re.compile(rf"[\"')]{{0,2}}(?: ?(?:,|&|\+) ?(?:and )?| {_TOGETHER} )(?:the |its |their |both )?[\"'(]{{0,2}}")
 _OF_BOTH = re.compile(rf" (?:of )?(?:the )?|{_AND.pattern}")
-_MIX = "interplay|interaction|combination|mixture|mix|blend|fusion|synergy"
-_INTERPLAY = re.compile(
-    rf"\b(?:{_MIX}|contrast|juxtaposition|relationship|tension|pairing|connection|mismatch|incongruity"
-    rf"|disconnect) (?:of|between) (?:both )?(?:the )?[\"'(]{{0,2}}$"
-)
-_NOT_JUST = re.compile(r"\bnot (?:just|only|merely|simply) (?:the )?\w+,?(?= but (?:rather )?both\b|[:;.] both\b)")
-_OF_THE_TWO = re.compile(rf"\b(?:{_MIX}) (?:of|between) the two\b|\bneither (?:one )?\w+ without the other\b")
+_INTERPLAY = re.compile(rf"\b{words.any_of('interplay')} (?:of|between) (?:both )?(?:the )?[\"'(]{{0,2}}$")
+_NOT_JUST = re.compile(words.any_of("not_just_one"))
+_OF_THE_TWO = re.compile(rf"\b{words.any_of('of_the_two')}\b")
 _BOTH_WORD = re.compile(rf"(?= ?[)\"']{{0,2}} ?(?:[.,;:!)\"'-]|$|\n|{words.any_of('behind_both')}))")
 
 

@@ -97,9 +97,7 @@ def statements(sentence: str, matter: re.Pattern[str], judged: bool = False) -> 
 
 
 _TWO = re.compile(r"[)\]\"']{0,2} and (?:option )?[(\[\"']{0,2}")
-_ELIMINATING = re.compile(
-    r"\b(?:eliminating|ruling out|excluding|discarding|dismissing|rejecting|crossing out) (?:options? )?[(\[\"']{0,2}$"
-)
+_ELIMINATING = re.compile(rf"\b{words.any_of('eliminating')} (?:options? )?[(\[\"']{{0,2}}$")
 
 
 def _listed(low: str, claims: Sequence[Claim]) -> list[Claim]:
@@ -122,10 +120,7 @@ def without_questions(low: str) -> str:
     return _ASKED.sub(": ", low)
 
 
-_RANKS = re.compile(
-    r"\b(?:(?:best|strongest|highest|most(?: \w+)?) to (?:the )?(?:worst|weakest|lowest|least(?: \w+)?)|rank(?:ing|ed"
-    r"|s)?\b|(?:best|most \w+|highest) first)\b"
-)
+_RANKS = re.compile(rf"\b{words.any_of('ranks')}\b")
 _ASCENDING = re.compile(r"\b(?:worst|weakest|least(?: \w+)?|lowest) (?:to|first)\b")
 _RANKED = re.compile(
     r"(?:(?<=\n)|^)\W{0,3}(?:rank )?1[.):] [^\n]*(?:\n+\W{0,3}(?:rank )?\d[.):] [^\n]*)+|:(?: ?\n+(?:[^\n]{1,60}(?:\n+"

@@ -10,9 +10,9 @@ import msgspec
 _LISTS = msgspec.yaml.decode(Path(__file__).with_suffix(".yaml").read_bytes(), type=dict[str, str])
 
 
-def listed(name: str) -> frozenset[str]:
-    """The words of a list that holds no patterns."""
-    return frozenset(_LISTS[name].split(" | "))
+def listed(name: str) -> tuple[str, ...]:
+    """The words of a list that holds no patterns, in its order."""
+    return tuple(_LISTS[name].split(" | "))
 
 
 def any_of(name: str) -> str:

@@ -12,10 +12,7 @@ from punchline.read.result import Read, reader
 from punchline.read.sentences import Mention
 
 _WORD = re.compile(
-    r"(?<![\w-])(?:(?P<yes>yes|yeah|yep|yup|yea|(?<![^\n])affirmative(?= ?[.,:!])|(?:in the |is )affirmative)"
-    r"|(?P<no>nope|nah|(?:in the |is )negative|(?<=yes or )no\b|(?<![^\n])negative(?= ?[.,:!])"
-    r"|no(?!\. ?\d)(?= ?[(\])\"']{0,2} ?(?:[.,;:!?/|&()\]\"'-]|$|\n|(?:or|and|nor|but|is|was|would|because|since|as"
-    r"|this|there|it|i|the|that|in|here|given|for|than|rather|instead|not|seems|to|from)\b))))(?![\w'])(?!-\w)"
+    rf"(?<![\w-])(?:(?P<yes>{words.any_of('word_yes')})|(?P<no>{words.any_of('word_no')}))(?![\w'])(?!-\w)"
 )
 _TRUTH = re.compile(r"(?<![^\n])[^\w\n]*(?:(?P<yes>true)|(?P<no>false))[^\w\n]*(?![^\n])")  # a line by itself
 _SHORT = re.compile(
