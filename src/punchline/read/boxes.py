@@ -9,19 +9,13 @@ from punchline.read import normalize
 from punchline.read.resolve import affirmed
 from punchline.read.result import Read, reader
 from punchline.read.sentences import Mention
+from punchline.read.words import listed
 
 Box = tuple[float, float, float, float]  # top, left, height, width: shares of the image
 
 SIDES = ("top", "left", "height", "width")
-_ALIASES = {  # other names of a side, and of the opposite one
-    "top": "y y1 ymin y_min y0 upper",
-    "left": "x x1 xmin x_min x0",
-    "height": "h",
-    "width": "w",
-    "bottom": "y2 ymax y_max lower",
-    "right": "x2 xmax x_max",
-}
-_SIDE = {name: side for side, names in _ALIASES.items() for name in (side, *names.split())}
+_ALIASES = (*SIDES, "bottom", "right")  # lists of words.yaml: other names of a side, and of the opposite one
+_SIDE = {name: side for side in _ALIASES for name in (side, *listed(side))}
 SMALLEST = 1e-6  # side of a box: less is no area
 MOST = 50  # different boxes of one answer: more are no answer to what was asked
 _EDGE = 30_000  # characters of an answer's beginning and end that are read

@@ -29,40 +29,21 @@ from punchline.read.words import any_of
 
 Group = tuple[Mention, ...]  # values mentioned together: "A, B and D"
 
-_FILL = any_of("before_value")
-_JOIN = (
-    rf"[)\]\"'.]{{0,3}}+(?: \((?=i\.e|e\.g|that is|meaning|viz)[^()]{{1,60}}+\))?(?: ?(?:[,/&+|=]|-(?!>)) ?| )?"
-    rf"(?:{any_of('between_values')} )?{_FILL}[(\"'\[]{{0,2}}+"
-)
-_GROUP = re.compile(rf"{MENTION}(?:{_JOIN}{MENTION}){{0,11}}")
-_G = rf"[(\"'\[]?{MENTION}(?:{_JOIN}{MENTION}){{0,7}}[)\"'\]]?"
+_GROUP = re.compile(rf"{MENTION}(?:{any_of('between_mentions')}{MENTION}){{0,11}}")
 _BOUNDARY = re.compile(rf"[,;:()]| -+ |\b{any_of('clause_begins')}\b")
-_NOT = re.compile(rf"{any_of('not_value')} {{1,60}}{_FILL}(?P<g>{_G})(?:,? but(?: rather| instead)?\b)?")
-_RATHER = re.compile(rf"(?:\b{any_of('rather_than')}|(?<![-=])>) {_FILL}(?P<g>{_G})")
+_NOT, _RATHER, _THAN, _LESS_THAN, _WITHOUT, _EXCEPT = (
+    re.compile(any_of(name)) for name in ("not_these", "rather_these", "than_these", "less_than", "without", "except")
+)
 _AND_NOT = re.compile(r"[)\"']{0,2}, (?:and )?not\b")  # behind words of an option: what it is told apart from
-_THAN = re.compile(rf"\b(?:than|as) {_FILL}(?P<g>{_G})(?: (?:is|are|does|do|did|was)\b)?")
-_LESS_THAN = re.compile(
-    rf"\bless\b[^,.;:{FIRST}]{{0,40}}(?P<g>{MENTION})[^.;:{FIRST}]{{0,40}}\bthan\b[^,.;:{FIRST}]{{0,40}}(?P<more>"
-    rf"{MENTION})"
-)
-_WITHOUT = re.compile(
-    rf"\b(?:without|take away|remove|if not for|were it not for) {_FILL}(?:\w+ )?(?P<g>{MENTION}(?: (?:and"
-    rf"|or) {_FILL}{MENTION})?)(?P<rest>(?:(?!\b(?:so|hence|therefore|thus)\b)[^:;])*)"
-)
 _FRONTED = re.compile(r"[ \"'(]*(?:rather than|instead of|unlike|far from)\b[^.;]{1,200}?, (?=(?:the|it|this|i|we)\b)")
 _AS_WELL = re.compile(any_of("as_well"))
-_EXCEPT = re.compile(rf"\b{any_of('except')} {_FILL}(?P<g>{_G})")
 _REJECTED = re.compile(rf"\b{any_of('rejected')}(?: \w+)?\W{{0,3}}$")
 _ALSO = re.compile(r"[)\]\"']{0,2},? (?:n?or|and) [\w' -]{0,40}[(\"]?|\),? [\w' -]{0,40}\(")
 _ALL = re.compile(rf"\b{any_of('all_options')}\b[^,;:]{{0,60}}$|^\W*(?:all )?$")
 _NOT_OF_NEXT, _NO_OF_NEXT = (re.compile(any_of(name)) for name in ("of_next_value", "no_of_next_value"))
-_ROW = re.compile(  # "(A) no (B) yes"
-    rf"({MENTION}[)\]\"']{{0,2}} ?[:=-]? ?(?:yes|no|true|false|correct|incorrect|right|wrong)) (?=[(\[\"']?{FIRST})"
-)
+_ROW = re.compile(rf"({any_of('judged_mention')}) (?=[(\[\"']?{FIRST})")  # "(A) no (B) yes"
 _TICK = re.compile(r"([✓✗]) ")
-_PROVIDED = re.compile(  # "B if the man is sad", "B would be right if"
-    r"[)\]\"']{0,3}(?: (?:would|could|might)\b[^,.;:]{0,60})? if\b(?! (?:only|any)\b)"
-)
+_PROVIDED = re.compile(any_of("provided_that"))  # "B if the man is sad", "B would be right if"
 _PICTURED = re.compile(r"[)\]\"']{0,3} (?:is|are) (?:shown|seen|depicted|visible|drawn)\b")  # in lower case: seen
 _OR_MAYBE = re.compile(r"\W*or (?:maybe|perhaps|possibly)\b(?! not)")
 _LESS = re.compile(rf"\b{any_of('less')}\b")

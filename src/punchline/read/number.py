@@ -16,10 +16,7 @@ CARDINALS: dict[str, int] = {word: n for n, word in enumerate(words.listed("card
 ORDINALS: dict[str, int] = {word: n for n, word in enumerate(words.listed("ordinal"), 1)}
 _PANEL = rf"{words.any_of('panel')}[ _]?#?"
 _NAMED = re.compile(words.any_of("number_named"))
-_BARE = re.compile(
-    r"(?<![\w.,/%$#-])(?<!\d[-/:] )#?(\d{1,4})(?![\w%/])(?!\.\d|,\d{3}|:\d|-\w|['’]s\b)(?! ?"
-    r"(?:out )?of\b.{0,9}\d.{0,9}\?)"
-)
+_BARE = re.compile(words.any_of("number_bare"))
 _BEFORE = re.compile(rf"{words.any_of('before_number')}[ \"'(]{{0,3}}$")
 _AFTER = re.compile(rf"[)\]\"']{{0,3}} ?{words.any_of('after_number')}")
 _JOINED = re.compile(r"(?: ?(?:[,/&]|or|and|nor) ?){1,2}(?:panel )?\d")

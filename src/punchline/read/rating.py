@@ -8,22 +8,17 @@ import re
 from punchline.read import normalize, words
 from punchline.read.number import number_of
 from punchline.read.result import Read, reader
+from punchline.read.words import any_of
 
 _N = r"(\d{1,9}(?:\.\d{0,20})?)"
 _OF = r"(?: ?(?:/|out of) ?\d{1,2})?"
 _BRACKETED = (rf"\[\[\s?{_N}{_OF}\s?\]\]", rf"\[{_N}\]", rf"\\boxed ?\{{\s?{_N}\s?\}}")  # the first of these counts
-_WORD = rf"(?:zero|{words.any_of('cardinal')})"
+_WORD = any_of("number_word")
 _SCORE = rf"(?:{_N}|({_WORD}))"
-_END = r"(?!\w|\.\d|%| ?(?:to|-|–) ?\d)"
-_SAID = re.compile(
-    rf"\b{words.any_of('says_score')} {_N}{_END}|\b{words.any_of('names_score')}\(?{_SCORE}{_END}"
-    rf"|\b{words.any_of('gives_score')} \(?{_SCORE}{_END}|(?<![\w./-]){_N} ?(?:/|out of) ?\d{{1,2}}(?!\d)",
-    re.ASCII,
-)
-_ALONE = re.compile(rf"\W*{_SCORE}(?: ?(?:/|out of) ?(?:\d{{1,2}}|{_WORD})| stars?| points?)?\W*", re.ASCII)
-_LEADING = re.compile(  # "2 - misses the point"
-    rf"[^\w\n]*{_N}(?: ?(?:/|out of) ?\d{{1,2}}| stars?| points?)?(?: - |: | \()(?=\D)", re.ASCII
-)
+_SAID = re.compile(any_of("says_score"), re.ASCII)
+_OF_SCALE = r"(?: ?(?:/|out of) ?\d{1,2}| stars?| points?)"
+_ALONE = re.compile(rf"\W*{_SCORE}(?:{_OF_SCALE}| ?(?:/|out of) ?{_WORD})?\W*", re.ASCII)
+_LEADING = re.compile(rf"[^\w\n]*{_N}{_OF_SCALE}?(?: - |: | \()(?=\D)", re.ASCII)  # "2 - misses the point"
 _SCALE = re.compile(r"\b(?:scale|from|between|range|maximum|out of)\b[^.,;:\n]{0,40}$")
 _TAKEN_BACK = re.compile(r"\b(?:was (?:going|about) to|would have|wanted to|at first|initially)\b[^.;\n]{0,30}$")
 _OR = re.compile(rf" (?:or|or maybe|or perhaps|or even) (?:an? )?(?:\d|{_WORD}\b)")

@@ -122,10 +122,7 @@ def without_questions(low: str) -> str:
 
 _RANKS = re.compile(rf"\b{words.any_of('ranks')}\b")
 _ASCENDING = re.compile(r"\b(?:worst|weakest|least(?: \w+)?|lowest) (?:to|first)\b")
-_RANKED = re.compile(
-    r"(?:(?<=\n)|^)\W{0,3}(?:rank )?1[.):] [^\n]*(?:\n+\W{0,3}(?:rank )?\d[.):] [^\n]*)+|:(?: ?\n+(?:[^\n]{1,60}(?:\n+"
-    r"|$))+|[^\n]+)"
-)
+_RANKED = re.compile(words.any_of("ranked"))
 
 
 def _first_ranked(low: str, mentions: Sequence[Mention]) -> list[Mention]:

@@ -13,7 +13,7 @@ from punchline.read import words
 LONGEST = 1_500  # characters of a sentence; a longer one is read in pieces
 NEAR = 300  # characters around a value that bear on it
 FIRST, REST = "\ufffc", "\ufffb"  # stand for a mention: normalize.plain leaves neither in a text
-MENTION = f"{FIRST}{REST}*+"
+MENTION = words.any_of("mention")
 _SENTENCE = re.compile(r"[.!?]+[\"')\]]{0,3}(?=\s|$)|\n")
 _ABBREVIATED = re.compile(r"(?:\b(?:e\.g|i\.e|vs|mr|mrs|ms|dr|etc|st|no|cf)|(?:^|\n)\W{0,3}\d{1,3})$")
 LEAD = re.compile(

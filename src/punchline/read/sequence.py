@@ -20,9 +20,7 @@ _SPELT = re.compile(rf"(?:\W*(?:{_WORD.pattern}|and|then|the|{_NOUN}))+\W*")  # 
 _TOKEN = re.compile(r"\n|[0-9]{1,40}+|[^\W\d_]{1,40}+|\S")
 _LINKS = re.compile(words.any_of("between_frames"))
 _JOINS = frozenset(",;|/>→⇒➔➡=-[](){}\"'#&<•+")
-_NTH = re.compile(  # "the third frame", but for "the third frame is frame 2"
-    rf"\b(?:the )?({_ORDINAL}) ({_NOUN})\b(?! ?{words.any_of('is_frame')}? ?(?:the )?[\[(\"]?(?:{_NOUN} ?#?)?\d)"
-)
+_NTH = re.compile(words.any_of("nth_frame"))  # "the third frame", but for "the third frame is frame 2"
 _ROW = re.compile(rf"\b{words.any_of('row')}:")
 _FIRST = re.compile(r"(?<=\d) (?:comes|is|goes) first(?=,? (?:then|next|followed by)\b)")  # "3 comes first, then 1, 2"
 _COMMENT = re.compile(r"\([^()\d]{2,300}\)")
@@ -151,7 +149,7 @@ def _orders(low: str, labels: frozenset[str]) -> list[Order]:
     if _SPELT.fullmatch(low):
         low = _WORD.sub(lambda word: f"{number_of(word[0])},".ljust(len(word[0])), low)
     low = _NAMED.sub(lambda named: f"{named[1]}{number_of(named[2])}".ljust(len(named[0])), low.translate(_HAN))
-    low = _NTH.sub(lambda nth: f"{nth[2]} {number_of(nth[1])}".ljust(len(nth[0])), low)  # "frame 3", as long
+    low = _NTH.sub(lambda nth: f"{nth['noun']} {number_of(nth['nth'])}".ljust(len(nth[0])), low)  # "frame 3", as long
     if orders := _first((_ranks(low, labels), _numbered(low, labels), _by_line(low, labels))):
         return sorted({*orders, *_runs(low, labels, False)}, key=lambda one: (one.start, one.end, one.value))
     digits = (_complete(*match.span(1), match[1], labels) for match in _DIGITS.finditer(low))

@@ -10,11 +10,7 @@ from typing import Any
 from punchline.read.words import any_of
 
 LONGEST = 20_000  # characters of an answer that are read as data
-_MARKERS = re.compile(
-    r"(?:\s{0,9}(?:<\|(?:im_end|im_start|end\w{0,20}|eo[ts]\w{0,9}|eot_id|start_header_id|end_header_id|return|user"
-    r"|assistant)\|>|</s>|<s>|<eos>|<end_of_turn>|<eot>|\[/?INST\]|\[EOS\]|(?<=\|>)(?:assistant|user)))+\s{0,9}\Z",
-    re.IGNORECASE,
-)
+_MARKERS = re.compile(rf"(?:\s{{0,9}}{any_of('turn_marker')})+\s{{0,9}}\Z", re.IGNORECASE)
 _START = re.compile(r"[{\[](?=\s{0,99}[\"{\[\]])")
 _NOTE = re.compile(any_of("note_key"))
 _NAMED = re.compile(r"score|rating|prob|likel|points|percent|frame|panel|picture|strip")  # values said with their names

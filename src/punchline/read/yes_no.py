@@ -15,10 +15,7 @@ _WORD = re.compile(
     rf"(?<![\w-])(?:(?P<yes>{words.any_of('word_yes')})|(?P<no>{words.any_of('word_no')}))(?![\w'])(?!-\w)"
 )
 _TRUTH = re.compile(r"(?<![^\n])[^\w\n]*(?:(?P<yes>true)|(?P<no>false))[^\w\n]*(?![^\n])")  # a line by itself
-_SHORT = re.compile(
-    rf"\W*(?:(?:well|so|ok(?:ay)?|i think|i believe|i would say),? )?(?:(?P<yes>{words.any_of('short_yes')})"
-    rf"|(?P<no>{words.any_of('short_no')}))\W*"
-)
+_SHORT = re.compile(rf"\W*{words.any_of('short_answer')}\W*")
 # An answer that is one letter, or in another language than the question.
 _ALONE = dict.fromkeys(words.listed("alone_yes"), "Yes") | dict.fromkeys(words.listed("alone_no"), "No")
 _LEADING = re.compile(rf"({'|'.join(word for word in _ALONE if len(word) > 1 or not word.isascii())})[,.:;!](?!\d)")
