@@ -181,10 +181,10 @@ def _presence(text: normalize.Plain) -> tuple[int, int, int] | None:
 
 
 @reader
-def presence(answer: str, labels: tuple[str, str, str], letters: str = "ABC") -> Read[str]:
+def presence(answer: str, labels: tuple[str, str, str]) -> Read[str]:
     """One of three labels: it is absent; it is there and contributes; it is there and does not.
 
-    `letters`: of the three in the question. Nothing for two of them, and for "present" alone.
+    Their letters in the question are A, B, C. Nothing for two of them, and for "present" alone.
     """
     text = normalize.plain(answer)
     start, end = sentences.sentences(text.low)[-1] if text.low.strip() else (0, 0)
@@ -193,14 +193,13 @@ def presence(answer: str, labels: tuple[str, str, str], letters: str = "ABC") ->
     elsewhere = len(text.low) > 40 and "absent" in text.low[8:] and not _ABOUT_EFFECTS.search(text.low)
     if elsewhere and not alone:
         return Read(None)  # somebody else is absent
-    chosen = choice.choice(answer, letters, dict(zip(letters, labels, strict=True)))
+    by_letter = dict(zip("ABC", labels, strict=True))
+    chosen = choice.choice(answer, "ABC", by_letter)
     if chosen.value is not None:
-        return Read(labels[letters.index(chosen.value)], chosen.start, chosen.end)
+        return Read(by_letter[chosen.value], chosen.start, chosen.end)
 
     def read_text(part: normalize.Plain, _: bool) -> Read[str]:
         reading = _presence(part)
         return Read(labels[reading[0]], *part.span(*reading[1:])) if reading else NOTHING
 
-    if (said_so := resolve(answer, read_text)).value is not None:
-        return said_so
-    return Read(alone, *text.span(start, end)) if alone else Read(None)
+    return resolve(answer, read_text)

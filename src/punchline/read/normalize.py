@@ -15,9 +15,8 @@ HEAD, TAIL = 3_000, 5_000  # characters of an answer that are read: who answers 
 
 _PLAIN = {'"': "“”„«»", "'": "‘’´", "-": "‐‑–−―", "→": "➜➝➞➙⟶", ".": "…。｡", ",": "、"}
 _SAME = str.maketrans({one: plain for plain, others in _PLAIN.items() for one in others})
-_KINDS = msgspec.yaml.decode(
-    Path(__file__).with_suffix(".yaml").read_bytes(), type=dict[str, dict[str, tuple[str, str]]]
-)
+_Kinds = dict[str, tuple[str, str]]  # {kind of formatting: (pattern, what replaces it)}
+_KINDS = msgspec.yaml.decode(Path(__file__).with_suffix(".yaml").read_bytes(), type=dict[str, _Kinds])
 _FORMATTING, _WIDER = (
     re.compile("|".join(f"(?P<{kind}>{pattern})" for kind, (pattern, _) in kinds.items())) for kinds in _KINDS.values()
 )

@@ -63,13 +63,11 @@ def _complete(start: int, end: int, order: Sequence[str], labels: frozenset[str]
 
 def _windows(items: Sequence[Item], labels: frozenset[str]) -> Iterator[Order]:
     """Orders of as many items in a row as there are labels, whose places are all there."""
-    size, at = len(labels), 0
-    while at + size <= len(items):
+    size = len(labels)
+    for at in range(len(items) - size + 1):
         window = sorted(items[at : at + size], key=lambda item: item[2])
-        placed = [place for _, _, place, _ in window] == list(range(1, size + 1))
-        order = [label for *_, label in window] if placed else []
-        yield from (orders := _complete(items[at][0], items[at + size - 1][1], order, labels))
-        at += size if orders else 1
+        if [place for _, _, place, _ in window] == list(range(1, size + 1)):
+            yield from _complete(items[at][0], items[at + size - 1][1], [label for *_, label in window], labels)
 
 
 def _ranks(low: str, labels: frozenset[str]) -> Iterator[Order]:
