@@ -106,8 +106,7 @@ def boxes(
     spans: dict[Box, tuple[int, int]] = {}
     for at, piece in pieces:
         for match in _GROUP.finditer(normalize.same_length(piece)):
-            ascii_only = piece[match.start() : match.end()].isascii()
-            if len(spans) <= MOST and ascii_only and (box := _box(match, size, corners)):
+            if len(spans) <= MOST and (box := _box(match, size, corners)):
                 spans.setdefault(box, (at + match.start(), at + match.end()))
     for at, piece in pieces if not spans else ():
         for match in list(_LOOSE.finditer(piece))[: MOST + 1]:

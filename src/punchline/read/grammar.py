@@ -126,16 +126,13 @@ class Sentence:
                     claims += self.claim(next(self.groups(*match.span("more"))), 1, 2)
                 end = match.end()
                 for group in self.groups(*match.span("g")):
-                    if pattern is _RATHER and not before.strip(" (\"'") and self.ends_in_subject(group):
+                    listed = len(group) == 1 or re.search(r"\b(?:and|n?or)\b", text[group[-2].end : group[-1].start])
+                    if pattern is _RATHER and not before.strip(" (\"'") and not listed:  # "rather than B, D …": D is
                         group = group[:-1]
                         end = group[-1].end
                     claims += self.claim(group, sign, tier)
                 self.text = _blank(self.text, match.start(), end)
         return claims
-
-    def ends_in_subject(self, group: Group) -> bool:
-        """True if the last value of "rather than B, D …", behind a mere comma, is the subject and not contrasted."""
-        return len(group) > 1 and not re.search(r"\b(?:and|n?or)\b", self.text[group[-2].end : group[-1].start])
 
     def left(self, start: int, floor: int) -> str:
         """The words before a value in its clause; if it begins the clause, those of the clause before too."""

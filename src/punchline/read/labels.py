@@ -187,9 +187,8 @@ def presence(answer: str, labels: tuple[str, str, str]) -> Read[str]:
     Their letters in the question are A, B, C. Nothing for two of them, and for "present" alone.
     """
     text = normalize.plain(answer)
-    start, end = sentences.sentences(text.low)[-1] if text.low.strip() else (0, 0)
-    tokens = re.findall(r"\w+", text.low[start:end])
-    alone = next((label for label in labels if tokens == re.findall(r"\w+", label.lower())), None)
+    last = sentences.sentences(text.low)[-1] if text.low.strip() else (0, 0)
+    alone = re.findall(r"\w+", text.low[slice(*last)]) in [re.findall(r"\w+", label.lower()) for label in labels]
     elsewhere = len(text.low) > 40 and "absent" in text.low[8:] and not _ABOUT_EFFECTS.search(text.low)
     if elsewhere and not alone:
         return Read(None)  # somebody else is absent

@@ -66,7 +66,7 @@ def _clause(piece: str, form: Form) -> str | None:
     """
     words = " ".join(piece.split()).strip(" .,!:–—-").split()
     places = [at for at, word in enumerate(words) if word.lower() in _IS]
-    if len(places) != 1 or not words:
+    if len(places) != 1:
         return None
     at = places[0]
     first = next((place + 1 for place in range(at - 1, -1, -1) if words[place].endswith((",", ":"))), 0)
@@ -79,18 +79,16 @@ def _clause(piece: str, form: Form) -> str | None:
     before, after = plain[:at], plain[at + 1 :]
     if not any(before) or not any(after) or len(words) > CLAUSE_WORDS or text.endswith("?"):
         return None
-    if before[0] in NO_DOMAIN or before[-1] in NO_DOMAIN or all(word in _ARTICLES for word in before):
+    no_domain = before[0] in NO_DOMAIN or before[-1] in NO_DOMAIN or all(word in _ARTICLES for word in before)
+    negated = any(word in NEGATIONS or word.endswith(("n't", "n’t")) for word in plain)
+    nothing = after[0] in ("no", "nothing", "none", "what") or all(word in _ARTICLES for word in after)
+    if no_domain or negated or nothing:
         return None
-    if any(word in NEGATIONS or word.endswith(("n't", "n’t")) for word in plain):
-        return None
-    if after[0] in ("no", "nothing", "none", "what") or all(word in _ARTICLES for word in after):
-        return None
-    if form != "capitals" and words[at].islower():
-        if _ABOUT.fullmatch(" ".join(before)) or after[0] in NO_PREDICATE or after == ["unknown"]:
-            return None
-        if before[0] in _ARTICLES and (plain[at] in ("has", "have") or after[0].endswith("ing")):
-            return None
-    return text
+    if form == "capitals" or not words[at].islower():
+        return text
+    of_cartoon = _ABOUT.fullmatch(" ".join(before)) or after[0] in NO_PREDICATE or after == ["unknown"]
+    acts = before[0] in _ARTICLES and (plain[at] in ("has", "have") or after[0].endswith("ing"))
+    return None if of_cartoon or acts else text
 
 
 def _clauses(text: str, form: Form) -> list[str]:

@@ -143,18 +143,15 @@ def highest(answer: str, before: str, value: str, given: Iterable[str]) -> Read[
     """The value with the highest of the scores, or shares, that an answer gives to most of `given`."""
     given = set(given)
     text = normalize.plain(answer)
-    pattern = (
-        rf"(?<![\w'.]){before}[(\"']{{0,2}}({value})[)\"']{{0,2}} ?[:=(-]{{0,2}} ?(?:(score|rating|probability"
-        rf"|likelihood|points)[:= ]{{1,3}})?(\d{{1,3}}(?:\.\d{{1,4}})?)(?![\w.]) ?(%|/ ?\d{{1,3}}|out of \d{{1,3}})?"
-    )
-    every = {match[1].upper(): match for match in re.finditer(pattern, text.low)}
-    scores = {one: match for one, match in every.items() if match[2] or match[4] or "." in match[3]}
+    pattern = rf"(?<![\w'.]){before}[(\"']{{0,2}}(?P<value>{value}){words.any_of('scored')}"
+    every = {match["value"].upper(): match for match in re.finditer(pattern, text.low)}
+    scores = {one: match for one, match in every.items() if match["noun"] or match["unit"] or "." in match["score"]}
     scores = every if not scores and every.keys() == given and value == "[a-z]" else scores
-    few = 2 * len(scores) <= len(given) and not all(match[4] == "%" for match in scores.values())
+    few = 2 * len(scores) <= len(given) and not all(match["unit"] == "%" for match in scores.values())
     if len(scores) < 2 or few or not scores.keys() <= given:
         return Read(None)
-    *_, second, best = sorted(scores, key=lambda one: float(scores[one][3]))
-    ahead = float(scores[best][3]) > float(scores[second][3])
+    *_, second, best = sorted(scores, key=lambda one: float(scores[one]["score"]))
+    ahead = float(scores[best]["score"]) > float(scores[second]["score"])
     return Read(best, *text.span(*scores[best].span())) if ahead else Read(None)
 
 

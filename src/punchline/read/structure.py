@@ -118,12 +118,8 @@ def fields(answer: str, names: Sequence[str]) -> dict[str, str]:
         if read := {name: _as_text(by_name[name]) for name in names if name in by_name}:
             return read
     read = {}
-    pattern = re.compile(
-        rf"(?:^[\s*_`#\-\"'{{]{{0,12}}(?:\d{{1,2}}[.)]\s{{0,4}})?[*_`\"']{{0,4}}|[,;|{{]\s{{0,5}}[*_`\"']{{0,4}})"
-        rf"({'|'.join(names)})[*_`\"']{{0,4}}\s{{0,4}}[:=][*_`]{{0,4}}",
-        re.IGNORECASE | re.MULTILINE,
-    )
-    places = list(pattern.finditer(answer))
+    pattern = rf"{any_of('before_field')}({'|'.join(names)}){any_of('behind_field')}"
+    places = list(re.finditer(pattern, answer, re.IGNORECASE | re.MULTILINE))
     ends = [*(match.start() for match in places[1:]), len(answer)]
     for match, end in zip(places, ends, strict=False):
         value = answer[match.end() : end].strip()
