@@ -130,7 +130,8 @@ def json_rows(
         raise PunchlineError(f"not JSON that can be read: {error}", file=file, hint=hint) from error
     if not isinstance(value, dict if key is None else list):
         raise PunchlineError(f"expected {'an object' if key is None else 'a list'} of records", file=file, hint=hint)
-    named: Any = value.items() if isinstance(value, dict) else ((_id_of(row, key), row) for row in value)
+    in_list = ((row.get(key) if isinstance(row, dict) else None, row) for row in value)
+    named: Any = value.items() if isinstance(value, dict) else in_list
     rows: dict[str, T] = {}
     for number, (item_id, fields) in enumerate(named, start=1):
         known = isinstance(item_id, str) and bool(ids.fullmatch(item_id) if ids else not _HALVED.search(item_id))
@@ -143,10 +144,6 @@ def json_rows(
             raise PunchlineError("the record is there twice", field=key, **where)
         rows[item_id] = typed(fields, kind if isinstance(kind, type) else kind(fields), **where)
     return rows
-
-
-def _id_of(row: Any, key: str | None) -> Any:
-    return row.get(key) if isinstance(row, dict) else None
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

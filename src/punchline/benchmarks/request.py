@@ -23,13 +23,11 @@ def question(
     `pictures`: names of the item's pictures; by default its first, where the task shows one. `system`: the system
     prompt. `condition`: where it is not the task's.
     """
-    images: Sequence[str | None]
+    digests = {ref.name: ref.sha256 for ref in item.images}
     if pictures is None:
-        images = [item.images[0].sha256 if item.images else None] if task.picture else []
-    else:
-        digests = {ref.name: ref.sha256 for ref in item.images}
-        images = [digests.get(name) for name in pictures]
-    parts: tuple[Text | Image, ...] = (Text(text=above), *(Image(sha256=digest) for digest in images), Text(text=text))
+        pictures = [next(iter(digests), "")] if task.picture else []
+    images = (Image(sha256=digests.get(name)) for name in pictures)
+    parts: tuple[Text | Image, ...] = (Text(text=above), *images, Text(text=text))
     content = tuple(part for part in parts if isinstance(part, Image) or part.text)
     messages: tuple[Message, ...] = (Message(role="user", content=content),)
     if system:

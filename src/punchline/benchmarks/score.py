@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
+from contextlib import suppress
 from typing import Any, NamedTuple, Self
 
 import msgspec
@@ -87,11 +88,10 @@ def measured(verdict: Verdict | None, names: Mapping[str, str], least: float, mo
     """{name of the scorer's metric: what it measured}; {} where there is none, or one of no such name or size."""
     if verdict is None or verdict.response.state != "ok" or verdict.judge not in names:
         return {}
-    try:
+    with suppress(ValueError):
         value = float((verdict.response.text or "")[:40])
-    except ValueError:
-        return {}
-    return {names[verdict.judge]: value} if least <= value <= most else {}  # not NaN
+        return {names[verdict.judge]: value} if least <= value <= most else {}  # not NaN
+    return {}
 
 
 def scores(build_scores: Callable[[ItemAnswers], Iterable[ScoreBuilder]]) -> Callable[..., list[Score]]:

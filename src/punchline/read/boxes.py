@@ -9,34 +9,21 @@ from punchline.read import normalize
 from punchline.read.resolve import affirmed
 from punchline.read.result import Read, reader
 from punchline.read.sentences import Mention
+from punchline.read.words import any_of, listed
 
 Box = tuple[float, float, float, float]  # top, left, height, width: shares of the image
 
 SIDES = ("top", "left", "height", "width")
-_ALIASES = {  # other names of a side, and of the opposite one
-    "top": "y y1 ymin y_min y0 upper",
-    "left": "x x1 xmin x_min x0",
-    "height": "h",
-    "width": "w",
-    "bottom": "y2 ymax y_max lower",
-    "right": "x2 xmax x_max",
-}
-_SIDE = {name: side for side, names in _ALIASES.items() for name in (side, *names.split())}
+_ALIASES = (*SIDES, "bottom", "right")  # lists of words.yaml: other names of a side, and of the opposite one
+_SIDE = {name: side for side in _ALIASES for name in (side, *listed(side))}
 SMALLEST = 1e-6  # side of a box: less is no area
 MOST = 50  # different boxes of one answer: more are no answer to what was asked
 _EDGE = 30_000  # characters of an answer's beginning and end that are read
 
-_GROUP = re.compile(
-    r"(?:(?P<key>bbox_2d|box_2d|<box>|<\|box_start\|>)[\"']?\s{0,3}:?\s{0,3}\[?)?\s{0,3}(?:\("
-    r"(?P<d>[^\[\](){}]{3,40})\),\s{0,3}\((?P<e>[^\[\](){}]{3,40})\)|\[(?P<a>[^\[\](){}]{7,400})\]"
-    r"|\((?P<b>[^\[\](){}]{7,400})\)|\{(?P<c>[^\[\](){}]{7,400})\})"
-)
+_GROUP = re.compile(any_of("box"))
 _NUMBER = re.compile(r"[-+]?(?:[0-9]{1,9}(?:\.[0-9]{0,20})?|\.[0-9]{1,20})(?:\s?(?P<unit>%|px))?", re.ASCII)
 _NAMES = "|".join(sorted(_SIDE, key=len, reverse=True))
-_LOOSE = re.compile(  # sides by name, without brackets
-    rf"(?:\b(?:{_NAMES})\b[\"'*]{{0,3}}\s{{0,3}}[:=]?\s{{0,3}}[*\"]{{0,2}}[0-9.]{{1,12}}\s?(?:%|px)?[,;\s*-]{{0,6}}(?:(?:and|with)\s)?){{4}}",
-    re.ASCII | re.IGNORECASE,
-)
+_LOOSE = re.compile(rf"(?:\b(?:{_NAMES})\b{any_of('side_value')}){{4}}", re.ASCII | re.IGNORECASE)  # without brackets
 _LABEL = re.compile(rf"^\W*(?!(?:{_NAMES}):)[\w ]{{1,40}}: (?=[\d.])")
 _PART = re.compile(rf"\b({_NAMES})\W{{1,8}}?([0-9.]{{1,12}})(\s?(?:%|px))?", re.ASCII | re.IGNORECASE)
 _NAMED = re.compile(r"[\"']?([A-Za-z_][A-Za-z0-9_]{0,30})[\"']?\s{0,3}[:=]\s{0,3}(.{1,200})", re.DOTALL)
@@ -119,8 +106,7 @@ def boxes(
     spans: dict[Box, tuple[int, int]] = {}
     for at, piece in pieces:
         for match in _GROUP.finditer(normalize.same_length(piece)):
-            ascii_only = piece[match.start() : match.end()].isascii()
-            if len(spans) <= MOST and ascii_only and (box := _box(match, size, corners)):
+            if len(spans) <= MOST and (box := _box(match, size, corners)):
                 spans.setdefault(box, (at + match.start(), at + match.end()))
     for at, piece in pieces if not spans else ():
         for match in list(_LOOSE.finditer(piece))[: MOST + 1]:

@@ -8,15 +8,12 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
 
 from punchline.read import normalize, words
-from punchline.read.number import CARDINALS, ORDINALS, number_of
+from punchline.read.number import number_of
 from punchline.read.resolve import decider, highest, resolve
 from punchline.read.result import Read, reader
 from punchline.read.sentences import Mention
 
-_ARTICLE = re.compile(  # an A before it is none
-    rf"[ \t](?!{words.any_of('verbal')}\b|(?:\w{{2,20}}ly )?(?!{words.any_of('noun_in_s')}\b)[a-z]{{2,20}}(?<![usi])s"
-    r"\b)[\"']{0,2}[a-z]"
-)
+_ARTICLE = re.compile(rf"[ \t](?!{words.any_of('verb_of_option')}\b)[\"']{{0,2}}[a-z]")  # an A before it is none
 _NAMED = re.compile(rf"\b{words.any_of('named_by_letter')} [\"'(]{{0,2}}$")  # "Plan B", "vitamin A"; not "option B"
 _SCORED = re.compile(r"\)?: ?(?:\d*\.\d|\d+ ?%|\d{1,3}(?:[,;\n]\s*\(?[A-Z]\)?: ?\d|\W*$))")  # "A: 0.5", "A: 5, B: 3"
 _SHARE = r" ?\(\d{1,3}(?:\.\d+)? ?%\)"  # "A (10%), B (90%)"; one alone tells how sure an answer is
@@ -70,20 +67,8 @@ def _texts(text: normalize.Plain, options: Mapping[str, str]) -> list[Mention]:
     return [Mention(*match.span(), by_text[patterns[(match.lastindex or 1) - 1]], True) for match in matches]
 
 
-_NTH = rf"({'|'.join(ORDINALS)}|[1-9](?:st|nd|rd|th)|last)"
-_COUNT = rf"({'|'.join(CARDINALS)}|[1-9])"
-_THING = r"(?:choice|title|statement|one)"
-_PLACE = re.compile(  # "the second option", "option two", "of the four options, the last"
-    rf"(?<!\bmy )(?<!\w)(?:the )?{_NTH} (?:option|alternative)\b(?! (?:is|,)? ?[\"'(]?[a-z]\b)|\b(?:option"
-    rf"|alternative) (?:number |#)?{_COUNT}\b|\boptions(?: (?:given|provided|listed|above|here))?, (?:i (?:would "
-    rf")?(?:choose|pick|select) )?the {_NTH}(?: one)?\b(?! (?:two|three|few|\d))|\b(?:answer|pick|choice)(?: is"
-    rf"| would be|:) the {_NTH} {_THING}\b|\b(?:go (?:for|with)|choose|pick|select|opt for) the {_NTH} {_THING}\b"
-    rf"|(?:(?<![^\n])|(?<=i'd say )|(?<=i think ))the {_NTH} {_THING} (?=fits|works|is the (?:best|right|correct))"
-    rf"|\A\W*(?:(?:the )?{_NTH}(?: {_THING})?|(?:number |#){_COUNT})\W*\Z"
-)
-
-
-_OTHER_PLACE = re.compile(rf"\b(?:{'|'.join(ORDINALS)}) (?:n?or|and|to) $")  # "the second or third option"
+_PLACE = re.compile(words.any_of("option_by_place"))
+_OTHER_PLACE = re.compile(rf"\b{words.any_of('ordinal')} (?:n?or|and|to) $")  # "the second or third option"
 
 
 def _places(low: str, letters: Iterable[str]) -> Iterator[Mention]:

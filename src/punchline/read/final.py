@@ -26,25 +26,13 @@ MOST = 8  # zones of one kind, the last ones
 EDGE = 20_000  # characters at the beginning and at the end of an answer in which zones are looked for
 
 _BOXED = re.compile(r"\\(?:f?boxed|fbox|framebox)\s{0,3}\{")
-_TAG = re.compile(
-    r"<(answer|final_answer|finalanswer|final-answer|final|choice|option|response|output|result|prediction)>"
-    r"|<\|begin_of_(box|solution|answer)\|>|\[(ANSWER|FINAL_ANSWER)\]",
-    re.IGNORECASE,
-)
+_TAG = re.compile(any_of("answer_tag"), re.IGNORECASE)
 _KEY = re.compile(rf"[\"']{any_of('answer_key')}[\"']\s{{0,9}}:\s{{0,9}}", re.IGNORECASE)  # of a JSON object's member
 _VALUE = re.compile(
     r"\"(?:[^\"\\\n]|\\.){0,2000}+\"|'(?:[^'\\\n]|\\.){0,2000}+'|\[[^\[\]]{0,2000}+\]|[^,}\]\n]{0,400}+", re.DOTALL
 )
-_CUE = re.compile(
-    r"(?:(?<=\n)|^|(?<=[.!?>] )|(?<=[-(] ))(?:(?:so|thus|therefore|hence|and|here is|here's),? )?(?:(?:the|my|your|most"
-    r"|final|correct|best|right|chosen|selected|overall|short|direct|model|suggested|predicted) ){0,4}(?:ans(?:wer)?"
-    r"|choice|option|selection|verdict|conclusion|response|decision|pick|prediction|label)(?: (?:id|letter|is"
-    r"|to the question|choice|option)){0,2} ?(?P<mark>[:=]|->|→|-(?= )|(?=\n))\s{0,3}"
-)
-_COURTESY = re.compile(
-    rf"(?:(?<=[.!?:;)\]}}\n*`\"'>])|^)[ \t\n]{{0,9}}{any_of('courtesy')}[^.!?\n]{{0,140}}[.!?]{{0,3}}\s{{0,20}}$",
-    re.IGNORECASE,
-)
+_CUE = re.compile(rf"(?:(?<=\n)|^|(?<=[.!?>] )|(?<=[-(] )){any_of('answer_cue')} ?(?:[:=]|->|→|-(?= )|(?=\n))\s{{0,3}}")
+_COURTESY = re.compile(any_of("polite_end"), re.IGNORECASE)
 
 
 def _boxes(text: str, at: int) -> Iterator[Zone]:
@@ -61,10 +49,9 @@ def _boxes(text: str, at: int) -> Iterator[Zone]:
 def _tags(text: str, at: int) -> Iterator[Zone]:
     low = normalize.lower(text)
     for match in list(_TAG.finditer(text))[-MOST:]:
-        name = next(filter(None, match.groups()))
-        closing = f"</{match[1]}>" if match[1] else f"<|end_of_{name}|>" if match[2] else f"[/{name}]"
+        closing = {"tag": "</{}>", "token": "<|end_of_{}|>", "bracket": "[/{}]"}[match.lastgroup or "tag"]
         limit = min(len(text), match.end() + LONGEST)
-        end = low.find(closing.lower(), match.end(), limit)
+        end = low.find(closing.format(match[match.lastgroup or 0].lower()), match.end(), limit)
         yield Zone(at + match.end(), at + (end if end >= 0 else limit), FIRM)
 
 

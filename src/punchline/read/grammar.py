@@ -25,76 +25,30 @@ from punchline.read.sentences import (
     sentences,
     within,
 )
+from punchline.read.words import any_of
 
 Group = tuple[Mention, ...]  # values mentioned together: "A, B and D"
 
-_FILL = (
-    r"(?:(?:the|an?|options?|choices?|answers?|letters?|titles?|statements?|panels?|styles?|humou?r|candidates?|maybe"
-    r"|perhaps|possibly|even|also|either|probably|both|of|just|another) ){0,4}"
+_GROUP = re.compile(rf"{MENTION}(?:{any_of('between_mentions')}{MENTION}){{0,11}}")
+_BOUNDARY = re.compile(rf"[,;:()]| -+ |\b{any_of('clause_begins')}\b")
+_NOT, _RATHER, _THAN, _LESS_THAN, _WITHOUT, _EXCEPT = (
+    re.compile(any_of(name)) for name in ("not_these", "rather_these", "than_these", "less_than", "without", "except")
 )
-_JOIN = (
-    rf"[)\]\"'.]{{0,3}}+(?: \((?=i\.e|e\.g|that is|meaning|viz)[^()]{{1,60}}+\))?(?: ?(?:[,/&+|=]|-(?!>)) ?| )?(?:(?:or"
-    rf"|或者?|oder|или|and|nor|and/or|as well as|but also|plus|along with|together with|through|to"
-    rf"|&) )?{_FILL}[(\"'\[]{{0,2}}+"
-)
-_GROUP = re.compile(rf"{MENTION}(?:{_JOIN}{MENTION}){{0,11}}")
-_G = rf"[(\"'\[]?{MENTION}(?:{_JOIN}{MENTION}){{0,7}}[)\"'\]]?"
-_BOUNDARY = re.compile(rf"[,;:()]| -+ |\b{words.any_of('clause_begins')}\b")
-_NOT = re.compile(
-    rf"(?:\b(?:and|but|or) )?(?:\b(?:certainly|definitely|clearly|probably|obviously|really) )?(?:\bnot\b"
-    rf"|n't(?: be)?\b)(?: (?:be|by|with|in|from|on|of|through|about|because of|due to|really|necessarily|actually"
-    rf"|exactly|so much|as|for)){{0,2}} {{1,60}}{_FILL}(?P<g>{_G})(?:,? but(?: rather| instead)?\b)?"
-)
-_RATHER = re.compile(rf"(?:\b{words.any_of('rather_than')}|(?<![-=])>) {_FILL}(?P<g>{_G})")
 _AND_NOT = re.compile(r"[)\"']{0,2}, (?:and )?not\b")  # behind words of an option: what it is told apart from
-_THAN = re.compile(rf"\b(?:than|as) {_FILL}(?P<g>{_G})(?: (?:is|are|does|do|did|was)\b)?")
-_LESS_THAN = re.compile(
-    rf"\bless\b[^,.;:{FIRST}]{{0,40}}(?P<g>{MENTION})[^.;:{FIRST}]{{0,40}}\bthan\b[^,.;:{FIRST}]{{0,40}}(?P<more>"
-    rf"{MENTION})"
-)
-_WITHOUT = re.compile(
-    rf"\b(?:without|take away|remove|if not for|were it not for) {_FILL}(?:\w+ )?(?P<g>{MENTION}(?: (?:and"
-    rf"|or) {_FILL}{MENTION})?)(?P<rest>(?:(?!\b(?:so|hence|therefore|thus)\b)[^:;])*)"
-)
 _FRONTED = re.compile(r"[ \"'(]*(?:rather than|instead of|unlike|far from)\b[^.;]{1,200}?, (?=(?:the|it|this|i|we)\b)")
-_AS_WELL = re.compile(
-    r"\|[)\"']? (?:matters|counts|contributes|helps) (?:too|as well)\b|\bso (?:is|are|does|do"
-    r"|would) (?:option )?[(\"']?\||\|[)\"']? (?:just )?as much\b(?! as)"
-)
-_EXCEPT = re.compile(
-    rf"\b(?:except(?: for)?|other than|apart from|aside from|besides|all but|but|save|bar|excluding) {_FILL}(?P<g>{_G})"
-)
-_REJECTED = re.compile(rf"\b{words.any_of('rejected')}(?: \w+)?\W{{0,3}}$")
+_AS_WELL = re.compile(any_of("as_well"))
+_REJECTED = re.compile(rf"\b{any_of('rejected')}(?: \w+)?\W{{0,3}}$")
 _ALSO = re.compile(r"[)\]\"']{0,2},? (?:n?or|and) [\w' -]{0,40}[(\"]?|\),? [\w' -]{0,40}\(")
-_ALL = re.compile(
-    r"\b(?:all|every\w*|none|nothing|no(?:body| one)?|each|any\w*|others?|options|choices|the rest"
-    r"|remaining)\b[^,;:]{0,60}$|^\W*(?:all )?$"
-)
-_OF_NEXT = (  # belongs to the value that follows
-    r"[,;]? ?\b(?:(?:but|and|or|yet|though|while|with|just|only|there is|there's) )*(?:(?:{}not|without|neither|nor"
-    r"|less likely|never|certainly|definitely|really|any|much|an?|the|option) )+(?:(?:is|are|was|were|does|do) )?"
-    r"[(\"']*$"
-)
-_NOT_OF_NEXT, _NO_OF_NEXT = re.compile(_OF_NEXT.format("")), re.compile(_OF_NEXT.format("no|"))
-_ROW = re.compile(  # "(A) no (B) yes"
-    rf"({MENTION}[)\]\"']{{0,2}} ?[:=-]? ?(?:yes|no|true|false|correct|incorrect|right|wrong)) (?=[(\[\"']?{FIRST})"
-)
+_ALL = re.compile(rf"\b{any_of('all_options')}\b[^,;:]{{0,60}}$|^\W*(?:all )?$")
+_NOT_OF_NEXT, _NO_OF_NEXT = (re.compile(any_of(name)) for name in ("of_next_value", "no_of_next_value"))
+_ROW = re.compile(rf"({any_of('judged_mention')}) (?=[(\[\"']?{FIRST})")  # "(A) no (B) yes"
 _TICK = re.compile(r"([✓✗]) ")
-_PROVIDED = re.compile(  # "B if the man is sad", "B would be right if"
-    r"[)\]\"']{0,3}(?: (?:would|could|might)\b[^,.;:]{0,60})? if\b(?! (?:only|any)\b)"
-)
-_PICTURED = re.compile(
-    r"[)\]\"']{0,3} (?:is|are) (?:shown|seen|depicted|visible|drawn)\b"
-)  # in lower case, what one sees
+_PROVIDED = re.compile(any_of("provided_that"))  # "B if the man is sad", "B would be right if"
+_PICTURED = re.compile(r"[)\]\"']{0,3} (?:is|are) (?:shown|seen|depicted|visible|drawn)\b")  # in lower case: seen
 _OR_MAYBE = re.compile(r"\W*or (?:maybe|perhaps|possibly)\b(?! not)")
-_LESS = re.compile(r"\b(?:less|worse|weaker|poorer|fewer|not (?:as|so)|n't (?:as|so)|nowhere near as|inferior)\b")
-_MARKED = re.compile(
-    r"[)\]\"']{0,3} ?(?:(?:elements?|humou?r|aspects?) ?)?(?:[.():,;\n-]|$|because|since|as\b|for\b|is\b(?! about))"
-)
-_SINGULAR = re.compile(
-    r"[)\]\"'.,]{0,3} ?(?:\w+ly )?(?:is|was|isn't|wasn't|doesn't|does|has|hasn't|seems|looks|sounds|would"
-    r"|[a-z]{2,20}(?<!s)s)\b"
-)
+_LESS = re.compile(rf"\b{any_of('less')}\b")
+_MARKED = re.compile(rf"[)\]\"']{{0,3}} ?{any_of('behind_marked')}")
+_SINGULAR = re.compile(rf"[)\]\"'.,]{{0,3}} ?{any_of('singular_verb')}\b")
 
 
 def _blank(text: str, start: int, end: int) -> str:
@@ -172,16 +126,13 @@ class Sentence:
                     claims += self.claim(next(self.groups(*match.span("more"))), 1, 2)
                 end = match.end()
                 for group in self.groups(*match.span("g")):
-                    if pattern is _RATHER and not before.strip(" (\"'") and self.ends_in_subject(group):
+                    listed = len(group) == 1 or re.search(r"\b(?:and|n?or)\b", text[group[-2].end : group[-1].start])
+                    if pattern is _RATHER and not before.strip(" (\"'") and not listed:  # "rather than B, D …": D is
                         group = group[:-1]
                         end = group[-1].end
                     claims += self.claim(group, sign, tier)
                 self.text = _blank(self.text, match.start(), end)
         return claims
-
-    def ends_in_subject(self, group: Group) -> bool:
-        """True if the last value of "rather than B, D …", behind a mere comma, is the subject and not contrasted."""
-        return len(group) > 1 and not re.search(r"\b(?:and|n?or)\b", self.text[group[-2].end : group[-1].start])
 
     def left(self, start: int, floor: int) -> str:
         """The words before a value in its clause; if it begins the clause, those of the clause before too."""

@@ -40,17 +40,13 @@ def _mentions(low: str, forms: Forms) -> list[Mention]:
     ]
 
 
-_TOGETHER = r"(?:and|as well as|plus|along with|together with|combined with|in tandem with|working with)"
+_TOGETHER = words.any_of("together")
 _WITH = re.compile(rf"\b{_TOGETHER}\b|[&+]")
 _AND = re.compile(rf"[\"')]{{0,2}}(?: ?(?:,|&|\+) ?(?:and )?| {_TOGETHER} )(?:the |its |their |both )?[\"'(]{{0,2}}")
 _OF_BOTH = re.compile(rf" (?:of )?(?:the )?|{_AND.pattern}")
-_MIX = "interplay|interaction|combination|mixture|mix|blend|fusion|synergy"
-_INTERPLAY = re.compile(
-    rf"\b(?:{_MIX}|contrast|juxtaposition|relationship|tension|pairing|connection|mismatch|incongruity"
-    rf"|disconnect) (?:of|between) (?:both )?(?:the )?[\"'(]{{0,2}}$"
-)
-_NOT_JUST = re.compile(r"\bnot (?:just|only|merely|simply) (?:the )?\w+,?(?= but (?:rather )?both\b|[:;.] both\b)")
-_OF_THE_TWO = re.compile(rf"\b(?:{_MIX}) (?:of|between) the two\b|\bneither (?:one )?\w+ without the other\b")
+_INTERPLAY = re.compile(rf"\b{words.any_of('interplay')} (?:of|between) (?:both )?(?:the )?[\"'(]{{0,2}}$")
+_NOT_JUST = re.compile(words.any_of("not_just_one"))
+_OF_THE_TWO = re.compile(rf"\b{words.any_of('of_the_two')}\b")
 _BOTH_WORD = re.compile(rf"(?= ?[)\"']{{0,2}} ?(?:[.,;:!)\"'-]|$|\n|{words.any_of('behind_both')}))")
 
 
@@ -185,26 +181,24 @@ def _presence(text: normalize.Plain) -> tuple[int, int, int] | None:
 
 
 @reader
-def presence(answer: str, labels: tuple[str, str, str], letters: str = "ABC") -> Read[str]:
+def presence(answer: str, labels: tuple[str, str, str]) -> Read[str]:
     """One of three labels: it is absent; it is there and contributes; it is there and does not.
 
-    `letters`: of the three in the question. Nothing for two of them, and for "present" alone.
+    Their letters in the question are A, B, C. Nothing for two of them, and for "present" alone.
     """
     text = normalize.plain(answer)
-    start, end = sentences.sentences(text.low)[-1] if text.low.strip() else (0, 0)
-    tokens = re.findall(r"\w+", text.low[start:end])
-    alone = next((label for label in labels if tokens == re.findall(r"\w+", label.lower())), None)
+    last = sentences.sentences(text.low)[-1] if text.low.strip() else (0, 0)
+    alone = re.findall(r"\w+", text.low[slice(*last)]) in [re.findall(r"\w+", label.lower()) for label in labels]
     elsewhere = len(text.low) > 40 and "absent" in text.low[8:] and not _ABOUT_EFFECTS.search(text.low)
     if elsewhere and not alone:
         return Read(None)  # somebody else is absent
-    chosen = choice.choice(answer, letters, dict(zip(letters, labels, strict=True)))
+    by_letter = dict(zip("ABC", labels, strict=True))
+    chosen = choice.choice(answer, "ABC", by_letter)
     if chosen.value is not None:
-        return Read(labels[letters.index(chosen.value)], chosen.start, chosen.end)
+        return Read(by_letter[chosen.value], chosen.start, chosen.end)
 
     def read_text(part: normalize.Plain, _: bool) -> Read[str]:
         reading = _presence(part)
         return Read(labels[reading[0]], *part.span(*reading[1:])) if reading else NOTHING
 
-    if (said_so := resolve(answer, read_text)).value is not None:
-        return said_so
-    return Read(alone, *text.span(start, end)) if alone else Read(None)
+    return resolve(answer, read_text)

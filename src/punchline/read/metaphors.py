@@ -12,7 +12,7 @@ from punchline.read import normalize, structure
 from punchline.read.refusal import refuses
 from punchline.read.resolve import affirmed
 from punchline.read.sentences import Mention
-from punchline.read.words import listed
+from punchline.read.words import any_of, listed
 
 OPENING = 40  # characters in which an explanation refuses, if it does: "I cannot believe" is none
 MARKUP = re.compile(r"[*_`#\"“”]")
@@ -41,11 +41,7 @@ def without_prompt(answer: str, instructions: tuple[str, ...], context: Sequence
 _IS = ("is", "are", "has", "have")
 _QUOTED = re.compile(r"[\"“”]([^\"“”\n]{3,200})[\"“”]")
 _LIST_MARK = re.compile(r"^\s*(?:\(?\d{1,3}[.)]|[-•])\s+")
-_INTRODUCTION = re.compile(
-    r"^[^:\n]{0,200}?\b(?:metaphors?|answer)\b[^:\n]{0,100}:|^\W{0,5}(?:the |a |this )?(?:\w{1,20} )?(?:metaphor"
-    r"|answer)(?: \w{1,20}){0,6}? is (?:that )?(?=[^\n]{1,100} (?:is|are|has|have) )",
-    re.IGNORECASE,
-)
+_INTRODUCTION = re.compile(any_of("metaphor_follows"), re.IGNORECASE)
 _INLINE = re.compile(r"\((?![^()]*\b(?:is|are|has|have)\b)([^();\n]{1,60})\)(?=\s{1,5}\w)", re.IGNORECASE)
 _ENDS = re.compile(r"(?<=[.!?])\s+")
 PIECES = 8  # metaphors of one answer that are compared
@@ -55,11 +51,7 @@ EXAMPLES = ("love is a journey", "target domain is source domain", "x is y")
 NO_DOMAIN = listed("no_domain")  # before "is": no domain is named
 NO_PREDICATE = listed("no_predicate")  # after it, in the plain form: said about the cartoon, or where one is
 NEGATIONS = listed("no_metaphor")
-_ABOUT = re.compile(  # the plain form's subject is what was shown, not a domain
-    r"(?:(?:the|this|that|an?|given|provided|whole|entire) ){0,3}(?:image|picture|cartoon|caption|joke|humou?r|question"
-    r"|answer|text|prompt|combination|response)s?(?: (?:of|in|from|here|itself)\b.{0,100})?",
-    re.IGNORECASE,
-)
+_ABOUT = re.compile(any_of("about_what_is_shown"), re.IGNORECASE)  # the plain form's subject is no domain
 _ARTICLES = ("a", "an", "the")
 
 
@@ -74,7 +66,7 @@ def _clause(piece: str, form: Form) -> str | None:
     """
     words = " ".join(piece.split()).strip(" .,!:–—-").split()
     places = [at for at, word in enumerate(words) if word.lower() in _IS]
-    if len(places) != 1 or not words:
+    if len(places) != 1:
         return None
     at = places[0]
     first = next((place + 1 for place in range(at - 1, -1, -1) if words[place].endswith((",", ":"))), 0)
@@ -87,18 +79,16 @@ def _clause(piece: str, form: Form) -> str | None:
     before, after = plain[:at], plain[at + 1 :]
     if not any(before) or not any(after) or len(words) > CLAUSE_WORDS or text.endswith("?"):
         return None
-    if before[0] in NO_DOMAIN or before[-1] in NO_DOMAIN or all(word in _ARTICLES for word in before):
+    no_domain = before[0] in NO_DOMAIN or before[-1] in NO_DOMAIN or all(word in _ARTICLES for word in before)
+    negated = any(word in NEGATIONS or word.endswith(("n't", "n’t")) for word in plain)
+    nothing = after[0] in ("no", "nothing", "none", "what") or all(word in _ARTICLES for word in after)
+    if no_domain or negated or nothing:
         return None
-    if any(word in NEGATIONS or word.endswith(("n't", "n’t")) for word in plain):
-        return None
-    if after[0] in ("no", "nothing", "none", "what") or all(word in _ARTICLES for word in after):
-        return None
-    if form != "capitals" and words[at].islower():
-        if _ABOUT.fullmatch(" ".join(before)) or after[0] in NO_PREDICATE or after == ["unknown"]:
-            return None
-        if before[0] in _ARTICLES and (plain[at] in ("has", "have") or after[0].endswith("ing")):
-            return None
-    return text
+    if form == "capitals" or not words[at].islower():
+        return text
+    of_cartoon = _ABOUT.fullmatch(" ".join(before)) or after[0] in NO_PREDICATE or after == ["unknown"]
+    acts = before[0] in _ARTICLES and (plain[at] in ("has", "have") or after[0].endswith("ing"))
+    return None if of_cartoon or acts else text
 
 
 def _clauses(text: str, form: Form) -> list[str]:

@@ -12,35 +12,14 @@ from punchline.read.result import Read, reader
 MOST_WORDS = 10  # of a name that stands by itself
 _OF_SENTENCE = 4  # of a name that a sentence gives
 
-_MARK = re.compile(
-    r"^\W{0,8}(?:(?:the |my )?(?:final |correct |single[- ]word )?(?:label|object|answer|item|element|word|name"
-    r"|response)(?: name)?\s?(?:is\s?)?(?::|=|->|→)|(?:\d{1,2}[.)]|[-*•])\s)\s{0,3}",
-    re.IGNORECASE,
-)
+_MARK = re.compile(rf"^\W{{0,8}}(?:{words.any_of('before_name')}|(?:\d{{1,2}}[.)]|[-*•])\s)\s{{0,3}}", re.IGNORECASE)
 _REMARK = re.compile(r"\W{0,8}(?:reasoning|explanation|analysis|rationale|thoughts?|note) ?:", re.IGNORECASE)
 _NOT_BUT = re.compile(r"^not (?:the |an? )?[\w' -]{2,40}?,? but (?:rather )?", re.IGNORECASE)
 _NO_NAME = re.compile(words.any_of("no_name"), re.IGNORECASE)
-_ABOUT = r"(?:object|item|element|thing|label|answer|word|part|figure|image element)"
-_NO_FIRST = r"not|no|the|an?|that|to|in|on|unclear|related|used|shown|what|it|one|n't|never"  # words of no name
-_MORE = (
-    r"(?: (?!(?:which|that|who|because|since|as|and|in|on|at|with|is|are|of|representing|symboli[sz]ing|used|here|being"
-    r"|for|,)\b)[\w'-]+)"
-)
-_SENTENCE = re.compile(
-    rf"\b{_ABOUT}(?: [^.:;\n]{{1,120}}?)?(?:,? (?:is|would be|must be|seems to be|has to be)(?: likely| probably"
-    rf"| clearly)?|:) (?:the |an? )?[\"'(]{{0,2}}(?P<name>(?!(?:{_NO_FIRST})\b)[\w'-]+{_MORE}{{0,{_OF_SENTENCE - 1}}})"
-    rf"|(?:^|(?<=\n)|(?<=[.!?] ))[\"'(]{{0,2}}(?:the |an? )?(?P<subject>[\w'-]+(?: (?!(?:is|are|of)\b)[\w'-]+){{0,2}})"
-    rf"[\"')]{{0,2}} (?:is|would be) (?:the )?(?:main |key |metaphorical |related )?{_ABOUT}\b"
-    rf"|\b(?:i would say|i'd say|i choose|i would choose|it is|it's|that would be|it would be|it must be|therefore,?"
-    rf"|so,?|definitely|metaphor (?:is )?(?:involves|relates to|related to|centers on|centres on)) (?:the |an? )?"
-    rf"[\"'(]{{0,2}}(?P<said>(?!(?:{_NO_FIRST}|possible|impossible|hard|difficult|which|this|there|clear|likely|probably"
-    rf"|all|about|because|just|like)\b)[\w'-]+{_MORE}{{0,2}})(?=[\"')]{{0,2}}(?:[.,;!\n]|$| (?:in|on|which|that|because"
-    rf"|since|as|at|with)\b))"
-)
+_SENTENCE = re.compile(words.any_of("sentence_with_name"))
 _VERB = re.compile(rf"\b{words.any_of('sentence_verb')}\b", re.IGNORECASE)
-_RELATIVE = re.compile(  # "the hole he is in"
-    r"\b(?:is|are|was|were) (?:in|on|at|under|over|from|behind)$", re.IGNORECASE
-)
+# "the hole he is in"
+_RELATIVE = re.compile(r"\b(?:is|are|was|were) (?:in|on|at|under|over|from|behind)$", re.IGNORECASE)
 
 
 def _name(line: str, context: frozenset[str]) -> str | None:

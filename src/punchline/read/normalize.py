@@ -4,49 +4,23 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable
 from functools import lru_cache
+from pathlib import Path
 from typing import NamedTuple
+
+import msgspec
 
 LINE = re.compile(r"^.*", re.MULTILINE)
 HEAD, TAIL = 3_000, 5_000  # characters of an answer that are read: who answers does so first or last
 
-# One letter that stands in brackets, quotation marks or emphasis of its own becomes "(X)".
-_OPEN, _CLOSE = r"[*_`\"'“”‘’«»‹›「」『』\[({【$]", r"[*_`\"'“”‘’«»‹›「」『』\])}】$]"
-_DRESS = re.compile(
-    r"(?P<struck>~~[^~\n]{1,200}+~~|<(?:s|del|strike)>[^<>\n]{1,200}+</(?:s|del|strike)>)|(?P<latex>\\(?:f?boxed|fbox"
-    r"|text(?:bf|it|rm|sf)?|math(?:bf|rm|it|sf)|operatorname|boldsymbol|[bi]f|rm)\s?(?=\{|\s))|(?P<task>(?:(?:^"
-    r"|(?<=\n))[ \t]{0,20}[-*+] {1,3}|(?<!\S))[\[(](?:[xX]| {1,3})[\])](?=[ \t]{1,3}\S)"
-    r"|(?<=[\w).:] )[\[(](?:[xX]| {1,3})[\])](?=\s{0,9}(?:\Z|[(A-Z])))"
-    rf"|(?<![\w'’])(?:{_OPEN}|\\[(\[]){{1,4}}+ ?(?P<letter>[A-Za-z])(?P<mark>[.:)]?) ?(?:{_CLOSE}"
-    rf"|\\[)\]]){{1,4}}+(?!\w)"
-    r"|(?P<line></?(?:p|br|div|li|ul|ol|tr|td|th|table|h[1-6]|pre)\b[^<>]{0,99}>)"
-    r"|(?P<gone></?(?:b|i|u|strong|em|span|center|code|mark|sup|sub|font|s)\b[^<>]{0,99}>"
-    r"|<\|[^<>|\n]{1,40}\|>|<end_of_turn>|\[/?INST\])"
-    r"|(?P<begin>(?:^|(?<=\n))(?:[ \t]{0,20}(?:#{1,6}(?=[ \t])|>(?=[ \t])|[-*+•●▪◦‣·▸➤](?=[ \t]))[ \t]{0,4}){1,4}+)"
-    r"|(?P<rule>(?:^|(?<=\n))[ \t|:=*_-]{3,200}+(?=\n|\Z))"
-    r"|(?P<arrow>\\(?:(?:long)?rightarrow|to)\b)"
-    r"|(?P<fence>```\w{0,12})"
-    r"|(?P<edge>(?:^|(?<=\n))[ \t]{0,20}\|[ \t]{0,20}|[ \t]{0,20}\|[ \t]{0,20}(?=\n|\Z))"
-    r"|(?P<mark_up>\*+|_{2,}|(?<!\w)_|_(?!\w)|`+|~~|\$|\\[()\[\],;!]|[{}])"
-    r"|(?P<hidden>[\x00-\x08\x0b-\x1f\x7f\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\u20e3\ufe0e\ufe0f\ufeff\ufffb\ufffc]+)"
-    r"|(?P<newline>[^\S\n]*+\n\s*+)"
-    r"|(?P<blank>[^\S\n]+)"
+_PLAIN = {'"': "“”„«»", "'": "‘’´", "-": "‐‑–−―", "→": "➜➝➞➙⟶", ".": "…。｡", ",": "、"}
+_SAME = str.maketrans({one: plain for plain, others in _PLAIN.items() for one in others})
+_Kinds = dict[str, tuple[str, str]]  # {kind of formatting: (pattern, what replaces it)}
+_KINDS = msgspec.yaml.decode(Path(__file__).with_suffix(".yaml").read_bytes(), type=dict[str, _Kinds])
+_FORMATTING, _WIDER = (
+    re.compile("|".join(f"(?P<{kind}>{pattern})" for kind, (pattern, _) in kinds.items())) for kinds in _KINDS.values()
 )
-_SAME = str.maketrans(
-    dict.fromkeys("“”„«»", '"')
-    | dict.fromkeys("‘’´", "'")
-    | dict.fromkeys("‐‑–−―", "-")
-    | dict.fromkeys("➜➝➞➙⟶", "→")
-    | {"…": ".", "、": ",", "。": ".", "｡": "."}
-)
-_EAST = "[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]"  # letters that are written without blanks between words
-# Written longer in plain: ticks and crosses in one form, dashes that part clauses, blanks beside East Asian letters.
-_WIDER = re.compile(
-    rf"(?P<tick>[✅✔☑])|(?P<cross>[❌✘✖❎☐])|(?P<dash> ?— ?)|(?P<gap>(?<={_EAST})(?=[A-Za-z0-9])"
-    rf"|(?<=[A-Za-z0-9])(?={_EAST}))"
-)
-_WIDE = {"tick": " ✓ ", "cross": " ✗ ", "dash": " - ", "gap": " "}
+_INSTEAD = {kind: instead for kinds in _KINDS.values() for kind, (_, instead) in kinds.items()}
 
 
 class Plain(NamedTuple):
@@ -91,21 +65,10 @@ def lower(text: str) -> str:
 
 def _instead(match: re.Match[str]) -> str:
     """Replacement of a piece of formatting."""
-    kind, matched = match.lastgroup, match[0]
-    if kind in ("letter", "mark"):
-        letter, mark = match["letter"], match["mark"]
-        if letter in "aI" and not set(matched) - set("*_ aI"):  # an article, a pronoun, in italics
-            return letter
-        return f"({letter}){mark.replace(')', '')}"
-    if kind in ("newline", "line", "rule"):
-        return "\n"
-    if kind == "arrow":
-        return "→"
-    if kind == "task":
-        return "✗ " if matched[-2] == " " else "✓ "
-    if kind in ("blank", "struck", "fence") or (kind == "gone" and matched.startswith(("<|", "["))):
-        return " "
-    return ""
+    if match.lastgroup == "task":
+        return "✗ " if match[0][-2] == " " else "✓ "
+    instead = _INSTEAD[match.lastgroup or ""]
+    return match.expand(instead) if "\\" in instead else instead  # expanding is slow
 
 
 def ends(text: str, head: int, tail: int) -> list[tuple[int, str]]:
@@ -123,12 +86,12 @@ def plain(text: str, *, head: int = HEAD, tail: int = TAIL, base: int = 0) -> Pl
     at: list[int] = []
     for offset, piece in ends(text, head, tail):
         begin = base + offset
-        rendered, places = _replaced(_DRESS, _instead, same_length(piece), list(range(begin, begin + len(piece))))
+        rendered, places = _replaced(_FORMATTING, same_length(piece), list(range(begin, begin + len(piece))))
         at += [*[begin] * bool(pieces), *places]
         pieces.append(rendered)
     whole = "\n".join(pieces)
     if not whole.isascii():
-        whole, at = _replaced(_WIDER, lambda match: _WIDE[match.lastgroup or "gap"], whole, at, stride=0)
+        whole, at = _replaced(_WIDER, whole, at, stride=0)
     return Plain(whole, lower(whole), tuple(at), base)
 
 
@@ -137,16 +100,14 @@ def part(answer: str, start: int, end: int | None = None) -> Plain:
     return plain(answer[start:end], base=start)
 
 
-def _replaced(
-    pattern: re.Pattern[str], instead: Callable[[re.Match[str]], str], text: str, at: list[int], stride: int = 1
-) -> tuple[str, list[int]]:
+def _replaced(pattern: re.Pattern[str], text: str, at: list[int], stride: int = 1) -> tuple[str, list[int]]:
     """A text with its matches replaced, and where each character stands; `stride`: places between two new ones."""
     pieces: list[str] = []
     places: list[int] = []
     last = 0
     for match in pattern.finditer(text):
         start, end = match.span()
-        new = instead(match)
+        new = _instead(match)
         pieces += [text[last:start], new]
         places += at[last:start] + [at[max(start, min(start + n * stride, end - 1))] for n in range(len(new))]
         last = end

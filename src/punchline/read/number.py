@@ -12,40 +12,17 @@ from punchline.read.sentences import Mention
 
 NOT_APPLICABLE = "NA"
 
-_CARDINALS = re.findall(r"\w+", "one two three four five six seven eight nine ten eleven twelve")
-_ORDINALS = re.findall(r"\w+", "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth")
-CARDINALS: dict[str, int] = {word: n for n, word in enumerate(_CARDINALS, 1)}
-ORDINALS: dict[str, int] = {word: n for n, word in enumerate(_ORDINALS, 1)}
-PICTURE = r"(?:panel|frame|picture|image|box|cell|strip|scene)"
-_CARDINAL, _ORDINAL = "|".join(CARDINALS), "|".join(ORDINALS)
-_NAMED = re.compile(
-    rf"\b{PICTURE}s?(?: (?:number(?:ed)?|no\.?|label(?:l?ed)?|marked|with (?:the )?(?:number"
-    rf"|label)))?[ -]?[#\"'(]{{0,2}}(?:(\d{{1,4}})|({_CARDINAL}))(?![\w%]|\.\d)|\b(?:({_ORDINAL})|(\d{{1,2}})(?:st|nd"
-    rf"|rd|th))(?: (?:and (?:final|last)|labelled|numbered))? {PICTURE}\b"
-)
-_BARE = re.compile(
-    r"(?<![\w.,/%$#-])(?<!\d[-/:] )#?(\d{1,4})(?![\w%/])(?!\.\d|,\d{3}|:\d|-\w|['’]s\b)(?! ?"
-    r"(?:out )?of\b.{0,9}\d.{0,9}\?)"
-)
-_BEFORE = re.compile(
-    r"(?:^|\n|[(:#\"'>=✓✗]|\b(?:is|be|number|label(?:l?ed)?|answer|and|or|not|than|choose|chose|pick|say|select|with"
-    r"|for|from|it's|so|therefore|thus|hence|definitely|certainly|probably|no\.?|but|while|whereas|though|since|because"
-    r"|either|neither|both|through|without|to)|[,/&+\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]|nor|->|→)[ \"'(]{0,3}$"
-)
-_AFTER = re.compile(
-    r"[)\]\"']{0,3} ?(?:[.,;:!?()/&+\u4e00-\u9fff-]|$|\n|->|(?:and|or|nor|is|because|since|as|of|out of|but|not"
-    r"|contributes?|would|rather|instead|over|for|has|delivers?)\b)"
-)
+CARDINALS: dict[str, int] = {word: n for n, word in enumerate(words.listed("cardinal"), 1)}
+ORDINALS: dict[str, int] = {word: n for n, word in enumerate(words.listed("ordinal"), 1)}
+_PANEL = rf"{words.any_of('panel')}[ _]?#?"
+_NAMED = re.compile(words.any_of("number_named"))
+_BARE = re.compile(words.any_of("number_bare"))
+_BEFORE = re.compile(rf"{words.any_of('before_number')}[ \"'(]{{0,3}}$")
+_AFTER = re.compile(rf"[)\]\"']{{0,3}} ?{words.any_of('after_number')}")
 _JOINED = re.compile(r"(?: ?(?:[,/&]|or|and|nor) ?){1,2}(?:panel )?\d")
-_RANGE = re.compile(rf"\b{PICTURE}s? \d{{1,3}} ?(?:-|to|through) ?\d{{1,3}}\b")  # of no single one
-_TOTAL = re.compile(
-    r"\b(?:of|out of|all|total(?: of)?|has|have|with|contains|are|from 1 to|between 1 and|question|page|q) $|/$"
-    r"|\d ?[-–] ?$"
-)
-_WORD = re.compile(
-    rf"\W*(?:(?:it is|it's|i'd say|i would say) )?(?:({_CARDINAL})|(?:the )?({_ORDINAL})(?: one)?|p\.? ?(\d{{1,2}})"
-    rf"|(?:the )?(\d{{1,2}})(?:st|nd|rd|th)(?: one)?)\W*"
-)
+_RANGE = re.compile(rf"\b{words.any_of('panel')}s? \d{{1,3}} ?(?:-|to|through) ?\d{{1,3}}\b")  # of no single one
+_TOTAL = re.compile(words.any_of("total_before_number"))
+_WORD = re.compile(rf"\W*{words.any_of('number_alone')}\W*")
 
 
 def number_of(word: str) -> int:
@@ -89,4 +66,4 @@ def number(answer: str, labels: Collection[str]) -> Read[str]:
         return Read(NOT_APPLICABLE, 0, len(answer))
     given = {str(label) for label in labels}
     reading = resolve(answer, decider(_mentions, given))
-    return reading if reading.value is not None else highest(answer, rf"{PICTURE}[ _]?#?", r"\d{1,3}", given)
+    return reading if reading.value is not None else highest(answer, _PANEL, r"\d{1,3}", given)

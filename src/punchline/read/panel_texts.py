@@ -10,21 +10,11 @@ from punchline.read.result import Read, verbatim
 from punchline.read.words import any_of
 
 # `N:` at the start of a word, tolerating "Panel N:", {N}:, **N:**, "N":; not the 2: of 2:30.
-_KEY = re.compile(
-    r"""(?<!\S)(?:[-*•]\s{1,3})?[\[({*_"'#-]{0,6}+\s?(?:panel\s{0,3}+(?:\#"
-    r"|number\s)?)?[\[({*_"'#]{0,4}+([0-9]{1,3}+)[\])}*_"']{0,4}+(?:\s\([^()\n]{1,60}+\)[*_]{0,2})?\s{0,3}+:(?!\d)[*_]{0,2}""",
-    re.IGNORECASE,
-)
-_HEADING = re.compile(  # "## Panel 2" above its text, "2. TEXT"
-    r"^[ \t]{0,8}(?:[#*_>-]{1,6}+[ \t]{0,3})?panel\s{1,3}(?:\#|number\s)?([0-9]{1,3}+)[*_.)\]]{0,4}+"
-    r"(?:[ \t]\([^()\n]{1,60}\))?[ \t]{0,3}[*_]{0,2}(?:[-–—][ \t]{0,3}|(?=\n|\Z))|^[ \t]{0,8}[*_]{0,2}"
-    r"([0-9]{1,3}+)[.)][*_]{0,2}[ \t]{1,3}",
-    re.IGNORECASE | re.MULTILINE,
-)
+_KEY = re.compile(any_of("panel_key"), re.IGNORECASE)
+_HEADING = re.compile(any_of("panel_heading"), re.IGNORECASE | re.MULTILINE)
 _NO_TEXT = re.compile(rf"[\[({{*_\"'-]{{0,4}}\s?{any_of('no_text')}\s?[\])}}*_\"'.]{{0,5}}", re.IGNORECASE)
-_NESTED = re.compile(
-    r"(?:\s{0,99}```\w{0,10})?\s{0,99}(?:\[|\{\s{0,99}\"\w{1,40}\"\s{0,99}:\s{0,99}[\[{])"
-)  # JSON in JSON
+# JSON in JSON
+_NESTED = re.compile(r"(?:\s{0,99}```\w{0,10})?\s{0,99}(?:\[|\{\s{0,99}\"\w{1,40}\"\s{0,99}:\s{0,99}[\[{])")
 _MOST = 100_000  # characters that are read
 
 
@@ -55,7 +45,7 @@ def panel_texts(answer: str, labels: Collection[str]) -> Read[dict[str, str]]:
         keys = [
             (match, key)
             for match in pattern.finditer(text)
-            if (key := str(int(match[1] or match[2]))) in known and (match[0].isascii() or pattern is _HEADING)
+            if (key := str(int(match[match.lastindex or 0]))) in known and (match[0].isascii() or pattern is _HEADING)
         ]
         if not keys:
             continue

@@ -6,31 +6,22 @@ import itertools
 import re
 
 from punchline.read import normalize, words
+from punchline.read.number import number_of
 from punchline.read.result import Read, reader
+from punchline.read.words import any_of
 
 _N = r"(\d{1,9}(?:\.\d{0,20})?)"
 _OF = r"(?: ?(?:/|out of) ?\d{1,2})?"
 _BRACKETED = (rf"\[\[\s?{_N}{_OF}\s?\]\]", rf"\[{_N}\]", rf"\\boxed ?\{{\s?{_N}\s?\}}")  # the first of these counts
-_WORDS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
-_SCORE = rf"(?:{_N}|({'|'.join(_WORDS)}))"
-_END = r"(?!\w|\.\d|%| ?(?:to|-|–) ?\d)"
-_SAID = re.compile(
-    rf"\bi(?:'ll| will|'d| would) (?:say|go with|go for|settle on|settle for)(?: an?| it's an?)? {_N}{_END}"
-    rf"|\brate[sd]? (?:[a-z']{{1,20}} ){{1,4}}(?:an? |at |as ){_N}{_END}|\b(?:put|place) (?:it|this|that"
-    rf"|the \w+) at (?:an? )?{_N}{_END}|\b(?:rating|score|rate[sd]?|grade[sd]?|scored|mark)(?: \(\d{{1,2}} ?(?:-"
-    rf"|to) ?\d{{1,2}}\))?(?: (?:is|would be|of|it|this|that|as|at|the \w+|here|a|an|i would give|i give|i assign"
-    rf"|assigned|to be|overall)){{0,4}}[\"' ]{{0,2}}[:=-]? ?[\"']?(?:a |an )?\(?{_SCORE}{_END}|\b(?:give|giving|assign"
-    rf"|award|deserves?|merits?|earns?|gets?)(?: (?:it|this|that|the \w+(?: \w+)?|a|an|rating|score|of|only|just"
-    rf"|at most|at best|no more than)){{0,5}} \(?{_SCORE}{_END}|(?<![\w./-]){_N} ?(?:/|out of) ?\d{{1,2}}(?!\d)",
-    re.ASCII,
-)
-_ALONE = re.compile(rf"\W*{_SCORE}(?: ?(?:/|out of) ?(?:\d{{1,2}}|{'|'.join(_WORDS)})| stars?| points?)?\W*", re.ASCII)
-_LEADING = re.compile(  # "2 - misses the point"
-    rf"[^\w\n]*{_N}(?: ?(?:/|out of) ?\d{{1,2}}| stars?| points?)?(?: - |: | \()(?=\D)", re.ASCII
-)
+_WORD = any_of("number_word")
+_SCORE = rf"(?:{_N}|({_WORD}))"
+_SAID = re.compile(any_of("says_score"), re.ASCII)
+_OF_SCALE = r"(?: ?(?:/|out of) ?\d{1,2}| stars?| points?)"
+_ALONE = re.compile(rf"\W*{_SCORE}(?:{_OF_SCALE}| ?(?:/|out of) ?{_WORD})?\W*", re.ASCII)
+_LEADING = re.compile(rf"[^\w\n]*{_N}{_OF_SCALE}?(?: - |: | \()(?=\D)", re.ASCII)  # "2 - misses the point"
 _SCALE = re.compile(r"\b(?:scale|from|between|range|maximum|out of)\b[^.,;:\n]{0,40}$")
 _TAKEN_BACK = re.compile(r"\b(?:was (?:going|about) to|would have|wanted to|at first|initially)\b[^.;\n]{0,30}$")
-_OR = re.compile(rf" (?:or|or maybe|or perhaps|or even) (?:an? )?(?:\d|(?:{'|'.join(_WORDS)})\b)")
+_OR = re.compile(rf" (?:or|or maybe|or perhaps|or even) (?:an? )?(?:\d|{_WORD}\b)")
 _EITHER = re.compile(r"\W*(?:or|or maybe|or perhaps)\W*(?:rating\W*)?")
 _TURN = re.compile(rf"\b(?:so|instead|i (?:give|assign|settle on)|would be too \w+)\b|{words.CORRECTION.pattern}")
 _EDGE = 20_000
@@ -80,7 +71,7 @@ def rating(answer: str, least: float = 1, most: float = 5) -> Read[float]:
     if candidates and _OR.match(text.low, candidates[-1].end()):  # it does not decide
         return Read(None)
     given = [next(filter(None, match.groups())) for match in candidates]
-    values = {float(_WORDS.index(number) if number in _WORDS else number) for number in given}
+    values = {float(number_of(number) if number.isalpha() else number) for number in given}
     if len(values) != 1 or not least <= min(values) <= most:
         return Read(None)
     return Read(values.pop(), *text.span(candidates[-1].start(), candidates[-1].end()))

@@ -97,9 +97,7 @@ def statements(sentence: str, matter: re.Pattern[str], judged: bool = False) -> 
 
 
 _TWO = re.compile(r"[)\]\"']{0,2} and (?:option )?[(\[\"']{0,2}")
-_ELIMINATING = re.compile(
-    r"\b(?:eliminating|ruling out|excluding|discarding|dismissing|rejecting|crossing out) (?:options? )?[(\[\"']{0,2}$"
-)
+_ELIMINATING = re.compile(rf"\b{words.any_of('eliminating')} (?:options? )?[(\[\"']{{0,2}}$")
 
 
 def _listed(low: str, claims: Sequence[Claim]) -> list[Claim]:
@@ -122,15 +120,9 @@ def without_questions(low: str) -> str:
     return _ASKED.sub(": ", low)
 
 
-_RANKS = re.compile(
-    r"\b(?:(?:best|strongest|highest|most(?: \w+)?) to (?:the )?(?:worst|weakest|lowest|least(?: \w+)?)|rank(?:ing|ed"
-    r"|s)?\b|(?:best|most \w+|highest) first)\b"
-)
+_RANKS = re.compile(rf"\b{words.any_of('ranks')}\b")
 _ASCENDING = re.compile(r"\b(?:worst|weakest|least(?: \w+)?|lowest) (?:to|first)\b")
-_RANKED = re.compile(
-    r"(?:(?<=\n)|^)\W{0,3}(?:rank )?1[.):] [^\n]*(?:\n+\W{0,3}(?:rank )?\d[.):] [^\n]*)+|:(?: ?\n+(?:[^\n]{1,60}(?:\n+"
-    r"|$))+|[^\n]+)"
-)
+_RANKED = re.compile(words.any_of("ranked"))
 
 
 def _first_ranked(low: str, mentions: Sequence[Mention]) -> list[Mention]:
@@ -151,18 +143,15 @@ def highest(answer: str, before: str, value: str, given: Iterable[str]) -> Read[
     """The value with the highest of the scores, or shares, that an answer gives to most of `given`."""
     given = set(given)
     text = normalize.plain(answer)
-    pattern = (
-        rf"(?<![\w'.]){before}[(\"']{{0,2}}({value})[)\"']{{0,2}} ?[:=(-]{{0,2}} ?(?:(score|rating|probability"
-        rf"|likelihood|points)[:= ]{{1,3}})?(\d{{1,3}}(?:\.\d{{1,4}})?)(?![\w.]) ?(%|/ ?\d{{1,3}}|out of \d{{1,3}})?"
-    )
-    every = {match[1].upper(): match for match in re.finditer(pattern, text.low)}
-    scores = {one: match for one, match in every.items() if match[2] or match[4] or "." in match[3]}
+    pattern = rf"(?<![\w'.]){before}[(\"']{{0,2}}(?P<value>{value}){words.any_of('scored')}"
+    every = {match["value"].upper(): match for match in re.finditer(pattern, text.low)}
+    scores = {one: match for one, match in every.items() if match["noun"] or match["unit"] or "." in match["score"]}
     scores = every if not scores and every.keys() == given and value == "[a-z]" else scores
-    few = 2 * len(scores) <= len(given) and not all(match[4] == "%" for match in scores.values())
+    few = 2 * len(scores) <= len(given) and not all(match["unit"] == "%" for match in scores.values())
     if len(scores) < 2 or few or not scores.keys() <= given:
         return Read(None)
-    *_, second, best = sorted(scores, key=lambda one: float(scores[one][3]))
-    ahead = float(scores[best][3]) > float(scores[second][3])
+    *_, second, best = sorted(scores, key=lambda one: float(scores[one]["score"]))
+    ahead = float(scores[best]["score"]) > float(scores[second]["score"])
     return Read(best, *text.span(*scores[best].span())) if ahead else Read(None)
 
 

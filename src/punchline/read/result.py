@@ -10,15 +10,13 @@ from functools import wraps
 from typing import Any, Concatenate, Generic, NamedTuple, ParamSpec, TypeVar
 
 from punchline.read import final, reasoning, structure
+from punchline.read.words import any_of
 
 V = TypeVar("V")
 P = ParamSpec("P")
 
 _QUOTED = re.compile(r"\s*(?:\"([^\"]+)\"|“([^“”]+)”|\(([^()]+)\)|\[([^\[\]]+)\])\s*")  # all of an answer
-_POLITE = re.compile(
-    r"\s*(?:sure(?: thing)?|certainly|of course|absolutely|gladly|(?:great|good) question|happy to help)!\s+(?=\S)",
-    re.IGNORECASE,
-)
+_POLITE = re.compile(rf"\s*{any_of('polite')}!\s+(?=\S)", re.IGNORECASE)
 _EXPLAINED = re.compile(r"\n\W{0,9}(?:explanation|reasoning|rationale|justification|analysis)\W{0,3}:", re.IGNORECASE)
 _TURN = re.compile(r"\b(?:wait|actually|answer|correction|correct(?:ed)?|so|therefore|thus|final)\b", re.IGNORECASE)
 _FLAG = re.compile(r": (?:yes|no)$", re.MULTILINE)  # a line of a boolean

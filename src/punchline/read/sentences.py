@@ -13,12 +13,10 @@ from punchline.read import words
 LONGEST = 1_500  # characters of a sentence; a longer one is read in pieces
 NEAR = 300  # characters around a value that bear on it
 FIRST, REST = "\ufffc", "\ufffb"  # stand for a mention: normalize.plain leaves neither in a text
-MENTION = f"{FIRST}{REST}*+"
+MENTION = words.any_of("mention")
 _SENTENCE = re.compile(r"[.!?]+[\"')\]]{0,3}(?=\s|$)|\n")
 _ABBREVIATED = re.compile(r"(?:\b(?:e\.g|i\.e|vs|mr|mrs|ms|dr|etc|st|no|cf)|(?:^|\n)\W{0,3}\d{1,3})$")
-LEAD = re.compile(
-    rf"\W{{0,4}}(?:(?:option|choice|answer|title|statement|panel) )?[(\"'\[]?{MENTION}[)\"'\]]?\W{{0,3}}$"
-)
+LEAD = re.compile(words.any_of("lead"))
 
 
 class Mention(NamedTuple):

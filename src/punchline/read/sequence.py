@@ -7,52 +7,27 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from punchline.read import normalize, words
-from punchline.read.number import CARDINALS, ORDINALS, number_of
+from punchline.read.number import number_of
 from punchline.read.resolve import NOTHING, resolve
 from punchline.read.result import Read, reader
 
-_NOUN = r"(?:frame|panel|image|picture|comic strip|comic|strip|scene|label)s?"
-_ORDINAL = rf"{'|'.join(ORDINALS)}|\d{{1,2}}(?:st|nd|rd|th)"
-# The longest first.
-_NEXTS = "followed by|and finally|after that|afterwards|finally|lastly|final|start|next|then|last|end"
+_NOUN, _ORDINAL, _CARDINAL = map(words.any_of, ("frame_noun", "ordinal_or_nth", "cardinal"))
 _DIGITS = re.compile(r"\A\W*(?:[a-z ]{3,30}[:=] ?)?([1-9]{3,9})\W*\Z")
 _HAN = str.maketrans("一二三四五六七八九", "123456789")
-_WORD = re.compile(rf"\b(?:{_ORDINAL}|{'|'.join(CARDINALS)})\b")
-_NAMED = re.compile(rf"\b({_NOUN} )({'|'.join(CARDINALS)})\b")
+_WORD = re.compile(rf"\b(?:{_ORDINAL}|{_CARDINAL})\b")
+_NAMED = re.compile(rf"\b({_NOUN} )({_CARDINAL})\b")
 _SPELT = re.compile(rf"(?:\W*(?:{_WORD.pattern}|and|then|the|{_NOUN}))+\W*")  # nothing but words for numbers
-_NUMBER = rf"(?:\d{{1,4}}(?![\d%])|{'|'.join(CARDINALS)})"
-
 _TOKEN = re.compile(r"\n|[0-9]{1,40}+|[^\W\d_]{1,40}+|\S")
-_LINKS = re.compile(
-    r"(?:frame|panel|image|picture|strip|scene|label)s?|comic|then|and|next|finally|followed|by|to|number|no|the|lastly"
-    r"|last|first|after|that"
-)
+_LINKS = re.compile(words.any_of("between_frames"))
 _JOINS = frozenset(",;|/>→⇒➔➡=-[](){}\"'#&<•+")
-_NTH = re.compile(  # "the third frame", but for "the third frame is frame 2"
-    rf"\b(?:the )?({_ORDINAL}) ({_NOUN})\b(?! ?(?::|=|->|→|-|is|should be|would be|must be)? ?(?:the )?[\[(\"]?"
-    rf"(?:{_NOUN} ?#?)?\d)"
-)
-_ROW = re.compile(
-    r"\b(?:(?:top|upper|middle|bottom|lower|first|second|third|last) (?:row|line|tier)|(?:row|line|tier) \d):"
-)
-# "Panel 3 comes first, then 1, 2"
-_FIRST = re.compile(r"(?<=\d) (?:comes|is|goes) first(?=,? (?:then|next|followed by)\b)")
+_NTH = re.compile(words.any_of("nth_frame"))  # "the third frame", but for "the third frame is frame 2"
+_ROW = re.compile(rf"\b{words.any_of('row')}:")
+_FIRST = re.compile(r"(?<=\d) (?:comes|is|goes) first(?=,? (?:then|next|followed by)\b)")  # "3 comes first, then 1, 2"
 _COMMENT = re.compile(r"\([^()\d]{2,300}\)")
 # Places: "Frame 2: 1", "Panel 3 should be number 2", "Frame 1 is first"; behind an arrow a place is no next frame.
-_RANK = re.compile(
-    rf"\b{_NOUN} ?#?\(?({_NUMBER})\)?\"?(?P<link>(?: ?(?::|=|->|→|-|\||is\b|as\b|should be\b|should come\b|comes?\b"
-    rf"|goes\b|belongs\b|must be\b|moves? to\b|in\b|takes?\b|occupies\b|would be\b)){{1,2}})? ?\"?(?:in |at "
-    rf"|as )?(?:the )?(?:(?P<said>position|number|place|slot|spot|step|order|rank|no\.?|#) ?#?)?(?P<place>\d{{1,2}}"
-    rf"(?!\w|\.\d)|{_ORDINAL}|last)\b(?! (?:(?!and\b|then\b|but\b)\w+ )?(?:{_NOUN})\b)"
-)
-_ITEM = re.compile(  # "1. Frame 3", "First: 3", "2nd - panel 1"
-    rf"(?:^|(?<=\n)|(?<=[ ,;(]))(?:the |and )?(?:(?P<unit>step|position|place|slot|order|rank|number|no\.|#"
-    rf"|{_NOUN} in position) ?#?)?(?P<place>\d{{1,2}}|{_ORDINAL}|{_NEXTS}|last)(?P<own> {_NOUN})?(?: (?:position|place"
-    rf"|slot|in order))?(?:(?P<mark>[.):=]|\||,| -| ->| ?→| is| comes| should be| would be| goes){{1,2}}|(?<=[a-z])(?= "
-    rf"(?:the )?(?:{_NOUN} ?#?)?\d)) ?[\[(\"]?(?P<noun>(?:the )?{_NOUN} ?(?:labell?ed |number )?#?)?[\[(\"]?(?:"
-    rf"(?P<label>{_NUMBER})\b(?![.:)]\d|[.)] ?(?:{_NOUN})|\.\d)|(?:the )?(?P<nth>{_ORDINAL}) {_NOUN}\b)"
-)
-_MENTION = re.compile(rf"\b{_NOUN} ?(?:number |labell?ed |#)?\"?\(?({_NUMBER})\b(?!%)")
+_RANK = re.compile(words.any_of("frame_with_place"))
+_ITEM = re.compile(words.any_of("place_with_frame"))  # "1. Frame 3", "First: 3", "2nd - panel 1"
+_MENTION = re.compile(rf"\b{_NOUN} ?(?:number |labell?ed |#)?\"?\(?({words.any_of('frame_number')})\b(?!%)")
 _OWN_LINE = re.compile(rf"{_NOUN} ?#?\d{{1,3}} ?[:(-]|\s*$")
 _LED = re.compile(r"\W{0,3}(\d{1,2}) ?[-:.)] [^\d\n]*\Z")
 _STARTS = re.compile(r"\b(?:begin|start)s?\b")
@@ -88,18 +63,17 @@ def _complete(start: int, end: int, order: Sequence[str], labels: frozenset[str]
 
 def _windows(items: Sequence[Item], labels: frozenset[str]) -> Iterator[Order]:
     """Orders of as many items in a row as there are labels, whose places are all there."""
-    size, at = len(labels), 0
-    while at + size <= len(items):
+    size = len(labels)
+    for at in range(len(items) - size + 1):
         window = sorted(items[at : at + size], key=lambda item: item[2])
-        placed = [place for _, _, place, _ in window] == list(range(1, size + 1))
-        order = [label for *_, label in window] if placed else []
-        yield from (orders := _complete(items[at][0], items[at + size - 1][1], order, labels))
-        at += size if orders else 1
+        if [place for _, _, place, _ in window] == list(range(1, size + 1)):
+            yield from _complete(items[at][0], items[at + size - 1][1], [label for *_, label in window], labels)
 
 
 def _ranks(low: str, labels: frozenset[str]) -> Iterator[Order]:
     matches = [m for m in list(_RANK.finditer(low))[:200] if m["link"] or not m["place"].isdigit()]
-    return _windows([(*m.span(), _place(m["place"], 0, len(labels)), str(number_of(m[1]))) for m in matches], labels)
+    items = [(*m.span(), _place(m["place"], 0, len(labels)), str(number_of(m["label"]))) for m in matches]
+    return _windows(items, labels)
 
 
 def _numbered(low: str, labels: frozenset[str]) -> Iterator[Order]:
@@ -173,7 +147,7 @@ def _orders(low: str, labels: frozenset[str]) -> list[Order]:
     if _SPELT.fullmatch(low):
         low = _WORD.sub(lambda word: f"{number_of(word[0])},".ljust(len(word[0])), low)
     low = _NAMED.sub(lambda named: f"{named[1]}{number_of(named[2])}".ljust(len(named[0])), low.translate(_HAN))
-    low = _NTH.sub(lambda nth: f"{nth[2]} {number_of(nth[1])}".ljust(len(nth[0])), low)  # "frame 3", as long
+    low = _NTH.sub(lambda nth: f"{nth['noun']} {number_of(nth['nth'])}".ljust(len(nth[0])), low)  # "frame 3", as long
     if orders := _first((_ranks(low, labels), _numbered(low, labels), _by_line(low, labels))):
         return sorted({*orders, *_runs(low, labels, False)}, key=lambda one: (one.start, one.end, one.value))
     digits = (_complete(*match.span(1), match[1], labels) for match in _DIGITS.finditer(low))

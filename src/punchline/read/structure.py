@@ -10,11 +10,7 @@ from typing import Any
 from punchline.read.words import any_of
 
 LONGEST = 20_000  # characters of an answer that are read as data
-_MARKERS = re.compile(
-    r"(?:\s{0,9}(?:<\|(?:im_end|im_start|end\w{0,20}|eo[ts]\w{0,9}|eot_id|start_header_id|end_header_id|return|user"
-    r"|assistant)\|>|</s>|<s>|<eos>|<end_of_turn>|<eot>|\[/?INST\]|\[EOS\]|(?<=\|>)(?:assistant|user)))+\s{0,9}\Z",
-    re.IGNORECASE,
-)
+_MARKERS = re.compile(rf"(?:\s{{0,9}}{any_of('turn_marker')})+\s{{0,9}}\Z", re.IGNORECASE)
 _START = re.compile(r"[{\[](?=\s{0,99}[\"{\[\]])")
 _NOTE = re.compile(any_of("note_key"))
 _NAMED = re.compile(r"score|rating|prob|likel|points|percent|frame|panel|picture|strip")  # values said with their names
@@ -122,12 +118,8 @@ def fields(answer: str, names: Sequence[str]) -> dict[str, str]:
         if read := {name: _as_text(by_name[name]) for name in names if name in by_name}:
             return read
     read = {}
-    pattern = re.compile(
-        rf"(?:^[\s*_`#\-\"'{{]{{0,12}}(?:\d{{1,2}}[.)]\s{{0,4}})?[*_`\"']{{0,4}}|[,;|{{]\s{{0,5}}[*_`\"']{{0,4}})"
-        rf"({'|'.join(names)})[*_`\"']{{0,4}}\s{{0,4}}[:=][*_`]{{0,4}}",
-        re.IGNORECASE | re.MULTILINE,
-    )
-    places = list(pattern.finditer(answer))
+    pattern = rf"{any_of('before_field')}({'|'.join(names)}){any_of('behind_field')}"
+    places = list(re.finditer(pattern, answer, re.IGNORECASE | re.MULTILINE))
     ends = [*(match.start() for match in places[1:]), len(answer)]
     for match, end in zip(places, ends, strict=False):
         value = answer[match.end() : end].strip()

@@ -6,17 +6,12 @@ import re
 
 from punchline.read import highlight, reasoning
 from punchline.read.result import Read, recorded, verbatim
+from punchline.read.words import any_of
 
 _MOST = 40_000  # characters in which marks are looked for
 _CUT = "\uffff"  # no character: in place of reasoning
-_REVISED = re.compile(
-    r"\b(?:correct(?:ed)?|final|revised|updated) (?:caption|answer|version)\b[^:\n]{0,20}:", re.IGNORECASE
-)
-_PLACEHOLDER = re.compile(
-    r"\W*(?:\w+ ){0,3}(?:goes|go|comes|belongs) here\W*|\W*(?:your|the) (?:\w+ )?(?:explanation|answer|judge?ment"
-    r"|text)\W*|[\W_]*",
-    re.IGNORECASE,
-)
+_REVISED = re.compile(rf"\b{any_of('revised')}\b[^:\n]{{0,20}}:", re.IGNORECASE)
+_PLACEHOLDER = re.compile(rf"\W*{any_of('placeholder')}\W*|[\W_]*", re.IGNORECASE)
 
 
 def elements(text: str, tag: str) -> list[re.Match[str]]:

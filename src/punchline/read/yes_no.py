@@ -12,16 +12,10 @@ from punchline.read.result import Read, reader
 from punchline.read.sentences import Mention
 
 _WORD = re.compile(
-    r"(?<![\w-])(?:(?P<yes>yes|yeah|yep|yup|yea|(?<![^\n])affirmative(?= ?[.,:!])|(?:in the |is )affirmative)"
-    r"|(?P<no>nope|nah|(?:in the |is )negative|(?<=yes or )no\b|(?<![^\n])negative(?= ?[.,:!])"
-    r"|no(?!\. ?\d)(?= ?[(\])\"']{0,2} ?(?:[.,;:!?/|&()\]\"'-]|$|\n|(?:or|and|nor|but|is|was|would|because|since|as"
-    r"|this|there|it|i|the|that|in|here|given|for|than|rather|instead|not|seems|to|from)\b))))(?![\w'])(?!-\w)"
+    rf"(?<![\w-])(?:(?P<yes>{words.any_of('word_yes')})|(?P<no>{words.any_of('word_no')}))(?![\w'])(?!-\w)"
 )
 _TRUTH = re.compile(r"(?<![^\n])[^\w\n]*(?:(?P<yes>true)|(?P<no>false))[^\w\n]*(?![^\n])")  # a line by itself
-_SHORT = re.compile(
-    rf"\W*(?:(?:well|so|ok(?:ay)?|i think|i believe|i would say),? )?(?:(?P<yes>{words.any_of('short_yes')})"
-    rf"|(?P<no>{words.any_of('short_no')}))\W*"
-)
+_SHORT = re.compile(rf"\W*{words.any_of('short_answer')}\W*")
 # An answer that is one letter, or in another language than the question.
 _ALONE = dict.fromkeys(words.listed("alone_yes"), "Yes") | dict.fromkeys(words.listed("alone_no"), "No")
 _LEADING = re.compile(rf"({'|'.join(word for word in _ALONE if len(word) > 1 or not word.isascii())})[,.:;!](?!\d)")
@@ -72,6 +66,20 @@ def _stated(text: normalize.Plain, stems: Sequence[str], against: Sequence[str])
     return concluded if concluded.value or len({one.value for one in stated}) != 1 else stated[-1]
 
 
+def _option(
+    answer: str, stems: Sequence[str], letters: Mapping[str, str], options: Mapping[str, str], against: Sequence[str]
+) -> Read[str] | None:
+    """What the option stands for that an answer chooses; None where it mentions no option."""
+    chosen = choice.choice(answer, tuple(letters), options)
+    gloss = re.match(r"\W*([A-Z])\b ?[:(.,-]+ ?", answer)  # "B (no metaphor is used)"
+    glossed = _stated(normalize.part(answer, gloss.end()), stems, against).value if gloss and stems else None
+    if gloss and glossed and glossed == letters.get(gloss[1]) != letters.get(chosen.value or ""):
+        return Read(glossed, *gloss.span(1))
+    if chosen.value is not None:
+        return Read(letters[chosen.value], chosen.start, chosen.end)
+    return Read(None) if choice.mentions(normalize.plain(answer), options, False, tuple(letters)) else None
+
+
 @reader
 def yes_no(
     answer: str,
@@ -86,16 +94,8 @@ def yes_no(
     statement, affirmed or denied, is read; `against`: of those that deny it ("literal"). `letters`: {"A": "Yes", "B":
     "No"} where the question has options, `options` their texts. Nothing for a refusal, both, neither.
     """
-    if letters:
-        chosen = choice.choice(answer, tuple(letters), options)
-        gloss = re.match(r"\W*([A-Z])\b ?[:(.,-]+ ?", answer)  # "B (no metaphor is used)"
-        glossed = _stated(normalize.part(answer, gloss.end()), stems, against).value if gloss and stems else None
-        if gloss and glossed and glossed == letters.get(gloss[1]) != letters.get(chosen.value or ""):
-            return Read(glossed, *gloss.span(1))
-        if chosen.value is not None:
-            return Read(letters[chosen.value], chosen.start, chosen.end)
-        if choice.mentions(normalize.plain(answer), options or {}, False, tuple(letters)):
-            return Read(None)
+    if letters and (option := _option(answer, stems, letters, options or {}, against)):
+        return option
     text = normalize.plain(answer)
     if alone := _ALONE.get(text.low.strip(" .!\n")) if len(text.low) < 20 else None:
         return Read(alone, *text.span(0, len(text.low)))
@@ -103,14 +103,10 @@ def yes_no(
         return Read("No", *text.span(text.low.index("no"), text.low.index("no") + len(crossed[1])))
     if foreign := _LEADING.match(text.low):
         return Read(_ALONE[foreign[1]], *text.span(*foreign.span(1)))
-    for stem in stems:  # "Metaphor: yes. Pun: no."
-        named = re.search(
-            rf"(?<![^\n])[^\w\n]*{re.escape(stem.lower())}\w*(?: \w+)?\"? ?[:=] ?\"?"
-            r"(yes|no|true|false)\b(?! ?(?:/|or\b))",
-            text.low,
-        )
-        if named:
-            return Read("Yes" if named[1] in ("yes", "true") else "No", *text.span(*named.span(1)))
+    stem = "|".join(map(re.escape, stems)).lower() or "(?!)"
+    named = re.search(rf"(?<![^\n])[^\w\n]*(?:{stem}){words.any_of('verdict_on_stem')}", text.low)
+    if named:  # "Metaphor: yes. Pun: no."
+        return Read("Yes" if named["yes"] else "No", *text.span(*named.span(named.lastgroup or 0)))
     if (reading := resolve(answer, decider(_mentions, ("Yes", "No"), judged=False))).value is not None:
         return reading
     last = text.low.rstrip().rfind("\n") + 1

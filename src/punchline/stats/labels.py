@@ -37,19 +37,10 @@ def _weighted(sums: Array, share: Callable[[Array, Array, Array], tuple[Array, A
     return ratio((values * gold).sum(axis=-1), gold.sum(axis=-1))
 
 
-def precision(sums: Array) -> Array:
-    """Weighted precision: the mean over classes of TP / predictions, weighted by gold labels."""
-    return _weighted(sums, lambda hits, predicted, gold: (hits, predicted))
-
-
-def recall(sums: Array) -> Array:
-    """Weighted recall: the mean over classes of TP / gold labels, weighted by gold labels."""
-    return _weighted(sums, lambda hits, predicted, gold: (hits, gold))
-
-
-def f1(sums: Array) -> Array:
-    """Weighted F1: the mean over classes of 2 TP / (predictions + gold labels), weighted by gold labels."""
-    return _weighted(sums, lambda hits, predicted, gold: (2 * hits, predicted + gold))
+# Means over classes, weighted by gold labels: TP / predictions, TP / gold labels, 2 TP / (predictions + gold labels).
+precision: Value = functools.partial(_weighted, share=lambda hits, predicted, gold: (hits, predicted))
+recall: Value = functools.partial(_weighted, share=lambda hits, predicted, gold: (hits, gold))
+f1: Value = functools.partial(_weighted, share=lambda hits, predicted, gold: (2 * hits, predicted + gold))
 
 
 @functools.cache  # few are different

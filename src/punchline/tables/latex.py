@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from pathlib import Path
 
+import msgspec
 from tabulate import tabulate as tabulate_text
 
 from punchline.grouping import grouped
@@ -12,13 +14,7 @@ from punchline.tables.declare import Table
 from punchline.tables.render import for_people, on_one_line
 from punchline.tables.tabulate import Tabulated
 
-WORDS = (
-    {"acc": "accuracy", "avg": "average", "bbox": "box", "hl": "highlight", "neg": "negative", "pos": "positive"}
-    | {"bert": "BERTScore", "cer": "CER", "f1": "F1", "gpt": "GPT score", "iou": "IoU", "k": "Krippendorff's"}
-    | {"minilm": "(MiniLM)", "r2": "ROUGE-2", "rho": "Spearman's rho", "rouge1": "ROUGE-1", "rouge2": "ROUGE-2"}
-    | {"fn": "FN", "fnr": "FNR", "fp": "FP", "fpr": "FPR", "tn": "TN", "tp": "TP", "wer": "WER"}
-    | {"sd": "SD", "se": "SE", "std": "SD"}
-)
+WORDS = msgspec.yaml.decode(Path(__file__).with_suffix(".yaml").read_bytes(), type=dict[str, str])
 BOLD, PLAIN = "\x01", "\x02"  # around a best value; cells hold no control characters
 
 

@@ -57,18 +57,20 @@ def tabulate(
     other = RULES[1 - RULES.index(rule)]
     comparable = any(line["comparable"] == "yes" for line in lines[rule])
     papers = published_rows(table, published, comparable=comparable)
-    texts = [*table.notes, *notes]
-    cut = "were cut off by their limit of tokens (n_truncated; docs/models.md)"
-    texts += [f"{which} {cut}." for which in _most(measured[rule], "truncated", TOLD)]
-    texts += [
-        f"INCOMPLETE: {which} failed; `{retry}` asks them once more." for which in _most(measured[rule], "failed")
-    ]
+    texts = [*table.notes, *notes, *_incomplete(measured[rule], retry)]
     if papers and not comparable:
         same = rule == table.published_rule
         why = "other items than the paper's" if same else f"rule {rule}, the paper's is {table.published_rule}"
         texts.append(f"Published rows are not comparable with ours: {why}.")
     rows = _beside(lines[rule], papers, printed_as or {}, table.keys)
     return Tabulated(columns, rows, lines[other], cells[rule] + cells[other], texts + _methods(cells[rule]))
+
+
+def _incomplete(rows: Sequence[Measured], retry: str) -> list[str]:
+    """Notes on answers that were cut off, and on those that failed."""
+    cut = "were cut off by their limit of tokens (n_truncated; docs/models.md)"
+    notes = [f"{which} {cut}." for which in _most(rows, "truncated", TOLD)]
+    return notes + [f"INCOMPLETE: {which} failed; `{retry}` asks them once more." for which in _most(rows, "failed")]
 
 
 def _methods(cells: Sequence[Cell]) -> list[str]:

@@ -170,7 +170,7 @@ class Tables:
         key = engines.model_key(run.engines[name], run.cards[name], benchmark)
         model = Model(card=card, key=key, kind=kind_of(card), versions=list(versions), passes=tuple(passes))
         notes += [f"{name}: {card.caveat}."] if card.caveat else []
-        return model, notes + trained_on(card, run, benchmark) + unknown_items(run, benchmark)[name]
+        return model, notes + trained_on(card, run, benchmark) + unknown_items(run, benchmark, name)
 
 
 def _answerers(responses: str) -> tuple[tuple[str, ...], list[str]]:

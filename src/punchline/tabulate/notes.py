@@ -41,16 +41,12 @@ def _listed(run: Run, benchmark: str) -> list[str]:
     return [item_id for item_id, *_ in loaded.listing(raw_files(run, benchmark, loaded.ITEM_FILES))]
 
 
-@functools.lru_cache(maxsize=1)
-def unknown_items(run: Run, benchmark: str) -> dict[str, list[str]]:
-    """{model: a note on its released answers to items that the benchmark does not have}."""
-    notes = dict[str, list[str]]()
-    for name, engine in run.engines.items():
-        released = engine.files and engine.format == benchmark
-        items = engine.unknown(_listed(run, benchmark)) if released else []
-        some = ", ".join(items[:5]) + (", …" if len(items) > 5 else "")
-        notes[name] = [f"{name}: {len(items):,} answered items do not exist in {benchmark}: {some}."] if items else []
-    return notes
+def unknown_items(run: Run, benchmark: str, model: str) -> list[str]:
+    """A note on a model's released answers to items that the benchmark does not have."""
+    engine = run.engines[model]
+    items = engine.unknown(_listed(run, benchmark)) if engine.files and engine.format == benchmark else []
+    some = ", ".join(items[:5]) + (", …" if len(items) > 5 else "")
+    return [f"{model}: {len(items):,} answered items do not exist in {benchmark}: {some}."] if items else []
 
 
 def chosen(run: Run, benchmark: str) -> tuple[tuple[str, str] | None, list[str]]:

@@ -45,12 +45,6 @@ def object_name(answer: str, context: Sequence[str] = ()) -> str | None:
     return names.object_name(text, (INSTRUCTIONS["image_label"],)).value
 
 
-def parse_choice(answer: str, options: Mapping[str, str]) -> str | None:
-    """ "Yes" where the answer chooses the option that involves metaphor, "No" where the other one."""
-    letters = {letter: "Yes" if text == OPTIONS[0] else "No" for letter, text in options.items()}
-    return yes_no.yes_no(answer, ABOUT, letters, options, AGAINST).value
-
-
 NEEDS = {"classification_a_b": "options"}
 
 
@@ -64,13 +58,14 @@ def parse(task: str, text: str, rule: Rule, **about: Any) -> Any:
     """
     text = structure.without_markers(reasoning.without(text))
     options, context = about["options"], about.get("context", ())
+    letters = {letter: "Yes" if option == OPTIONS[0] else "No" for letter, option in options.items()}
     readers: dict[str, Callable[[], Any]] = {
         "naming": lambda: parse_naming(text, about.get("known", ()), context),
         "image_bbox": lambda: box_list(text, about.get("size"), about.get("model", "")),
         "image_label": lambda: object_name(text, context),
         "caption_hl": lambda: tags.marked_words(text).value,
         "explanation": lambda: metaphors.explanation(text, PROMPT, context, INSTRUCTIONS["explanation"]),
-        "classification_a_b": lambda: parse_choice(text, options),
+        "classification_a_b": lambda: yes_no.yes_no(text, ABOUT, letters, options, AGAINST).value,
         JOINT: lambda: _joint(text, rule, about),
     }
     return readers.get(task, lambda: yes_no.yes_no(text, ABOUT, against=AGAINST).value)()

@@ -41,7 +41,6 @@ GOOD: Mapping[str, tuple[str, Mapping[str, float]]] = {  # column: (task, thresh
 FIGURE5_TASKS = ("classification", "naming", "image_label", "caption_hl", "explanation")
 ITEMS = {"held_out": lambda item, gold: held_out(item.cluster)}
 
-_Frame = pd.DataFrame
 
 THREE_F1 = {f"classification_{which}": which for which in ("pos", "neg", "avg")}
 
@@ -94,20 +93,20 @@ def means(scores: pd.DataFrame, task: str, *metrics: str) -> Columns:
 
 
 @table("table2", tasks=("classification", "naming", "explanation"), data=random_rows, files=(DATASET, TEST_SET))
-def understanding(scores: _Frame, items: _Frame) -> Iterator[Row]:
+def understanding(scores: pd.DataFrame, items: pd.DataFrame) -> Iterator[Row]:
     classified = classification(scores[scores.task == "classification"], **THREE_F1)
     yield Row(**classified, **means(scores, "naming"), **means(scores, "explanation"))
 
 
 @table("table3", tasks=("image_bbox", "image_label", "caption_hl"))
-def localisation(scores: _Frame, items: _Frame) -> Iterator[Row]:
+def localisation(scores: pd.DataFrame, items: pd.DataFrame) -> Iterator[Row]:
     boxes = means(scores, "image_bbox", "precision", "recall", "iou")
     words = means(scores, "caption_hl", "precision", "recall", "jaccard")
     yield Row(**boxes, **means(scores, "image_label"), **words)
 
 
 @table("table4", tasks=(*PROMPT_TASKS, "classification"), conditions=("prompts", DEFAULT))
-def prompts(scores: _Frame, items: _Frame) -> Iterator[Row]:
+def prompts(scores: pd.DataFrame, items: pd.DataFrame) -> Iterator[Row]:
     three = scores[scores.condition == "prompts"]
     columns: Columns = {}
     for name, which in (("positive", "pos"), ("negative", "neg"), ("average", "avg")):
@@ -120,13 +119,13 @@ def prompts(scores: _Frame, items: _Frame) -> Iterator[Row]:
 
 
 @table("table5", tasks=JOINT_TASKS, conditions=("joint",))
-def joint(scores: _Frame, items: _Frame) -> Iterator[Row]:
+def joint(scores: pd.DataFrame, items: pd.DataFrame) -> Iterator[Row]:
     classified = classification(scores[scores.task == "classification"], **THREE_F1)
     boxes, words = means(scores, "image_bbox"), means(scores, "caption_hl")
     yield Row(**classified, **means(scores, "naming"), **boxes, **words)
 
 
-def _six(part: _Frame) -> Columns:
+def _six(part: pd.DataFrame) -> Columns:
     """Columns of table 7."""
     classified = classification(part[part.task == "classification"], classification="avg")
     others = (means(part, task) for task in ("naming", "image_label", "image_bbox", "caption_hl", "explanation"))
@@ -146,7 +145,7 @@ def fine_tuned(across: Across) -> Iterator[Row]:
 
 
 @table("figure5", tasks=(*FIGURE5_TASKS, "classification_no_yes"), conditions=(DEFAULT, "description", "prompts"))
-def image_or_description(scores: _Frame, items: _Frame) -> Iterator[Row]:
+def image_or_description(scores: pd.DataFrame, items: pd.DataFrame) -> Iterator[Row]:
     described = scores[scores.condition == "description"]
     texts_of_image = scores[(scores.condition == DEFAULT) & (scores.task != "classification")]
     parts = {
@@ -162,7 +161,7 @@ def image_or_description(scores: _Frame, items: _Frame) -> Iterator[Row]:
 
 
 @table("good_answers", tasks=("naming", "image_bbox", "image_label", "explanation"))
-def good_answers(scores: _Frame, items: _Frame) -> Iterator[Row]:
+def good_answers(scores: pd.DataFrame, items: pd.DataFrame) -> Iterator[Row]:
     columns = {}
     for name, (task, least) in GOOD.items():
         part = scores[scores.task == task]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 
 import msgspec
 
@@ -15,28 +16,12 @@ from punchline.benchmarks.annotations import typed
 from punchline.benchmarks.humorbench import NAME
 from punchline.tables.declare import PublishedRow
 
-_RUNS = "cc99276/analysis/runs"
-MAIN = f"{_RUNS}/full benchmark/data.json"
-EXPERIMENTS = {  # file: how the paper calls the model; the OpenAI ones are named in the file
-    f"{_RUNS}/openai_effort_experiment/data.json": "",
-    f"{_RUNS}/claude_experiment/data.json": "Claude 3.7 Sonnet",
-    f"{_RUNS}/qwen_experiment/data.json": "Qwen Plus",
-}
-_SCORES = "cc99276/model_data"
-SCORES = {  # row of table 2: the file
-    "GPQA Diamond": f"{_SCORES}/models_gpqa.json",
-    "ARC-AGI (with o-series)": f"{_SCORES}/models_ARC_AGI_with_o.json",
-    "ARC-AGI (w/o o-series)": f"{_SCORES}/models_ARC_AGI.json",  # it has o3 all the same
-    "LM Arena ELO": f"{_SCORES}/lmarena_elo_4_22_25.json",
-}
+_NAMED = msgspec.yaml.decode(Path(__file__).with_suffix(".yaml").read_bytes(), type=dict[str, dict[str, str]])
+EXPERIMENTS, SCORES, _SAME = (_NAMED[name] for name in ("experiments", "scores", "same"))
+MAIN = "cc99276/analysis/runs/full benchmark/data.json"
 _WITHOUT_O_SERIES = "ARC-AGI (w/o o-series)"
 LATER = {"claude-sonnet-4-20250514", "claude-opus-4-20250514", "grok-4-0709"}  # than the paper
 PRINTED = {"deepseek-ai-deepseek-v3": 0.722}  # section 4.1: neither its run nor a summary of it was released
-_SAME = {  # as the files call a model: as the paper does
-    "claude-3-7-sonnet-latest": "claude-3-7-sonnet",
-    "meta-llama-llama-4-maverick-17b-128e-instruct-fp8": "meta-llama-llama-4-maverick-17b-128e",
-    "meta-llama-llama-4-scout-17b-16e-instruct": "meta-llama-llama-4-scout-17b-16e",
-}
 COLUMNS = {"figure5": ("output_tokens", "accuracy"), "figure7": ("output_tokens",)}
 COLUMNS["leaderboard"] = ("accuracy", "accuracy_caption_all", "accuracy_caption_some", "output_tokens", "cost")
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection
+from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from punchline.benchmarks.pixelhumor import MODALITIES, SOUND_EFFECTS, STYLES
 from punchline.grouping import grouped
@@ -18,17 +21,10 @@ from punchline.schema import Rule
 RELEASED_PANEL = re.compile(r"(?<!\d)(\d++):\s*+(.*?)(?=(?<!\d)\d++: |$)", re.DOTALL)
 
 
-# Further forms of labels in answers under rule `paper`.
-_FORMS = {
-    "Text": "textual text-based texts words wording dialogue caption verbal",
-    "Visual": "visuals visually image images image-based drawing drawings picture pictures illustration illustrations",
-    "Both": "",
-}
-_MODALITIES = {label: tuple(forms.split()) for label, forms in _FORMS.items()}
-_STYLES: dict[str, tuple[str, ...]] = dict.fromkeys(STYLES, ()) | {
-    "Pun": ("puns",),
-    "Dark": ("dark humor", "dark humour"),
-}
+# Further forms of labels in answers under rule `paper`, by question.
+_Forms = dict[str, tuple[str, ...]]
+_FORMS = msgspec.yaml.decode(Path(__file__).with_suffix(".yaml").read_bytes(), type=dict[str, _Forms])
+_STYLES = dict.fromkeys(STYLES, ()) | _FORMS["Q5"]
 
 
 def plain_number(digits: str) -> str:
@@ -40,15 +36,10 @@ _PAPER: dict[str, Callable[[str, Collection[str]], str | tuple[str, ...] | None]
     "Q1": lambda answer, _: yes_no.yes_no(answer, stems=("understand", "get the joke", "get it")).value,
     "Q2": lambda answer, _: label_sets.presence(answer, SOUND_EFFECTS).value,
     "Q3": lambda answer, known: number.number(answer, known).value,
-    "Q4": lambda answer, _: label_sets.label(answer, _MODALITIES, both=("Text", "Visual", "Both"), none=True).value,
+    "Q4": lambda answer, _: label_sets.label(answer, _FORMS["Q4"], both=("Text", "Visual", "Both"), none=True).value,
     "Q5": lambda answer, _: label_sets.several(answer, _STYLES).value,
     "Q7": lambda answer, known: sequence.sequence(answer, known).value,
 }
-
-
-def _parse_paper(task: str, answer: str, known: Collection[str]) -> tuple[str, ...] | None:
-    parsed = _PAPER[task](answer, known)
-    return (parsed,) if isinstance(parsed, str) else parsed
 
 
 def _parse_released(task: str, answer: str) -> tuple[str, ...] | None:
@@ -73,7 +64,10 @@ def parse_labels(task: str, answer: str, rule: Rule, known: Collection[str] = ()
     Under `released`, Q1 and Q2 give the whole answer lower-cased, as the released code compares it. `known`: the
     labels of the comic's panels; rule `paper` reads no other number, and an order of all of them only.
     """
-    return _parse_released(task, answer) if rule == "released" else _parse_paper(task, answer, known)
+    if rule == "released":
+        return _parse_released(task, answer)
+    parsed = _PAPER[task](answer, known)
+    return (parsed,) if isinstance(parsed, str) else parsed
 
 
 def _unquote_released(value: str) -> str:

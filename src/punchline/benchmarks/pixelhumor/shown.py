@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import msgspec
+
 from punchline.schema import Gold, Score
 
-NAMES = {
-    "Q1": "humor",
-    "Q2": "sound effects",
-    "Q3": "panels that matter",
-    "Q4": "modality",
-    "Q5": "humor style",
-    "Q6": "explanation",
-    "Q7": "panel order",
-    "Q8": "panel texts",
-    "number_of_panels": "panels",
-    "potentially_harmful": "harm",
-}
+NAMES = msgspec.yaml.decode(Path(__file__).with_suffix(".yaml").read_bytes(), type=dict[str, str])
 GOLD = {"Q7": "panel_sequence", "Q8": "text"}  # name of a task's gold value, where it is not the task's
 WHY = {"NA": "Q1 was answered No, so this question counts as NA (paper, section 5.1)."}  # of a parsed answer
 SEQUENCE = "panel_sequence"  # of gold: the order of the panels

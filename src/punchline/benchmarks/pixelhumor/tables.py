@@ -28,12 +28,10 @@ ITEMS = {
     "styles": lambda item, gold: frozenset(style.lower() for style in gold.values["Q5"]),
 }
 
-_Frame = pd.DataFrame
-
 
 @with_people
 @table("table2", tasks=tuple(SUBTASKS.values()))
-def identification(scores: _Frame, items: _Frame) -> Iterator[Row]:
+def identification(scores: pd.DataFrame, items: pd.DataFrame) -> Iterator[Row]:
     for name, task in SUBTASKS.items():
         labels = Labels(scores[scores.task == task])
         weighted = {"f1": labels.f1(), "precision": labels.precision(), "recall": labels.recall()}
@@ -42,7 +40,7 @@ def identification(scores: _Frame, items: _Frame) -> Iterator[Row]:
 
 @with_people
 @table("table3", tasks=("Q5",))
-def classification(scores: _Frame, items: _Frame) -> Iterator[Row]:
+def classification(scores: pd.DataFrame, items: pd.DataFrame) -> Iterator[Row]:
     labels = Labels(scores)
     recalls = {f"recall_{style}": labels.recall(style) for style in STYLE_KEYS}
     yield Row(f1=labels.f1(), precision=labels.precision(), recall=labels.recall(), **recalls)
@@ -55,13 +53,13 @@ def _styles_of_gold(files: Files) -> Iterator[Row]:
 
 
 @table("table4", tasks=("Q5",), data=_styles_of_gold, files=(SUBJECTIVE,))
-def number_of_styles(scores: _Frame, items: _Frame) -> Iterator[Row]:
+def number_of_styles(scores: pd.DataFrame, items: pd.DataFrame) -> Iterator[Row]:
     labels = Labels(scores)
     yield Row(**{name: labels.with_size(*limits) for name, limits in SIZES.items()})
 
 
 @table("table8", tasks=("Q7", "Q8"))
-def sequence(scores: _Frame, items: _Frame) -> Iterator[Row]:
+def sequence(scores: pd.DataFrame, items: pd.DataFrame) -> Iterator[Row]:
     several = scores.item_id.isin(items.index[items.panels > 1])
     for subset, part in {"all": scores, "multi-panel": scores[several]}.items():
         order, text = part[part.task == "Q7"], part[part.task == "Q8"]
@@ -70,7 +68,7 @@ def sequence(scores: _Frame, items: _Frame) -> Iterator[Row]:
 
 
 @table("order_errors", tasks=("Q7",))
-def order_errors(scores: _Frame, items: _Frame) -> Iterator[Row]:
+def order_errors(scores: pd.DataFrame, items: pd.DataFrame) -> Iterator[Row]:
     part = scores[scores.item_id.isin(items.index[items.panels > 1])]
     panels = items.panels.reindex(part.item_id.astype(object))
     orders = [json.loads(parsed) if isinstance(parsed, str) else None for parsed in part.parsed]
@@ -91,25 +89,25 @@ def _order_errors(order: list[str] | None, panels: int) -> tuple[bool, ...] | No
 
 
 @table("table13", tasks=("Q5",))
-def confusion(scores: _Frame, items: _Frame) -> Iterator[Row]:
+def confusion(scores: pd.DataFrame, items: pd.DataFrame) -> Iterator[Row]:
     labels = Labels(scores)
     for style in STYLE_KEYS:
         yield Row(style=style, **labels.confusion(style))
 
 
-def _f1_by_task(part: _Frame, **keys: str | int) -> Row:
+def _f1_by_task(part: pd.DataFrame, **keys: str | int) -> Row:
     return Row(**keys, **{f"task{task[1:]}_f1": Labels(part[part.task == task]).f1() for task in QUESTIONS})
 
 
 @table("table14", tasks=QUESTIONS)
-def by_style(scores: _Frame, items: _Frame) -> Iterator[Row]:
+def by_style(scores: pd.DataFrame, items: pd.DataFrame) -> Iterator[Row]:
     for style in STYLE_KEYS:
         of_styles = items.index[[style in styles for styles in items.styles]]
         yield _f1_by_task(scores[scores.item_id.isin(of_styles)], style=style)
 
 
 @table("table15", tasks=QUESTIONS)
-def by_panels(scores: _Frame, items: _Frame) -> Iterator[Row]:
+def by_panels(scores: pd.DataFrame, items: pd.DataFrame) -> Iterator[Row]:
     for panels in sorted(set(items.panels)):
         yield _f1_by_task(scores[scores.item_id.isin(items.index[items.panels == panels])], panels=int(panels))
 

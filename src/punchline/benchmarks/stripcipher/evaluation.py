@@ -27,10 +27,8 @@ def offered(item: Item) -> dict[tuple[str, str], str]:
 
 def answer_rows(votes: Sequence[Vote]) -> list[dict[str, Any]]:
     """Rows of people.csv, one per answer."""
-    return [
-        {"item_id": v.item_id, "task": v.task, "rater": v.rater, "choice": v.source, "time": v.time, "sheet": v.sheet}
-        for v in votes
-    ]
+    rows = [vote._asdict() | {"choice": vote.source} for vote in votes]
+    return [{name: row[name] for name in ("item_id", "task", "rater", "choice", "time", "sheet")} for row in rows]
 
 
 def read_answers(files: Files) -> pd.DataFrame:

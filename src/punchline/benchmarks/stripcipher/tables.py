@@ -48,15 +48,13 @@ ITEMS = {
     "held_out": lambda item, gold: held_out(item.item_id),
 }
 
-_Frame = pd.DataFrame
 
-
-def accuracy(part: _Frame, column: str = "correct", where: Flags | None = None) -> Estimate:
+def accuracy(part: pd.DataFrame, column: str = "correct", where: Flags | None = None) -> Estimate:
     """100 x right / scored; `where`: the rows that may count."""
     return replace(mean(part, column, PERCENT, where=where), value=percent)
 
 
-def mean_accuracy(part: _Frame, over: str, count: int) -> Estimate:
+def mean_accuracy(part: pd.DataFrame, over: str, count: int) -> Estimate:
     """Sum of the accuracies of each value of the column `over`, divided by `count`: a value without answers adds 0."""
     value = functools.partial(_mean_of_shares, count=count)
     return replace(mean(part, "correct", PERCENT, over=over), value=value)
@@ -66,19 +64,19 @@ def _mean_of_shares(sums: Array, count: int) -> Array:
     return np.asarray(100 * ratio(sums[..., 0::2], sums[..., 1::2]).sum(axis=-1) / count)
 
 
-def _has(items: _Frame, task: str, column: str = "tasks") -> pd.Series[bool]:
+def _has(items: pd.DataFrame, task: str, column: str = "tasks") -> pd.Series[bool]:
     """Flags of the strips that a task is asked of; `column` weak: with weak distractors too."""
     return items[column].map(lambda tasks: task in tasks).astype(bool)
 
 
-def _complete(items: _Frame) -> bool:
+def _complete(items: pd.DataFrame) -> bool:
     """True if these may be the paper's strips: as many of each task as its table 3 has. No others compare with it."""
     return all(_has(items, task).sum() == count for task, count in PRINTED.items())
 
 
 def _accuracies(
-    scores: _Frame, tasks: Sequence[str] = TASKS, held: pd.Index | None = None
-) -> tuple[dict[str, _Frame], dict[str, str | Estimate]]:
+    scores: pd.DataFrame, tasks: Sequence[str] = TASKS, held: pd.Index | None = None
+) -> tuple[dict[str, pd.DataFrame], dict[str, str | Estimate]]:
     """(scores of each task; accuracy of each, and how its frames were shown). `held`: strips that reordering counts.
 
     A task is scored on frames side by side where no answer on separate ones is scored.
@@ -107,7 +105,7 @@ _OF_PEOPLE: dict[str, Any] = {"data": _people, "files": GOLD_FILES, "own": (eval
 
 
 @table("table4", tasks=TASKS, conditions=(DEFAULT, ROW), **_OF_PEOPLE)
-def main_results(scores: _Frame, items: _Frame) -> Iterator[Row]:
+def main_results(scores: pd.DataFrame, items: pd.DataFrame) -> Iterator[Row]:
     parts, cells = _accuracies(scores)
     has_all_tasks = all(_has(items, task).any() for task in TASKS)
     average = mean_accuracy(pd.concat(parts.values()), "task", len(TASKS)) if has_all_tasks else None
@@ -124,14 +122,14 @@ def tuning(across: Across) -> Iterator[Row]:
 
 
 @table("table6", tasks=(COMPREHENSION,), conditions=(DEFAULT, SEQUENCE, SHUFFLED))
-def by_input(scores: _Frame, items: _Frame) -> Iterator[Row]:
+def by_input(scores: pd.DataFrame, items: pd.DataFrame) -> Iterator[Row]:
     for name, condition in {"whole": DEFAULT, "sequence": SEQUENCE, "shuffled": SHUFFLED}.items():
         part = scores[scores.condition == condition]
         yield Row(input=name, comprehension=accuracy(part)).set(complete=_complete(items))
 
 
 @table("table7", tasks=(CHOICE,), conditions=(DEFAULT, MEANING))
-def with_meaning(scores: _Frame, items: _Frame) -> Iterator[Row]:
+def with_meaning(scores: pd.DataFrame, items: pd.DataFrame) -> Iterator[Row]:
     shuffled, given = (scores[scores.condition == condition] for condition in (DEFAULT, MEANING))
     complete, meanings = _complete(items), items.index[items.meaning.astype(bool)]
     yield Row(input="shuffled", reordering_choice=accuracy(shuffled)).set(complete=complete)
@@ -142,7 +140,7 @@ def with_meaning(scores: _Frame, items: _Frame) -> Iterator[Row]:
 
 
 @table("distractors", tasks=REVIEWED, conditions=(DEFAULT, WEAK))
-def by_distractors(scores: _Frame, items: _Frame) -> Iterator[Row]:
+def by_distractors(scores: pd.DataFrame, items: pd.DataFrame) -> Iterator[Row]:
     for name, condition in {"strong": DEFAULT, "weak": WEAK}.items():
         cells = {}
         for task in REVIEWED:
@@ -151,7 +149,7 @@ def by_distractors(scores: _Frame, items: _Frame) -> Iterator[Row]:
         yield Row(distractors=name, **cells).set(complete=False)
 
 
-def _split(scores: _Frame, items: _Frame, column: str, kinds: Sequence[str | int]) -> Iterator[Row]:
+def _split(scores: pd.DataFrame, items: pd.DataFrame, column: str, kinds: Sequence[str | int]) -> Iterator[Row]:
     """Comprehension by a property of the strips."""
     for kind in kinds:
         strips = items.index[_has(items, COMPREHENSION) & (items[column] == kind)]
@@ -175,17 +173,17 @@ def _mean_of_models(across: Across) -> Iterator[Row]:
 
 
 @table("table8", tasks=(COMPREHENSION,), across=_mean_of_models)
-def by_frames(scores: _Frame, items: _Frame) -> Iterator[Row]:
+def by_frames(scores: pd.DataFrame, items: pd.DataFrame) -> Iterator[Row]:
     return _split(scores, items, "frames", range(FEWEST, MOST + 1))
 
 
 @table("figure4", tasks=TASKS, conditions=(DEFAULT, ROW))
-def by_model_size(scores: _Frame, items: _Frame) -> Iterator[Row]:
+def by_model_size(scores: pd.DataFrame, items: pd.DataFrame) -> Iterator[Row]:
     yield Row(**_accuracies(scores)[1]).set(complete=_complete(items))
 
 
 @table("figure6", tasks=(COMPREHENSION,))
-def by_category(scores: _Frame, items: _Frame) -> Iterator[Row]:
+def by_category(scores: pd.DataFrame, items: pd.DataFrame) -> Iterator[Row]:
     return _split(scores, items, "category", CATEGORIES)
 
 

@@ -29,22 +29,21 @@ MEASURES |= {"philosophy_acc": ("moral_mcq", "correct"), "title_acc": ("title_mc
 SCORED = dict(zip(("n_description", "n_contradiction", "n_philosophy", "n_title"), KINDS, strict=True))
 
 TEXT_ONLY = "text_llava_13b"
-_Frame = pd.DataFrame
 
 
-def _answers(part: _Frame) -> list[int]:
+def _answers(part: pd.DataFrame) -> list[int]:
     """Number of answers to each prompt that has any."""
     answered = part[~part.state.isin(("missing", "failed"))]
     return answered.groupby("task", observed=True).size().tolist()
 
 
-def _prompts(parts: Iterable[_Frame]) -> int | str:
+def _prompts(parts: Iterable[pd.DataFrame]) -> int | str:
     """Number of prompts with an answer; "1-3" where the tasks that have any differ."""
     counts = sorted(len(numbers) for part in parts if (numbers := _answers(part))) or [0]
     return counts[0] if counts[0] == counts[-1] else f"{counts[0]}-{counts[-1]}"
 
 
-def _is_complete(parts: Mapping[str, _Frame]) -> bool:
+def _is_complete(parts: Mapping[str, pd.DataFrame]) -> bool:
     """True if a task's prompts have equally many answers, and no scored answer lacks a metric that others have.
 
     A judge may have failed on some answers; where no answer has the metric, no judge was asked.
@@ -54,7 +53,7 @@ def _is_complete(parts: Mapping[str, _Frame]) -> bool:
     return judged and all(len(set(_answers(part))) < 2 for part in parts.values())
 
 
-def _row(scores: _Frame, condition: str) -> Row:
+def _row(scores: pd.DataFrame, condition: str) -> Row:
     """Columns of the answers in one condition: means, SDs of the prompts' means, and numbers of comics."""
     answers = scores[scores.condition == condition]
     parts = {task: answers[answers.task.isin([f"{task}_{k}" for k in PROMPTS])] for task in KINDS}
@@ -73,7 +72,7 @@ def _row(scores: _Frame, condition: str) -> Row:
 
 
 @table("table2", conditions=(DEFAULT, TEXT_ONLY))
-def all_tasks(scores: _Frame, items: _Frame) -> Iterator[Row]:
+def all_tasks(scores: pd.DataFrame, items: pd.DataFrame) -> Iterator[Row]:
     """The image row, then the text row; only the text row for a model that answered nothing about images."""
     image, text = (scores[scores.condition == name] for name in (DEFAULT, TEXT_ONLY))
     if text.empty or _answers(image):
@@ -85,7 +84,7 @@ def all_tasks(scores: _Frame, items: _Frame) -> Iterator[Row]:
 def _by_condition(name: str, *conditions: str) -> Table:
     """A table with a row per condition that was asked, or an empty one of the first."""
 
-    def rows(scores: _Frame, items: _Frame) -> Iterator[Row]:
+    def rows(scores: pd.DataFrame, items: pd.DataFrame) -> Iterator[Row]:
         conditions_asked = [condition for condition in conditions if (scores.condition == condition).any()]
         return (_row(scores, condition) for condition in conditions_asked or conditions[:1])
 
