@@ -24,6 +24,7 @@ _TAKEN_BACK = re.compile(r"\b(?:was (?:going|about) to|would have|wanted to|at f
 _OR = re.compile(rf" (?:or|or maybe|or perhaps|or even) (?:an? )?(?:\d|{_WORD}\b)")
 _EITHER = re.compile(r"\W*(?:or|or maybe|or perhaps)\W*(?:rating\W*)?")
 _TURN = re.compile(rf"\b(?:so|instead|i (?:give|assign|settle on)|would be too \w+)\b|{words.CORRECTION.pattern}")
+_LABEL = re.compile(r"\b(?:rating|score|grade|verdict)\b\W{0,6}$")
 _EDGE = 20_000
 
 
@@ -34,7 +35,9 @@ def _meant(matches: list[re.Match[str]]) -> re.Match[str] | None:
     between = [one.string[one.end() : other.start()].lower() for one, other in itertools.pairwise(matches)]
     if any(_EITHER.fullmatch(text) for text in between):
         return None
-    return matches[-1] if _TURN.search(between[-1]) else matches[0]
+    first, last = matches[0], matches[-1]
+    labelled = _LABEL.search(between[-1]) and not _LABEL.search(first.string[: first.start()].lower())
+    return last if labelled or _TURN.search(between[-1]) else first
 
 
 def _by_itself(low: str) -> list[re.Match[str]]:
