@@ -1,13 +1,16 @@
 """Tables made of scores that a test has at hand."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from tests.records import read_golds, read_items
 
 from punchline.core import benchmark as benchmarks
-from punchline.schema import RULES, Gold, Item, Rule, Score
+from punchline.core.benchmark import DEFAULT, Verdict
+from punchline.schema import RULES, Gold, Item, Request, Response, Rule, Score
 from punchline.scores import Digests, items_frame, scores_frame
 from punchline.tables import tabulate as tables
 from punchline.tables.declare import Across, Model, PublishedRow, Row, Table
@@ -15,11 +18,43 @@ from punchline.tables.run import Answers, Measured, measure, rows_of_model
 from punchline.tables.run import rows_of as rows_of_table
 from punchline.tables.tabulate import Tabulated
 
+DATA = Path(__file__).parent.parent / "data"
+
 
 class Scored(Model):
     """A model, and its scores under one rule or both."""
 
     scores: Sequence[Score]  # type: ignore[assignment]
+
+
+def read_benchmark(
+    name: str, folder: Path = DATA / "demo"
+) -> tuple[Any, dict[str, Item], dict[str, Gold], dict[str, bytes]]:
+    """A benchmark, its items, gold, and files: those of a folder, else the project's own."""
+    loaded = benchmarks.load(name)
+    of_tables = [file for table in loaded.TABLES.values() if table.of_models for file in table.files]
+    wanted = {*loaded.ITEM_FILES, *loaded.GOLD_FILES, *of_tables}
+    places = (DATA / "manifests" / name, folder / name)
+    files = {file: (place / file).read_bytes() for place in places for file in wanted if (place / file).is_file()}
+    return loaded, read_items(loaded, files), read_golds(loaded, files), files
+
+
+def score_responses(
+    benchmark: Any,
+    responses: Mapping[str, Response],
+    item: Item,
+    gold: Gold,
+    verdict: Callable[[Request], Verdict | None] | None = None,
+    condition: str = DEFAULT,
+    rules: Collection[Rule] = RULES,
+    name: str = "m",
+) -> list[Score]:
+    """Scores of responses to an item in a condition. `verdict` answers judge requests; without it no judge is asked."""
+    requests = [] if verdict is None else benchmark.judge_requests(item, gold, responses, condition)
+    given = {request.request_id: one for request in requests if verdict and (one := verdict(request))}
+    verdicts = None if verdict is None else given
+    scored = (benchmark.score_item(responses, item, gold, name, rule, verdicts, condition) for rule in rules)
+    return [score for of_rule in scored for score in of_rule]
 
 
 def frame_of_items(items: Mapping[str, Item], golds: Mapping[str, Gold]) -> pd.DataFrame:

@@ -1,5 +1,6 @@
 """Hummus: items and gold, what is asked in each condition, scores in every state, tables, and the released data."""
 
+import functools
 import itertools
 import json
 from collections.abc import Callable, Mapping
@@ -9,7 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 from tests.records import read_golds, read_items, refused, response, text_of, texts_of
-from tests.tabulated import Scored, tabulate
+from tests.tabulated import Scored, score_responses, tabulate
 
 from punchline.benchmarks import hummus
 from punchline.benchmarks.hummus.instructions import involves_is_a
@@ -69,17 +70,14 @@ RIGHTLY = but()
 
 def graded(files: Files, answer: Answer = RIGHTLY, scorer: str | None = "labse") -> list[Score]:
     """Scores under both rules, in all conditions; the scorer says 1 for equal texts, else 0.25."""
-    items, golds = read_items(hummus, files), read_golds(hummus, files)
-    scores: list[Score] = []
+    items, golds, scores = read_items(hummus, files), read_golds(hummus, files), list[Score]()
+    verdict = functools.partial(similarity, scorer=scorer) if scorer else None
     for item_id, item in items.items():
         sent: dict[str, dict[str, Response]] = {condition: {} for condition in hummus.CONDITIONS}
         for request in hummus.requests(item):
             sent[request.condition][request.task] = response(request, *answer(request, golds[item_id]))
         for condition, responses in sent.items():
-            requests = hummus.judge_requests(item, golds[item_id], responses, condition)
-            verdicts = {} if scorer is None else {one.request_id: similarity(one, scorer) for one in requests}
-            for rule in RULES:
-                scores += hummus.score_item(responses, item, golds[item_id], "model", rule, verdicts, condition)
+            scores += score_responses(hummus, responses, item, golds[item_id], verdict, condition)
     return scores
 
 
@@ -189,18 +187,15 @@ def test_best_match_among_gold_needs_every_verdict(demo: Files) -> None:
     item, gold, request = asked_of(demo, "naming", "nyc-combi-9003")
     answer = "HUMANS ARE ANIMALS; WORK IS WAR"
     requests = hummus.judge_requests(item, gold, {"naming": response(request, answer)})
-    assert len(requests) == 4 and {one.task for one in requests} == {
-        "cosine"
-    }  # each of the answer's with both directions
+    assert [one.task for one in requests] == ["cosine"] * 4  # each of the answer's with both directions
     verdicts = {one.request_id: similarity(one, other="0.5") for one in requests}
     naming = naming_of(answer, item, gold, verdicts)
     assert naming.metrics["cosine"] == pytest.approx((1.0 + 0.5) / 2)
     assert naming.judge == "labse" and len(naming.responses) >= 2
-    for prose in ("", "high", "nan", "1e9", "[0.5]"):
-        bad = verdicts | {requests[0].request_id: Verdict("labse", response(requests[0], prose))}
-        assert naming_of(answer, item, gold, bad).metrics == {"success": 1.0}
-    del verdicts[requests[0].request_id]
-    assert naming_of(answer, item, gold, verdicts).metrics == {"success": 1.0}
+    first = verdicts.pop(requests[0].request_id).response.request_id
+    for prose in (None, "", "high", "nan", "1e9", "[0.5]"):
+        bad = {} if prose is None else {first: Verdict("labse", response(first, prose))}
+        assert naming_of(answer, item, gold, verdicts | bad).metrics == {"success": 1.0}
 
 
 def test_captions_and_prompts_are_no_metaphors(demo: Files) -> None:
@@ -227,16 +222,17 @@ def test_only_classification_was_asked(demo: Files) -> None:
 def test_a_task_has_scores_only_of_the_pairs_in_its_scope(demo: Files, answer: Answer) -> None:
     golds, result = read_golds(hummus, demo), graded(demo, answer)
     for condition, own in {"default": tuple(hummus.LIMITS), "joint": hummus.JOINT_TASKS}.items():
-        scored = [(one.item_id, one.task, one.rule) for one in result if one.condition == condition]
+        scored = sorted((one.item_id, one.task, one.rule) for one in result if one.condition == condition)
         every = itertools.product(golds, own, RULES)
-        assert sorted(scored) == sorted(one for one in every if in_scope(one[1], golds[one[0]], one[2]))
+        assert scored == sorted((name, task, rule) for name, task, rule in every if in_scope(task, golds[name], rule))
 
 
 def test_joint_ends_where_the_model_says_no(demo: Files) -> None:
     item, gold, request = asked_of(demo, "joint")
 
     def by_task(text: str) -> dict[str, Score]:
-        scores = hummus.score_item({"joint": response(request, text)}, item, gold, "m", "released", {}, "joint")
+        answers = {"joint": response(request, text)}
+        scores = score_responses(hummus, answers, item, gold, condition="joint", rules=["released"])
         return {score.task: score for score in scores}
 
     said_no = by_task("is_met: No")
@@ -296,11 +292,10 @@ def test_figure5_counts_the_states_of_what_it_takes_from_prompts(demo: Files) ->
     matches = {row["input"]: (row["n_failed"], row["comparable"]) for row in result.rows if row["model"] == "model"}
     assert matches == {"image": (1, "no"), "description": (0, "yes")}
     assert any("INCOMPLETE" in note and "1 of 9 items (input=image)" in note for note in result.notes)
-    texts = ("naming", "image_label", "caption_hl", "explanation")
     filters = {cell.filter["input"]: cell.filter for cell in result.cells}
-    assert set(str(filters["image"]["tasks"]).split(",")) == set(texts)
+    tasks = [set(str(filters[page]["tasks"]).split(",")) for page in ("image", "description")]
+    assert tasks == [{"naming", "image_label", "caption_hl", "explanation"}, tasks[0] | {"classification"}]
     assert filters["image"]["asked"] == "classification_no_yes@prompts"
-    assert set(str(filters["description"]["tasks"]).split(",")) == {"classification", *texts}
     row = row_of("figure5", graded(demo, but(condition="prompts")), demo, input="image")
     assert row["n_missing"] == 0 and row.get("classification") is None
 

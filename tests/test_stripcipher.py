@@ -1,5 +1,6 @@
 """StripCipher: the item format, pictures, requests, scores, tables, published values, reviewing; the real strips."""
 
+import itertools
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -7,11 +8,11 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.records import images_of, read_golds, refused, response, text_of
-from tests.tabulated import Scored, tabulate
+from tests.records import images_of, read_golds, refused, response
+from tests.tabulated import Scored, score_responses, tabulate
 
 from punchline.benchmarks import stripcipher
-from punchline.benchmarks.stripcipher import STRIPS, TASKS, score_item, studies
+from punchline.benchmarks.stripcipher import STRIPS, TASKS, studies
 from punchline.benchmarks.stripcipher.ask import PROMPTS
 from punchline.benchmarks.stripcipher.holdout import held_out
 from punchline.benchmarks.stripcipher.pictures import pictures
@@ -74,25 +75,12 @@ def test_errors_name_record_and_field(records: list[dict[str, Any]], words: tupl
 
 
 def test_what_is_no_list_of_records() -> None:
-    for content, message in ((b'[{"item_id": "s_1"', "not JSON"), (b"{}", "a list"), (b"[1]", "an object")):
+    twice = b'[{"texts": {"meaning": "m", "meaning": "n"}}]'
+    for content, message in ((b"[{", "not JSON"), (b"{}", "a list"), (b"[1]", "an object"), (twice, "there twice")):
         with pytest.raises(PunchlineError, match=rf"^{STRIPS}\b.*{message}"):
             read_strips(content)
     content = corpus(REVIEWED)[STRIPS]
     assert read_strips(b"\xef\xbb\xbf" + content) == read_strips(content)  # with a byte order mark
-
-
-@pytest.mark.parametrize(
-    ("once", "twice", "field"),
-    [
-        ('"frames": 4', '"frames": 3, "frames": 4', "frames"),
-        ('"texts": {', '"texts": {"meaning": "m", "meaning": "n", ', "meaning"),
-        ('"answer": "one thing"', '"answer": "a third thing", "answer": "one thing"', "answer"),
-    ],
-)
-def test_a_field_that_is_there_twice(once: str, twice: str, field: str) -> None:
-    before, after = json.dumps([record("s_0"), REVIEWED]).rsplit(once, 1)
-    with pytest.raises(PunchlineError, match=rf"'{field}' is there twice in"):
-        read_strips(f"{before}{twice}{after}".encode())
 
 
 def test_which_corrected_label_asks_again() -> None:
@@ -109,16 +97,7 @@ def test_which_corrected_label_asks_again() -> None:
 
 def test_missing_pictures() -> None:
     (item,) = stripcipher.items(corpus(), {"s_1": "2 panels by splitting, 4 stated"})
-    assert item.missing is not None and item.images == ()
     assert {image for request in stripcipher.requests(item) for image in images_of(request)} == {None}
-
-
-def test_a_question_and_a_meaning_of_their_own() -> None:
-    texts = {"comprehension": choice(question="Who wins?"), "meaning": "Nobody {wins}."}
-    (item,) = items(corpus(record(texts=texts)))
-    requests = {(r.condition, r.task): text_of(r) for r in stripcipher.requests(item)}
-    assert requests["default", "comprehension"].startswith(f"{PROMPTS['comprehension']}\nWho wins?\nA. ")
-    assert "strips: 'Nobody {wins}.' Number" in requests["meaning", "reordering_choice"]
 
 
 def test_prompts_are_the_papers(paper: Callable[[str], str]) -> None:
@@ -128,32 +107,20 @@ def test_prompts_are_the_papers(paper: Callable[[str], str]) -> None:
     requests = [drafts[name] for name in ("answer_prediction", "answer_comprehension", "both")]
     for prompt in (*PROMPTS["meaning"].split("{meaning}"), PROMPTS["choose"], *requests, *first_lines):
         assert " ".join(prompt.split()) in text, prompt
-    # Table 2 comes in pieces: its left edge is cut off.
-    for piece in (
-        "Based on the overall story, what is hap-",
-        "g in the blank frame (second-to-last)?",
-        "What is happening in this comic",
-        "What is the implicit meaning? Based on your",
-        "standing, answer the question.",
-        "vided below is incorrect. Your task is to find out the correct order of the comic strips based on the "
-        "storyline and temporal logical relationship. Number each comic strip in the order they should appear, "
-        "starting from 1.",
-    ):
-        assert piece in text, piece
 
 
 def test_the_sequence_itself_chooses_its_option() -> None:
     (item,), (gold,) = items(corpus()), stripcipher.golds(corpus())
 
     def scored(text: str, task: str = "reordering_choice") -> Score:
-        scores = score_item({task: response(task, text)}, item, gold, "m", "paper")
+        scores = score_responses(stripcipher, {task: response(task, text)}, item, gold, rules=["paper"])
         return next(score for score in scores if score.task == task)
 
     letter, order = gold.values["reordering_choice"], gold.values["reordering_generation"]
     right = ", ".join(map(str, order))
     assert scored(right).parsed == (letter,) and scored(f"{letter}. {right}").metrics["correct"] == 1.0
-    for no_option in ("1, 2, 3, 4", f"4, {right}", f"{right}, 1", f"not {right}", f"It isn't {right}."):
-        assert scored(no_option).state == "unparsable", no_option
+    no_options = ("1, 2, 3, 4", f"4, {right}", f"{right}, 1", f"not {right}", f"It isn't {right}.")
+    assert {scored(text).state for text in no_options} == {"unparsable"}
     places = [order.index(number) + 1 for number in range(1, 5)]  # the other reading
     metrics = scored(", ".join(map(str, places)), "reordering_generation").metrics
     assert metrics == {"correct": float(places == order), "correct_as_places": 1.0}
@@ -192,17 +159,15 @@ def answered(
     files: Mapping[str, bytes], right: Mapping[str, set[str]], conditions: tuple[str, ...] = ("default",)
 ) -> list[Score]:
     """Scores of a model that answers the tasks in `right`, correctly on the strips named there, else with nonsense."""
-    golds = read_golds(stripcipher, files)
-    scores = []
-    for item in items(files):
-        for condition in conditions:
-            output = {}
-            for request in stripcipher.requests(item):
-                if request.condition == condition and request.task in right:
-                    value = golds[item.item_id].values[request.task]
-                    text = ", ".join(map(str, value)) if isinstance(value, list) else value
-                    output[request.task] = response(request, text if item.item_id in right[request.task] else "?")
-            scores += score_item(output, item, golds[item.item_id], "m", "paper", None, condition)
+    golds, scores = read_golds(stripcipher, files), []
+    for item, condition in itertools.product(items(files), conditions):
+        gold, output = golds[item.item_id], {}
+        for request in stripcipher.requests(item):
+            if request.condition == condition and request.task in right:
+                value = gold.values[request.task]
+                text = ", ".join(map(str, value)) if isinstance(value, list) else value
+                output[request.task] = response(request, text if item.item_id in right[request.task] else "?")
+        scores += score_responses(stripcipher, output, item, gold, condition=condition, rules=["paper"])
     return scores
 
 
@@ -215,11 +180,9 @@ def model(scores: list[Score], name: str = "m", base: str | None = None) -> Scor
     return Scored(name, "measured", "e", scores, ModelCard(name=name, engine="e", base=base))
 
 
-CATEGORIES = ("Critical", "Humorous")
-EIGHT = corpus(
-    *(record(f"s_{n}", frames=3 + n % 2, texts={**REVIEWED["texts"], "category": CATEGORIES[n % 2]}) for n in range(8))
-)
+EIGHT = corpus(*(record(f"s_{n}", frames=3 + n % 2, texts=REVIEWED["texts"]) for n in range(8)))
 ALL = {f"s_{n}" for n in range(8)}
+RIGHT = {task: {"s_0"} for task in TASKS}
 
 
 def test_table4_counts_a_task_that_fails_as_nothing() -> None:
@@ -234,16 +197,10 @@ def test_table4_counts_a_task_that_fails_as_nothing() -> None:
     assert row["reordering_choice"] == 100.0 and "avg" not in row
 
 
-RIGHT = {task: {"s_0"} for task in TASKS}
-
-
 def test_the_states_of_a_task_are_those_of_the_answers_shown() -> None:
+    failed = [one for one in answered(EIGHT, {"comprehension": {"s_0"}}) if one.task == "comprehension"]
     no_answer = {"state": "failed", "scored": False, "metrics": {}}
-    failed = [
-        msgspec.structs.replace(score, **no_answer if score.item_id in ("s_1", "s_2") else {})
-        for score in answered(EIGHT, {"comprehension": {"s_0"}})
-        if score.task == "comprehension"
-    ]
+    failed[1:3] = [msgspec.structs.replace(one, **no_answer) for one in failed[1:3]]
     in_row = answered(EIGHT, RIGHT, ("row",))
     for name in ("table4", "figure4"):
         (row,) = made(name, EIGHT, model(failed + in_row))
