@@ -82,8 +82,7 @@ def test_pictures_are_written_and_those_of_other_selections_stay(
     selection = selection_in(root)
     monkeypatch.chdir(tmp_path)
     folder = Path("data/images/demo/strip")
-    (folder / "old").mkdir(parents=True)
-    (folder / "old" / "frame1.png").write_bytes(b"x")
+    write_text(folder / "old/frame1.png", "x")
 
     def made() -> tuple[list[Pictures], bool]:
         project = OfStrip(selection)
@@ -114,13 +113,13 @@ def test_pictures_are_written_and_those_of_other_selections_stay(
 def test_errors_name_the_published_file(tmp_path: Path, strip: Benchmark, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
-    def refused(one: FetchEntry, message: str) -> None:
+    bad, changed, gone = map(entry, ("bad", "changed", "gone"))
+    Path(str(changed.path)).write_bytes(encoded("PNG", (9, 9)))
+    Path(str(gone.path)).unlink()
+    for one, message in (
+        (bad, r"bad\.published\.png, record bad: no box"),
+        (changed, "bytes have changed since they were fetched"),
+        (gone, "--forcerun fetch"),
+    ):
         with pytest.raises(PunchlineError, match=message):
             pictures.make_pictures(strip, one, {}, "images", pinned=True)
-
-    refused(entry("bad"), r"bad\.published\.png, record bad: no box")
-    changed = entry("a")
-    Path(str(changed.path)).write_bytes(encoded("PNG", (9, 9)))
-    refused(changed, "bytes have changed since they were fetched")
-    Path(str(changed.path)).unlink()
-    refused(changed, "--forcerun fetch")
