@@ -16,7 +16,7 @@ from punchline.config.recipes import Recipe
 from punchline.config.yaml_files import read_yaml
 from punchline.core.benchmark import every, filled, load, load_on_demand
 from punchline.errors import PunchlineError
-from punchline.files import as_record
+from punchline.files import as_record, write_text
 from punchline.prepare import make_gold
 from punchline.schema import Gold
 from punchline.tabulate.build import _printed
@@ -79,15 +79,13 @@ def test_a_prompt_that_is_not_there_or_no_text(package: Path) -> None:
         prompts("odd_benchmark")
 
 
-def test_a_published_value_of_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    file = tmp_path / "config/published/yesbut.csv"
-    file.parent.mkdir(parents=True)
+def test_a_published_value_of_nothing(here: Path) -> None:
     for table, column, message in (
         ("tabel1", "x", r"yesbut\.csv, record GPT: no such table\. Did you mean 'table1'"),
         ("table2", "acuracy", r"yesbut\.csv, record GPT: table2 has no column 'acuracy'"),
     ):
-        file.write_text(f"paper,table,row,key,column,value,n,note\nyesbut,{table},GPT,,{column},1,,\n")
+        text = f"paper,table,row,key,column,value,n,note\nyesbut,{table},GPT,,{column},1,,\n"
+        write_text(here / "config/published/yesbut.csv", text)
         with pytest.raises(PunchlineError, match=message):
             _printed(TABLES, TABLES["table2"], "yesbut")
 

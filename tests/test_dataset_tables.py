@@ -14,9 +14,10 @@ from tests.records import refused
 from punchline.benchmarks import pixelhumor
 from punchline.benchmarks.pixelhumor.dataset import ANNOTATORS, EXPERTS, QUESTIONS, votes, words
 from punchline.errors import PunchlineError
-from punchline.files import csv_text, parse_csv
+from punchline.files import csv_text
 from punchline.stats.agreement import binary_statistics, consolidate, nominal_alpha, nominal_statistics
 from punchline.tables.declare import describe
+from punchline.tables.render import read_published
 
 Points = dict[tuple[str | int, ...], dict[str, float | None]]
 
@@ -91,9 +92,8 @@ def released(mirror: Path) -> dict[str, bytes]:
 @pytest.fixture(scope="module")
 def published(root: Path) -> dict[str, Points]:
     """Published values of the dataset tables: {table: {keys: {column: value}}}."""
-    path = root / "config" / "published" / "pixelhumor.csv"
     result: dict[str, Points] = {}
-    for _, r in parse_csv(path.read_bytes(), ("table", "key"), file=path):
+    for r in read_published(root / "config/published/pixelhumor.csv"):
         if r["row"] == "published annotations":
             key = tuple(part.split("=")[1] for part in r["key"].split(";"))
             result.setdefault(r["table"], {}).setdefault(key, {})[r["column"]] = float(r["value"])

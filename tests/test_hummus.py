@@ -3,6 +3,7 @@
 import functools
 import itertools
 import json
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -13,11 +14,14 @@ from tests.records import read_golds, read_items, refused, response, text_of, te
 from tests.tabulated import Scored, score_responses, tabulate
 
 from punchline.benchmarks import hummus
+from punchline.benchmarks.hummus.compared import data_requests
+from punchline.benchmarks.hummus.dataset import domain_rows, pair_rows
 from punchline.benchmarks.hummus.instructions import involves_is_a
 from punchline.benchmarks.hummus.scope import held_out, in_scope
 from punchline.core.benchmark import Verdict
 from punchline.errors import PunchlineError
 from punchline.schema import RULES, Gold, Item, ModelCard, Request, Response, Rule, Score, State
+from punchline.tables.render import read_published
 from punchline.tables.tabulate import Tabulated
 
 Files = dict[str, bytes]
@@ -263,24 +267,18 @@ PROMPTS_COLUMNS = ("prompts", "positive", "positive_sd", "negative", "average", 
 
 
 def test_values_over_prompts(demo: Files) -> None:
-    """Table 1's prompt is the fourth: right in all is 1 and no spread; wrong in one of four is the mean of their F1."""
+    """Table 1's prompt is the fourth: right in all is 1 and no spread."""
 
     def two(request: Request, gold: Gold) -> Said:  # 7 of 9 are positive
         output = {"classification_glossed": ("Yes", "ok"), "classification_a_b": (None, "missing")}
         return output.get(request.task, (right(request, gold), "ok"))  # type: ignore[return-value]
 
-    def flipped(request: Request, gold: Gold) -> Said:
-        output = right(request, gold)
-        return ({"Yes": "No", "No": "Yes"}[output] if request.task == "classification" else output), "ok"
-
-    whole, wrong, some = (graded(demo, answer) for answer in (RIGHTLY, flipped, two))
-    of = {condition: [score for score in wrong if score.condition == condition] for condition in ("prompts", "default")}
+    whole = graded(demo)
     for scores, expected in (
         (whole, (3, 1, 0, 1, 1, 1, 0)),
-        (wrong, (3, 1, 0, 1, 1, 0.75, 0.4330127)),
-        (of["prompts"], (3, 1, 0, 1, 1, None, None)),
-        (of["default"], (None,) * 7),
-        (some, (2, (14 / 16 + 1) / 2, (1 - 14 / 16) / 2, 0.5, (7 / 16 + 1) / 2, None, None)),
+        ([score for score in whole if score.condition == "prompts"], (3, 1, 0, 1, 1, None, None)),
+        ([score for score in whole if score.condition == "default"], (None,) * 7),
+        (graded(demo, two), (2, (14 / 16 + 1) / 2, (1 - 14 / 16) / 2, 0.5, (7 / 16 + 1) / 2, None, None)),
     ):
         (row,) = table("table4", scores, demo).rows or [{}]
         assert tuple(map(row.get, PROMPTS_COLUMNS)) == pytest.approx(expected)
@@ -312,6 +310,44 @@ def test_fine_tuned_models_are_shown_beside_their_base(demo: Files) -> None:
     assert {row["n"] for row in result.rows} == {held} and {row["comparable"] for row in result.rows} == {"no"}
     result = tabulate(hummus.TABLES["table7"], [base], golds, items, demo)
     assert result.rows == [] and any("adapter" in note for note in result.notes)
+
+
+@pytest.mark.parametrize(("scorer", "columns"), [("labse", {"cosine", "cosine_cased"}), ("minilm", {"cosine_minilm"})])
+def test_printed_pairs_are_compared(demo: Files, root: Path, scorer: str, columns: set[str]) -> None:
+    """In lower case, and as they are printed."""
+    printed = [row for row in read_published(root / "config/published/hummus.csv") if row["table"] == "table9"]
+    requests = [request for request in data_requests(demo, printed) if request.item_id == "table9"]
+    assert len(requests) == 2 * len(printed) == 20
+    assert sorted(texts_of(requests[0])) == ["gun", "pistol"] and sorted(texts_of(requests[1])) == ["Gun", "Pistol"]
+    verdicts = {one.request_id: Verdict(scorer, response(one, str(at / 100))) for at, one in enumerate(requests)}
+    rows = list(pair_rows(demo, printed, verdicts))
+    assert rows[0].keys == {"output": "Gun", "reference": "Pistol"}
+    values = [{name: found.point() for name, found in row.estimates.items()} for row in rows]
+    assert all(set(one) == columns for one in values) and {row.model for row in rows} == {scorer}
+    assert values[3] == ({"cosine": 0.06, "cosine_cased": 0.07} if scorer == "labse" else {"cosine_minilm": 0.06})
+    failed = {one.request_id: Verdict(scorer, response(one, None, "failed")) for one in requests}
+    assert not list(pair_rows(demo, printed, {})) and not list(pair_rows(demo, printed, failed))
+
+
+def test_domains_of_image_and_caption(demo: Files) -> None:
+    """By the nearest term: of the target domain, of the source, or neither where both are as near."""
+    golds, requests = read_golds(hummus, demo), data_requests(demo, [])
+
+    def shares(nearest: str, without: str = "") -> list[tuple[int, float | None]]:
+        verdicts = {}
+        for one in (one for one in requests if one.item_id != without):
+            pairs = [re.split(" (?:is|are|has|have) ", m.lower()) for m in golds[one.item_id].values["metaphors"]]
+            near = nearest != "neither" and texts_of(one)[1] in [pair[nearest == "source"] for pair in pairs]
+            verdicts[one.request_id] = Verdict("minilm", response(one, "0.9" if near else "0.1"))
+        rows = list(domain_rows(demo, [], verdicts))
+        assert [row.keys["statistic"] for row in rows] == ["image_in_target_domain", "caption_in_source_domain"]
+        return [(row.estimates["value_minilm"].n, row.estimates["value_minilm"].point()) for row in rows]
+
+    assert shares("neither") == [(7, 0), (7, 0)]
+    most = pytest.approx(100 * 6 / 7)  # one pair's metaphor is annotated both ways: each term is in both domains
+    assert (shares("target"), shares("source")) == ([(7, most), (7, 0)], [(7, 0), (7, most)])
+    assert shares("neither", without=ANNOTATED) == [(6, 0), (6, 0)]  # not compared
+    assert list(domain_rows(demo, [], {})) == []
 
 
 @pytest.mark.real

@@ -255,10 +255,8 @@ def test_variants_of_a_model(table: str, models: list[Scored], expected: str | l
         assert expected in notes and (rows == [] or expected == "No hard subset")
         return
     columns = ("model", *TABLES[table].keys, *TABLES[table].columns)
-    result = [tuple(row.get(name) for name in columns) for row in rows]
-    assert result == [
-        tuple(pytest.approx(cell) if isinstance(cell, float) else cell for cell in row) for row in expected
-    ]
+    close = [[pytest.approx(cell) if isinstance(cell, float) else cell for cell in row] for row in expected]
+    assert [[row.get(name) for name in columns] for row in rows] == close
 
 
 def test_labelled_explanations_can_be_replayed() -> None:

@@ -1,4 +1,4 @@
-"""config/published/: every file against its tables; pixelhumor.csv against the paper's text and its notes on swaps."""
+"""config/published/: every file against its tables, and against the papers' texts."""
 
 import itertools
 import re
@@ -9,16 +9,12 @@ import pytest
 
 from punchline.core import benchmark as benchmarks
 from punchline.core.benchmark import load
-from punchline.files import parse_csv
 from punchline.tables.render import read_published
-
-COLUMNS = ["paper", "table", "row", "key", "column", "value", "n", "note"]
 
 
 @pytest.fixture(scope="module")
 def records(root: Path) -> list[dict[str, str]]:
-    path = root / "config" / "published" / "pixelhumor.csv"
-    return [cells for _, cells in parse_csv(path.read_bytes(), COLUMNS, file=path)]
+    return [dict(row) for row in read_published(root / "config/published/pixelhumor.csv")]
 
 
 @pytest.mark.parametrize("benchmark", benchmarks.names())
@@ -82,3 +78,23 @@ def test_values_printed_in_the_text(paper: Callable[[str], str], records: list[d
     own = [r for r in records if r["row"] == "published annotations"]
     values = {f"{r['table']} {r['key']} {r['column']}": r["value"] for r in own}
     assert [place for place, sentence in IN_SENTENCES.items() if sentence.format(values[place]) not in text] == []
+
+
+def test_every_number_of_hummus(root: Path, paper: Callable[[str], str]) -> None:
+    lines = paper("hummus").splitlines()
+    printed: dict[tuple[str, str], list[str]] = {}
+    for row in read_published(root / "config" / "published" / "hummus.csv"):
+        table_of_numbers = row["table"] in ("table2", "table3", "table4", "table5")
+        if table_of_numbers and not row["column"].endswith("success") and row["column"] != "prompts":
+            printed.setdefault((row["table"], row["row"]), []).append(row["value"])
+    assert len(printed) == 10 + 9 + 3 + 10
+    for (name, row), values in printed.items():
+        end = next(i for i, line in enumerate(lines) if line.startswith(f"T{name[1:-1]} {name[-1]}:"))
+        (line,) = [line for line in lines[end - 13 : end] if re.match(re.escape(row) + r" \d", line)]
+        assert re.findall(r"\d\.\d\d", line.removeprefix(row)) == values, (name, row)
+
+
+def test_every_number_of_stripcipher(paper: Callable[[str], str], root: Path) -> None:
+    text = paper("stripcipher")
+    for cell in read_published(root / "config/published/stripcipher.csv"):
+        assert cell["value"] in text or f"{int(cell['value']):,}" in text, cell

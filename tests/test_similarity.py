@@ -9,8 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from punchline.config.cards import read_card
-from punchline.core import engine as engines
 from punchline.core.benchmark import comparison
 from punchline.engines import similarity
 from punchline.engines.similarity import Pair, Similarity, comparison_in
@@ -54,16 +52,6 @@ def answers(engine: Similarity, requests: Sequence[Request]) -> list[Response]:
     assert all((r.text is None) == (r.state != "ok") == (r.reason is not None) for r in given)
     of = {response.request_id: response for response in given}
     return [of[request.request_id] for request in requests]
-
-
-@pytest.mark.parametrize("name", ["bertscore", "bertscore-minilm", "labse", "minilm"])
-def test_the_cards_are_pinned(name: str, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(root)
-    result = engines.load(read_card(name, "config/judge"), 0)
-    identity = result.identity()
-    assert identity["revision"] and identity["metric"] in similarity.METRICS
-    assert ("layers" in identity) == (identity["metric"] == "bertscore")
-    assert not result.needs_images
 
 
 def test_pairs_are_scored_once_and_answered_as_often_as_asked_and_blank_ones_are_zero(engine: Similarity) -> None:

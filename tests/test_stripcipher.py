@@ -3,6 +3,7 @@
 import itertools
 import json
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -21,13 +22,12 @@ from punchline.benchmarks.stripcipher.tables import TABLES
 from punchline.benchmarks.study import BEST
 from punchline.core.benchmark import NoPicture
 from punchline.errors import PunchlineError
-from punchline.files import parse_csv, write_records, write_text
+from punchline.files import write_records, write_text
 from punchline.paths import Paths
 from punchline.rating import outcome
 from punchline.rating.draw import declared, draw_up
 from punchline.rating.votes import Votes
-from punchline.schema import ImageRef, Item, ModelCard, Score, sha256
-from punchline.tables.render import read_published
+from punchline.schema import ImageRef, Item, ModelCard, Score
 
 OPTIONS = ["one thing", "another thing", "a third thing", "a fourth thing"]
 
@@ -239,12 +239,6 @@ def test_table8_averages_models() -> None:
     assert not [row for row in made("table8", EIGHT, model(one)) if row["model"] == "AVG"]
 
 
-def test_every_published_value_is_printed(paper: Callable[[str], str], root: Path) -> None:
-    text = paper("stripcipher")
-    for cell in read_published(root / "config/published/stripcipher.csv"):
-        assert cell["value"] in text or f"{int(cell['value']):,}" in text, cell
-
-
 def test_drafts_are_asked_as_published_and_read() -> None:
     (item,) = items(corpus())
     requests = {(r.task, r.sample): r for r in studies.draft_requests(item)}
@@ -255,18 +249,15 @@ def test_drafts_are_asked_as_published_and_read() -> None:
     assert studies.draft_requests(stripcipher.items(corpus(), {"s_1": "gone"})[0]) == []
     both = "Options in Q1:\nA. x\nB. y\nC. z\nD. w\nRight Answer 1: D\nOptions in Q2:\nA. x\nRight Answer 2: E"
     texts = ["An end", "Other\nend", "other END!", " * "] + ["A story"] * 4 + [both]
-    answers = [
-        response(r, f"<think>A draft?</think>\n{text}") for r, text in zip(requests.values(), texts, strict=True)
+    asked = list(requests.values())
+    answers = [response(one, f"<think>A draft?</think>\n{text}") for one, text in zip(asked, texts, strict=True)]
+    assert [draft[1:] for draft in studies.parse_drafts(asked, answers, "gpt-4o")] == [
+        ("prediction", "answer", "An end", "gpt-4o"),
+        ("prediction", "distractor", "Other end", "gpt-4o"),
+        ("comprehension", "answer", "A story", "gpt-4o"),
+        ("prediction", "answer", "w", "gpt-4o"),
+        *(("prediction", "distractor", text, "gpt-4o") for text in "xyz"),
     ]
-    drafts = studies.parse_drafts(list(requests.values()), answers, "gpt-4o")
-    assert [draft[1:4] for draft in drafts] == [
-        ("prediction", "answer", "An end"),
-        ("prediction", "distractor", "Other end"),
-        ("comprehension", "answer", "A story"),
-        ("prediction", "answer", "w"),
-        *(("prediction", "distractor", text) for text in "xyz"),
-    ]
-    assert {draft.source for draft in drafts} == {"gpt-4o"}
 
 
 @pytest.mark.parametrize(
@@ -282,45 +273,29 @@ def test_drafts_are_asked_as_published_and_read() -> None:
 def test_accepted_texts_become_items(item_id: str, texts: str, category: str, expected: Any) -> None:
     strips = corpus(record(), record("s_2"))[STRIPS]
     accepted = [studies.Accepted(item_id, "prediction", tuple(texts), category)]
-    if isinstance(expected, str):
-        with pytest.raises(PunchlineError, match=expected):
-            studies.with_accepted(strips, accepted)
-        return
-    first, second = read_strips(studies.with_accepted(strips, accepted).encode()).values()
-    assert first.texts is not None and second.texts is None and first.texts.comprehension is None
-    question = first.texts.prediction
-    assert (question and question.answer, first.texts.category) == expected
-    assert question is None or question.options == tuple(texts)
+    with pytest.raises(PunchlineError, match=expected) if isinstance(expected, str) else nullcontext():
+        first, second = read_strips(studies.with_accepted(strips, accepted).encode()).values()
+        question = first.reviewed.prediction
+        assert second.texts is None and first.reviewed.comprehension is None
+        assert (question and question.answer, first.reviewed.category) == expected
+        assert question is None or question.options == tuple(texts)
 
 
-def test_manifests_fit_each_other(root: Path) -> None:
-    folder = root / "data" / "manifests" / "stripcipher"
-    strips = read_strips((folder / STRIPS).read_bytes()).values()
-    assert all((strip.boxes == "pixelhumor") == (strip.source == "xkcd") for strip in strips)
-    path = folder / "annotations.csv"
-    listed = {row["path"]: row for _, row in parse_csv(path.read_bytes(), ["path", "sha256"], file=path)}
-    assert set(listed) == set(stripcipher.ITEM_FILES)
-    assert listed[STRIPS]["sha256"] == sha256((folder / STRIPS).read_bytes())
-
-
-def test_people_answer_questions_and_are_a_row_of_table4(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_people_answer_questions_and_are_a_row_of_table4(here: Path) -> None:
     files = corpus(*(record(f"s_{n}", texts=REVIEWED["texts"]) for n in range(6)))
     write_records("data/items/stripcipher/items.jsonl", items(files))
     write_text("x", "the picture")
-    votes = Votes.make(
-        "people.sqlite", *draw_up(Paths(), declared("stripcipher/people"), (), raters=1, seed=0, items=4)
-    )
+    study = draw_up(Paths(), declared("stripcipher/people"), (), raters=1, seed=0, items=4)
+    votes = Votes.make("people.sqlite", *study)
     golds = read_golds(stripcipher, files)
     for unit in votes.seats("1"):
         page = votes.sheet.units[unit]
         assert {"prediction": "row_masked", "comprehension": "page"}.get(page.task, "row_shuffled") == page.sha256
-        right = next(
-            (n for n, text in enumerate(page.texts) if text.source == golds[page.item_id].values[page.task]), 0
-        )
+        gold, sources = golds[page.item_id].values[page.task], [text.source for text in page.texts]
+        right = sources.index(gold) if gold in sources else 0
         votes.vote("1", unit, {BEST: str(right if page.task != "prediction" else (right + 1) % 4)}, "")
     assert outcome.export(votes, outcome.target(votes)) == (12, 0)
-    answers = {"people.csv": Path("config/stripcipher/people.csv").read_bytes()}
+    answers = {"people.csv": (here / "config/stripcipher/people.csv").read_bytes()}
     (row,) = [one for one in tabulate(TABLES["table4"], [], golds, {}, files | answers).rows if one["kind"] == "human"]
     assert (row["model"], row["n"], row["frames"]) == ("people", 4, "side by side")
     assert [row.get(task) for task in TASKS] == [0.0, 100.0, 100.0, None]

@@ -45,8 +45,7 @@ PUBLISHED |= {"column": "acc", "value": "0.500"}
 
 
 def made(scores: list[Score], table: Table = TABLE, **options) -> Tabulated:  # type: ignore[no-untyped-def]
-    arguments = {"scoring": None, "complete": True} | options
-    return tabulate(table, [Scored("m", "measured", "replay", scores)], *known(scores), {}, [PUBLISHED], **arguments)
+    return tabulate(table, [Scored("m", "measured", "replay", scores)], *known(scores), {}, [PUBLISHED], **options)
 
 
 def known(scores: list[Score]) -> tuple[dict[str, Gold], dict[str, Item]]:
