@@ -50,9 +50,10 @@ def score_responses(
     name: str = "m",
 ) -> list[Score]:
     """Scores of responses to an item in a condition. `verdict` answers judge requests; without it no judge is asked."""
-    requests = [] if verdict is None else benchmark.judge_requests(item, gold, responses, condition)
-    given = {request.request_id: one for request in requests if verdict and (one := verdict(request))}
-    verdicts = None if verdict is None else given
+    verdicts = None
+    if verdict is not None:
+        requests = benchmark.judge_requests(item, gold, responses, condition)
+        verdicts = {request.request_id: one for request in requests if (one := verdict(request))}
     scored = (benchmark.score_item(responses, item, gold, name, rule, verdicts, condition) for rule in rules)
     return [score for of_rule in scored for score in of_rule]
 
@@ -69,12 +70,6 @@ def frame_of_scores(scores: Sequence[Score], of_items: pd.DataFrame, rule: Rule)
     names = {score.benchmark for score in scores} & set(benchmarks.names()) or benchmarks.names()
     metrics = [metric for name in names for metric in benchmarks.load(name).METRICS]
     return scores_frame(scores, of_items, rule, metrics)
-
-
-def models_of(models: Sequence[Scored], of_items: pd.DataFrame, rule: Rule) -> tuple[list[Model], Answers]:
-    """Models for a table, whose rows are numbered on from one to the next, and what is known of these rows."""
-    frames = [frame_of_scores(one.scores, of_items, rule) for one in models]
-    return [replace(one, scores=frame) for one, (frame, _) in zip(models, frames, strict=True)], Answers(frames)
 
 
 def tabulate(
@@ -95,7 +90,9 @@ def tabulate(
     measured: dict[Rule, list[Measured]] = {}
     notes: list[str] = []
     for rule in RULES:
-        several, answers = models_of(models, of_items, rule)
+        frames = [frame_of_scores(one.scores, of_items, rule) for one in models]
+        answers = Answers(frames)  # numbers their rows on from one to the next
+        several = [replace(one, scores=frame) for one, (frame, _) in zip(models, frames, strict=True)]
         across = Across(several, of_items, files, notes if rule == page else [])
         data = table.data(files) if table.data is not None and rule == page else []
         measured[rule] = measure(table, rule, data, kind=table.kind)
@@ -103,10 +100,8 @@ def tabulate(
     return tables.tabulate(table, measured, published, rule=page, notes=notes, complete=complete, **options)
 
 
-def rows_of(
-    table: Table, scores: Sequence[Score], golds: Mapping[str, Gold], items: Mapping[str, Item], rule: Rule = "paper"
-) -> list[Row]:
+def rows_of(table: Table, scores: Sequence[Score], golds: Mapping[str, Gold], items: Mapping[str, Item]) -> list[Row]:
     """A model's rows; the rule is that of its scores, where it has any."""
     of_items = frame_of_items(items, golds)
-    frame, _ = frame_of_scores(scores, of_items, scores[0].rule if scores else rule)
+    frame, _ = frame_of_scores(scores, of_items, scores[0].rule if scores else "paper")
     return rows_of_model(table, frame, of_items)

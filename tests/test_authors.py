@@ -67,14 +67,12 @@ def test_a_module_that_is_no_python_or_not_there(package: Path) -> None:
 
 
 def test_a_prompt_that_is_not_there_or_no_text(package: Path) -> None:
-    folder = package / "prompts"
-    folder.mkdir()
-    (folder / "pun.txt").write_text("Is {text} a pun?\n")
+    write_text(package / "prompts/pun.txt", "Is {text} a pun?\n")
     texts = prompts("odd_benchmark")
     assert texts == {"pun": "Is {text} a pun?"}
     with pytest.raises(PunchlineError, match=r"prompts/pnu\.txt: no such prompt\. Did you mean 'pun'"):
         texts["pnu"]
-    (folder / "odd.txt").write_bytes(b"a\xff")
+    (package / "prompts/odd.txt").write_bytes(b"a\xff")
     with pytest.raises(PunchlineError, match=r"odd\.txt: byte 1 is not UTF-8"):
         prompts("odd_benchmark")
 

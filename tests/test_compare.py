@@ -236,10 +236,16 @@ def test_ranks_of_models_apart_and_alike_and_of_nothing() -> None:
     assert spans(ranked(rates)) == {"better": (2, 2, 2), "worse": (1, 1, 1)}
 
 
-def test_what_cannot_be_ranked_is_said(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_cannot_be_ranked_and_a_run_without_a_judge_are_refused(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(root)
-    for arguments, says in (("table10", "no table of this run's models"), ("table8 --column panel_ac", "panel_acc")):
-        done = CliRunner().invoke(cli.app, ["ranks", *arguments.split()])
+    for command, says in (
+        ("ranks table10", "no table of this run's models"),
+        ("ranks table8 --column panel_ac", "panel_acc"),
+        ("judges --benchmark humorbench", "Make it first"),
+    ):
+        done = CliRunner().invoke(cli.app, command.split())
         assert done.exit_code == 1 and says in str(done.exception or done.output)
 
 

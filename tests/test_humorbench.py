@@ -90,9 +90,8 @@ def test_line_ends_of_the_files_do_not_matter() -> None:
 def test_bad_gold(rows: list[dict[str, Any]], flags: Any, expected: str) -> None:
     with pytest.raises(PunchlineError, match=expected):
         list(humorbench.golds(corpus(rows, flags)))
-    files = corpus([{}])
     with pytest.raises(PunchlineError, match="element"):
-        humorbench.listing({ANNOTATIONS: files[ANNOTATIONS].replace(b"element", b"point")})
+        humorbench.listing({ANNOTATIONS: corpus([{}])[ANNOTATIONS].replace(b"element", b"point")})
 
 
 FIELDS = {"description": "{caption} in a bar.", "caption": "Why {element}?", "idx": "4"}

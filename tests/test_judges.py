@@ -1,6 +1,5 @@
 """Judges against people and each other; accuracies corrected by people's labels."""
 
-from pathlib import Path
 from typing import Any
 
 import krippendorff
@@ -9,9 +8,7 @@ import pandas as pd
 import pytest
 from scipy import stats as distributions
 from sklearn.metrics import cohen_kappa_score
-from typer.testing import CliRunner
 
-from punchline import cli
 from punchline.audit.judges import agreement, order, order_rows
 from punchline.stats.estimate import Array
 from punchline.stats.verdicts import SUMS, corrected, power_tuned, prediction_powered, rogan_gladen
@@ -95,12 +92,6 @@ def test_nothing_in_common_and_two_models_say_nothing() -> None:
     assert order(("one", "other"), verdicts, 0) is None and order(("one", "nobody"), verdicts, 0) is None
 
 
-def test_a_run_without_a_judge_is_refused(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(root)
-    done = CliRunner().invoke(cli.app, ["judges", "--benchmark", "humorbench"])
-    assert done.exit_code == 1 and "Make it first" in str(done.exception)
-
-
 def sums(labels: str, verdicts: str, rest: str, unjudged: int = 0) -> Array:
     """Sums of labeled texts and of the run's answers, none of which is labeled: `1` for PASS, `0` for FAIL."""
     label, verdict, other = (np.array([*text], dtype=float) for text in (labels, verdicts, rest))
@@ -124,7 +115,7 @@ def sums(labels: str, verdicts: str, rest: str, unjudged: int = 0) -> Array:
         ("1111", "1110", "10", 0, 1, 0.75, None),  # no FAIL by people
     ],
 )
-def test_by_hand(
+def test_corrections_by_hand(
     labels: str, verdicts: str, rest: str, unjudged: int, weight: float, powered: float, rogan: float | None
 ) -> None:
     whole = sums(labels, verdicts, rest, unjudged).sum(axis=0)

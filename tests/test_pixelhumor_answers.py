@@ -90,20 +90,19 @@ def test_a_refusal_and_an_unparsable_answer_are_scored_as_wrong(rule: Rule, stat
     assert texts["Q3"].state == "refused"
 
 
-@pytest.mark.parametrize(
-    ("asked", "first", "state", "scored"),
-    [
-        *((None, "No", "ok", False), (None, "Oh YES!", "ok", True), (None, None, "missing", False)),
-        *(("refused", None, "ok", False), ("missing", None, "missing", False), ("failed", None, "failed", False)),
-    ],
-)
+OF_Q1 = [  # state of the answer to Q1, its text, state of the others, whether they are scored
+    *((None, "No", "ok", False), (None, "Oh YES!", "ok", True), (None, None, "missing", False)),
+    *(("refused", None, "ok", False), ("missing", None, "missing", False), ("failed", None, "failed", False)),
+]
+
+
+@pytest.mark.parametrize(("asked", "first", "state", "scored"), OF_Q1)
 def test_released_scores_labels_only_where_the_first_answer_holds_yes(
     asked: State | None, first: str | None, state: State, scored: bool
 ) -> None:
     result = grades("released", {"Q1": asked} if asked else {}, Q1=first)
-    assert result["Q1"].state == (asked or state) and result["Q1"].scored is scored
-    for task in ("Q2", "Q3", "Q4", "Q5"):
-        assert (result[task].state, result[task].scored) == (state, scored)
+    assert (result["Q1"].state, result["Q1"].scored) == (asked or state, scored)
+    assert {(result[task].state, result[task].scored) for task in ("Q2", "Q3", "Q4", "Q5")} == {(state, scored)}
     assert result["Q7"].scored and result["Q8"].scored
 
 
@@ -179,7 +178,10 @@ def rows(table: str, **answers: str) -> list[Row]:
     """Rows of a table of the model that gives these answers only, under rule `released`."""
     responses = {task: response(task, text) for task, text in answers.items()}
     scores = list(score_item(responses, ITEM, GOLD, "m", R)) if answers else []
-    return rows_of(pixelhumor.TABLES[table], scores, {"c_1": GOLD}, {"c_1": ITEM})
+    spec = pixelhumor.TABLES[table]
+    result = rows_of(spec, scores, {"c_1": GOLD}, {"c_1": ITEM})
+    assert {(tuple(row.keys), tuple(row.estimates)) for row in result} == {(spec.keys, spec.columns)}
+    return result
 
 
 def test_a_task_that_was_not_attempted_has_no_value() -> None:

@@ -25,21 +25,17 @@ from punchline.tables.ratings import Choice, Rating, as_csv, preferred, read_rat
 PANELS = b"comic_id,panel_sequence,text,number_of_panels\n" + b"".join(
     f"x_{n},1,t,{panels}\n".encode() for n, panels in enumerate((1, 4, 4, 9, 12))
 )
-RATED = """item_id,source,rater,score,choice
-x_0,GPT-4o,r1,7,
-x_0,GPT-4o,r2,6,
-x_1,GPT-4o,r1,5,
-x_1,GPT-4o,r2,5,
-x_3,GPT-4o,r1,1,
-x_3,GPT-4o,r2,4,
-x_0,mine,r1,2,
-x_4,mine,r1,3,
-x_0,,r1,,Human
-x_0,,r2,,Human
-x_1,,r1,,Human
-x_1,,r2,,GPT-4o
-x_2,,r1,,GPT-4o
-"""
+POINTS = [
+    ("x_0", "GPT-4o", 7, 6),
+    ("x_1", "GPT-4o", 5, 5),
+    ("x_3", "GPT-4o", 1, 4),
+    ("x_0", "mine", 2),
+    ("x_4", "mine", 3),
+]
+CHOICES = [("x_0", "Human", "Human"), ("x_1", "Human", "GPT-4o"), ("x_2", "GPT-4o")]
+RATED = "item_id,source,rater,score,choice\n"  # of raters r1 and r2
+RATED += "".join(f"{item},{source},r{k},{one},\n" for item, source, *of in POINTS for k, one in enumerate(of, 1))
+RATED += "".join(f"{item},,r{k},,{choice}\n" for item, *choices in CHOICES for k, choice in enumerate(choices, 1))
 FILES = {"objective_label.csv": PANELS, "ratings.csv": RATED.encode()}
 
 

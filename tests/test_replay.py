@@ -31,8 +31,6 @@ GOOD = {
     "xkcd_2": {"Q1": None},
     "xkcd_9": {},
 }
-
-
 AS_PUBLISHED = "the file has one answer to each question as published"
 
 

@@ -127,10 +127,8 @@ def test_the_sequence_itself_chooses_its_option() -> None:
 
 
 FIVE = (Path(__file__).parent.parent / "data/demo/stripcipher/images/demo_4.png").read_bytes()  # five frames
-EMPTY = {
-    "metadata.csv": b"comic_id,metadata\n",
-    "objective_label.csv": b"comic_id,panel_sequence,text,number_of_panels\n",
-}
+OBJECTIVE = b"comic_id,panel_sequence,text,number_of_panels\n"
+EMPTY = {"metadata.csv": b"comic_id,metadata\n", "objective_label.csv": OBJECTIVE}
 HOSTILE = EMPTY | {"metadata.csv": b"comic_id,metadata\ns_1,[None]\n"}
 OUTSIDE = [*([x, 0, x + 10, 10] for x in (0, 10, 20)), [0, 0, 9999, 10]]
 

@@ -175,8 +175,7 @@ def test_what_was_cut_off_is_counted_beside_its_state() -> None:
     row = read(table)[0]
     assert (row["n"], row["n_unparsable"], row["n_truncated"]) == ("200", "1", "2")
     assert not any("cut off" in note for note in table.notes)  # one per cent
-    table = made(scores[:199])
-    assert "answers on 2 of 199 items were cut off" in as_markdown(table, TABLE)
+    assert "answers on 2 of 199 items were cut off" in as_markdown(made(scores[:199]), TABLE)
 
 
 def test_a_changed_score_changes_the_digest_of_its_cell() -> None:

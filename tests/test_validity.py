@@ -174,7 +174,7 @@ def test_the_released_votes(mirror: Path) -> None:
         ("A B", {}),
     ],
 )
-def test_by_hand(answers: str, expected: dict[str, Any]) -> None:
+def test_repeats_by_hand(answers: str, expected: dict[str, Any]) -> None:
     cells = [
         (f"i{n}", f"c{n}", answer, float(answer == "A")) for n, word in enumerate(answers.split()) for answer in word
     ]
@@ -190,7 +190,7 @@ def test_samples_of_a_judge_are_in_its_card_only() -> None:
         ModelCard(name="m", engine="openai", samples=10)
 
 
-def test_values_on_released_annotations(mirror: Path) -> None:
+def test_shortcuts_on_released_annotations(mirror: Path) -> None:
     for benchmark, shortcut, expected in (
         # 218 and 121 of 348; half of the ties would be 217 and 120.
         ("yesbut", "longest-option", {("moral_mcq", "philosophy_acc"): 62.644, ("title_mcq", "title_acc"): 34.770}),
@@ -205,7 +205,7 @@ def test_values_on_released_annotations(mirror: Path) -> None:
         assert {key: values[key] for key in expected} == pytest.approx(expected, rel=tolerance)
 
 
-def test_rows() -> None:
+def test_rows_of_shortcuts() -> None:
     loaded, items, golds, _ = read_benchmark("yesbut")
     rows = list(Measured(loaded, items, golds).rows({}))
     assert {row["shortcut"] for row in rows} == {"always-majority", "longest-option", "options-only"}
