@@ -1,13 +1,16 @@
 """Tables made of scores that a test has at hand."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from tests.records import read_golds, read_items
 
 from punchline.core import benchmark as benchmarks
-from punchline.schema import RULES, Gold, Item, Rule, Score
+from punchline.core.benchmark import DEFAULT, Verdict
+from punchline.schema import RULES, Gold, Item, Request, Response, Rule, Score
 from punchline.scores import Digests, items_frame, scores_frame
 from punchline.tables import tabulate as tables
 from punchline.tables.declare import Across, Model, PublishedRow, Row, Table
@@ -15,11 +18,44 @@ from punchline.tables.run import Answers, Measured, measure, rows_of_model
 from punchline.tables.run import rows_of as rows_of_table
 from punchline.tables.tabulate import Tabulated
 
+DATA = Path(__file__).parent.parent / "data"
+
 
 class Scored(Model):
     """A model, and its scores under one rule or both."""
 
     scores: Sequence[Score]  # type: ignore[assignment]
+
+
+def read_benchmark(
+    name: str, folder: Path = DATA / "demo"
+) -> tuple[Any, dict[str, Item], dict[str, Gold], dict[str, bytes]]:
+    """A benchmark, its items, gold, and files: those of a folder, else the project's own."""
+    loaded = benchmarks.load(name)
+    of_tables = [file for table in loaded.TABLES.values() if table.of_models for file in table.files]
+    wanted = {*loaded.ITEM_FILES, *loaded.GOLD_FILES, *of_tables}
+    places = (DATA / "manifests" / name, folder / name)
+    files = {file: (place / file).read_bytes() for place in places for file in wanted if (place / file).is_file()}
+    return loaded, read_items(loaded, files), read_golds(loaded, files), files
+
+
+def score_responses(
+    benchmark: Any,
+    responses: Mapping[str, Response],
+    item: Item,
+    gold: Gold,
+    verdict: Callable[[Request], Verdict | None] | None = None,
+    condition: str = DEFAULT,
+    rules: Collection[Rule] = RULES,
+    name: str = "m",
+) -> list[Score]:
+    """Scores of responses to an item in a condition. `verdict` answers judge requests; without it no judge is asked."""
+    verdicts = None
+    if verdict is not None:
+        requests = benchmark.judge_requests(item, gold, responses, condition)
+        verdicts = {request.request_id: one for request in requests if (one := verdict(request))}
+    scored = (benchmark.score_item(responses, item, gold, name, rule, verdicts, condition) for rule in rules)
+    return [score for of_rule in scored for score in of_rule]
 
 
 def frame_of_items(items: Mapping[str, Item], golds: Mapping[str, Gold]) -> pd.DataFrame:
@@ -34,12 +70,6 @@ def frame_of_scores(scores: Sequence[Score], of_items: pd.DataFrame, rule: Rule)
     names = {score.benchmark for score in scores} & set(benchmarks.names()) or benchmarks.names()
     metrics = [metric for name in names for metric in benchmarks.load(name).METRICS]
     return scores_frame(scores, of_items, rule, metrics)
-
-
-def models_of(models: Sequence[Scored], of_items: pd.DataFrame, rule: Rule) -> tuple[list[Model], Answers]:
-    """Models for a table, whose rows are numbered on from one to the next, and what is known of these rows."""
-    frames = [frame_of_scores(one.scores, of_items, rule) for one in models]
-    return [replace(one, scores=frame) for one, (frame, _) in zip(models, frames, strict=True)], Answers(frames)
 
 
 def tabulate(
@@ -60,7 +90,9 @@ def tabulate(
     measured: dict[Rule, list[Measured]] = {}
     notes: list[str] = []
     for rule in RULES:
-        several, answers = models_of(models, of_items, rule)
+        frames = [frame_of_scores(one.scores, of_items, rule) for one in models]
+        answers = Answers(frames)  # numbers their rows on from one to the next
+        several = [replace(one, scores=frame) for one, (frame, _) in zip(models, frames, strict=True)]
         across = Across(several, of_items, files, notes if rule == page else [])
         data = table.data(files) if table.data is not None and rule == page else []
         measured[rule] = measure(table, rule, data, kind=table.kind)
@@ -68,10 +100,8 @@ def tabulate(
     return tables.tabulate(table, measured, published, rule=page, notes=notes, complete=complete, **options)
 
 
-def rows_of(
-    table: Table, scores: Sequence[Score], golds: Mapping[str, Gold], items: Mapping[str, Item], rule: Rule = "paper"
-) -> list[Row]:
+def rows_of(table: Table, scores: Sequence[Score], golds: Mapping[str, Gold], items: Mapping[str, Item]) -> list[Row]:
     """A model's rows; the rule is that of its scores, where it has any."""
     of_items = frame_of_items(items, golds)
-    frame, _ = frame_of_scores(scores, of_items, scores[0].rule if scores else rule)
+    frame, _ = frame_of_scores(scores, of_items, scores[0].rule if scores else "paper")
     return rows_of_model(table, frame, of_items)

@@ -9,7 +9,6 @@ import cv2
 import msgspec
 import numpy as np
 import pytest
-import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -19,6 +18,7 @@ from punchline.benchmarks.pixelhumor import baselines
 from punchline.comics import number, ocr
 from punchline.comics.number import Label
 from punchline.comics.split import Box
+from punchline.config.cards import read_card
 from punchline.core import benchmark as benchmarks
 from punchline.core import engine as engines
 from punchline.core import variants
@@ -63,11 +63,11 @@ def said(responses: dict[str, Response]) -> dict[str, str | None]:
 
 @pytest.mark.parametrize("name", ["random", "prior", "label-order", "reading-order", "ocr", "last-panel"])
 def test_cards_of_the_project(root: Path, name: str) -> None:
-    options = yaml.safe_load((root / f"config/model/{name}.yaml").read_text(encoding="utf-8"))
-    engine = engines.load(ModelCard(name=name, engine=options.pop("engine"), options=options), seed=0)
+    card = read_card(name, root / "config/model")
+    engine = engines.load(card, seed=0)
     assert (engine.name, engine.needs_images) == ("baselines", name != "prior")
     assert engine.version.endswith(f"({name})")
-    for task, answer in options.get("answers", {}).items():
+    for task, answer in card.options.get("answers", {}).items():
         for rule in RULES:
             (label,) = reading.parse_labels(task, answer, rule) or ()
             assert label.lower() == answer.lower()
@@ -103,21 +103,18 @@ def test_no_label_to_be_read_is_a_failure(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("boxes", "labels", "expected"),
+    ("boxes", "labels"),
     [
-        (GRID, [1, 2, 3, 4], "1, 2, 3, 4"),
-        (GRID, [3, 1, 4, 2], "3, 1, 4, 2"),
-        (GRID, [12, 10, 11, 1], "12, 10, 11, 1"),
-        (GRID[:1], [1], "1"),
-        ([(10, 10, 190, 390), (210, 10, 390, 190), (210, 210, 390, 390)], [2, 3, 1], "2, 3, 1"),  # one tall
-        ([(10, 10, 190, 190), (10, 210, 190, 390), (210, 10, 390, 390)], [2, 3, 1], "2, 3, 1"),  # two stacked, one tall
+        (GRID, [12, 10, 11, 1]),
+        (GRID[:1], [1]),
+        ([(10, 10, 190, 390), (210, 10, 390, 190), (210, 210, 390, 390)], [2, 3, 1]),  # one tall
+        ([(10, 10, 190, 190), (10, 210, 190, 390), (210, 10, 390, 390)], [2, 3, 1]),  # two stacked, one tall
     ],
 )
-def test_reading_order(tmp_path: Path, boxes: Any, labels: list[int], expected: str) -> None:
+def test_reading_order(tmp_path: Path, boxes: Any, labels: list[int]) -> None:
     png = draw(boxes, labels)
-    assert said(ask(load("reading-order"), requests(png), tmp_path, png)) == {"Q7": expected}
-    ascending = ", ".join(map(str, sorted(labels)))
-    assert said(ask(load("label-order"), requests(png), tmp_path, png)) == {"Q7": ascending}
+    for name, order in (("reading-order", labels), ("label-order", sorted(labels))):
+        assert said(ask(load(name), requests(png), tmp_path, png)) == {"Q7": ", ".join(map(str, order))}
 
 
 FOUR = [Box(0, 0, 200, 200), Box(200, 0, 400, 200), Box(0, 200, 200, 400), Box(200, 200, 400, 400)]
@@ -162,9 +159,8 @@ def test_random_is_reproducible_whatever_the_order(tmp_path: Path) -> None:
         return {r.request_id: r.text for r in load("random", seed).answer(asked, {sha256(png): file}, "key")}
 
     first = texts(sent, 0)
-    assert texts(random.Random(1).sample(sent, len(sent)), 0) == first
+    assert texts(random.Random(1).sample(sent, len(sent)), 0) == first != texts(sent, 1)
     assert {k: v for request in sent for k, v in texts([request], 0).items()} == first
-    assert texts(sent, 1) != first
 
 
 def test_ocr_of_a_comic_without_text(tmp_path: Path) -> None:
@@ -173,13 +169,9 @@ def test_ocr_of_a_comic_without_text(tmp_path: Path) -> None:
 
 
 def test_lines_of_text_are_ordered_by_rows() -> None:
-    lines = [
-        ocr.Line(110, 8, 200, 28, "b"),
-        ocr.Line(0, 30, 100, 50, "c"),
-        ocr.Line(0, 4, 100, 24, "a"),
-        ocr.Line(50, 50, 90, 58, "d"),  # a small line just below
-    ]
-    assert [line.text for line in ocr.in_rows(lines)] == ["a", "b", "c", "d"]
+    lines = [(110, 8, 200, 28, "b"), (0, 30, 100, 50, "c"), (0, 4, 100, 24, "a")]
+    lines += [(50, 50, 90, 58, "d")]  # a small line just below
+    assert "".join(line.text for line in ocr.in_rows([ocr.Line(*line) for line in lines])) == "abcd"
 
 
 def test_balloons_are_read_one_after_the_other() -> None:

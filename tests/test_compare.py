@@ -1,6 +1,7 @@
-"""Paired comparisons: the statistics against simulation and worked examples, and what is refused."""
+"""Paired comparisons and ranks: against simulation and worked examples, and what is refused."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,27 +12,26 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 from scipy import stats as distributions
 from tests.records import score
+from tests.test_stats import estimate
+from typer.testing import CliRunner
 
+from punchline import cli
 from punchline.audit import compare
+from punchline.core.benchmark import load
 from punchline.errors import PunchlineError
 from punchline.schema import Gold, Item, Score
 from punchline.scores import items_frame, scores_frame
 from punchline.stats import functions
-from punchline.stats.estimate import POSITIVE, REAL, Estimate, mean, total
+from punchline.stats.estimate import POSITIVE, REAL, Estimate, Kind, mean, total
 from punchline.stats.intervals import difference, interval
 from punchline.stats.paired import Paired, holm, paired_difference
 from punchline.tables.declare import Across, Model, Row, Table
+from punchline.tables.ranks import Rank, ranked
 
 
-def estimate(values: Any, clusters: Sequence[str] | None = None, *, real: bool = False) -> Estimate:
-    """The mean of values."""
-    names = clusters if clusters is not None else [f"c{i:04}" for i in range(len(values))]
-    return Estimate(np.column_stack([values, np.ones(len(values))]), mean, names, kind=REAL if real else None)
-
-
-def paired(a: Any, b: Any, clusters: Sequence[str] | None = None, *more: int, real: bool = False) -> Paired:
+def paired(a: Any, b: Any, clusters: Sequence[str] | None = None, *more: int, kind: Kind | None = None) -> Paired:
     """`more`: the seed, and the number of resamples."""
-    return paired_difference(estimate(a, clusters, real=real), estimate(b, clusters, real=real), *(more or (0, 999)))
+    return paired_difference(*(estimate(values, clusters, kind) for values in (a, b)), *(more or (0, 999)))
 
 
 def simulated(seed: int, clusters: int, size: int, shift: float = 0.0) -> tuple[Any, Any, list[str]]:
@@ -48,7 +48,7 @@ def simulated(seed: int, clusters: int, size: int, shift: float = 0.0) -> tuple[
 
 def test_the_numbers_of_equal_clusters_are_the_textbooks() -> None:
     a, b = np.array([5.0, 7, 6, 8, 9, 4, 6, 7]), np.array([4.0, 7, 5, 6, 9, 5, 4, 6])
-    result = paired(a, b, real=True)
+    result = paired(a, b, kind=REAL)
     d = a - b
     assert (result.a, result.b, result.difference, result.clusters) == (a.mean(), b.mean(), pytest.approx(d.mean()), 8)
     assert result.effect == pytest.approx(d.mean() / d.std(ddof=1))  # Cohen's d_z
@@ -101,43 +101,14 @@ def test_turned_round_only_the_sign_changes_and_the_seed_decides(seed: int, clus
     assert paired(*few, 0, 399).p == paired(*few, 0, 399).p != paired(*few, 2, 399).p
 
 
-@pytest.mark.parametrize(
-    ("seeds", "clusters", "shift", "least", "most"),
-    [
-        (500, 40, 0.0, 0.921, 0.979),  # within 3 standard errors of .95
-        (400, 10, 0.0, 0.91, 1.0),  # mostly more: two clusters are added to the ten
-        (300, 40, 0.7, 0.90, 0.985),  # of a difference that is there
-    ],
-)
-def test_intervals_cover_and_tests_reject_as_often_as_they_say(
-    seeds: int, clusters: int, shift: float, least: float, most: float
-) -> None:
-    large = [simulated(seed, 400, 6, shift) for seed in range(1000, 1100)] if shift else []
-    truth = np.mean([a.mean() - b.mean() for a, b, _ in large]) if large else 0.0
-    result = [paired(*simulated(seed, clusters, 6, shift), 0, 399) for seed in range(seeds)]
-    assert least <= np.mean([one.low <= truth <= one.high for one in result]) <= most  # type: ignore[operator]
-    rejected = np.mean([one.p <= 0.05 for one in result])  # type: ignore[operator]
-    assert shift or clusters < 40 or 0.021 <= rejected <= 0.079
-
-
 def row(scores: pd.DataFrame, **keys: str) -> Row:
     return Row(**keys, acc=functions.mean(scores, "acc"), length=functions.mean(scores, "length", POSITIVE))
 
 
-TABLE = Table(
-    name="t1",
-    title="A table",
-    file="t1.csv",
-    keys=("subset",),
-    columns=("acc", "length", "never"),
-    tasks=("Q",),
-    rows=lambda scores, items: [row(scores, subset="all")],
-)
-ITEMS = {
-    f"{letter}{n}": Item(benchmark="b", item_id=f"{letter}{n}", source="s", cluster=letter)
-    for letter in "abcdefgh"
-    for n in range(3)
-}
+ABOUT = {"keys": ("subset",), "columns": ("acc", "length", "never"), "tasks": ("Q",)}
+TABLE = Table("t1", "A table", **ABOUT, rows=lambda scores, items: [row(scores, subset="all")])  # type: ignore[arg-type]
+NAMES = [f"{letter}{n}" for letter in "abcdefgh" for n in range(3)]
+ITEMS = {name: Item(benchmark="b", item_id=name, source="s", cluster=name[0]) for name in NAMES}
 GOLDS = {name: Gold(benchmark="b", item_id=name, values={}) for name in ITEMS}
 OF_ITEMS = items_frame(ITEMS, GOLDS)
 
@@ -163,10 +134,9 @@ def test_only_shared_items_count_and_the_rest_is_said() -> None:
     a, b = scores_of("A", ids[:20]), scores_of("B", ids[5:])
     a[7:9] = [replace(one, scored=False, state="missing", metrics={}) for one in a[7:9]]
     result = compared(a, b)
-    shared = {"both": 13, "left_out": (5, 6), "unscored": (2, 0)}
-    assert result.shared == [{"task": "Q", "condition": "default", **shared}]
-    both = [item for item in ids[5:20] if item not in (ids[7], ids[8])]
-    expected = [np.mean([hash_of(name, item) % 2 for item in both]) for name in "AB"]
+    shared = {"task": "Q", "condition": "default", "both": 13, "left_out": (5, 6), "unscored": (2, 0)}
+    assert result.shared == [shared]
+    expected = [np.mean([hash_of(name, item) % 2 for item in (*ids[5:7], *ids[9:20])]) for name in "AB"]
     (acc, length) = result.differences
     assert (acc["a"], acc["b"], acc["n"]) == (*map(pytest.approx, expected), (13, 13))
     assert length["difference"] == pytest.approx(2 * acc["difference"])
@@ -215,8 +185,7 @@ def test_rows_of_one_model_other_items_and_other_denominators_are_said() -> None
         return [row(scores, subset="all"), row(scores, only=name), row(own, own="x")]
 
     def of_right_ones(scores: pd.DataFrame, items: pd.DataFrame) -> list[Row]:
-        right = scores["acc"].to_numpy() > 0
-        return [Row(subset="all", acc=functions.mean(scores, "acc", where=right))]
+        return [Row(subset="all", acc=functions.mean(scores, "acc", where=scores["acc"].to_numpy() > 0))]
 
     a, b = (scores_of(name, list(ITEMS)) for name in "AB")
     same = [replace(one, metrics={"acc": 1.0, "length": 1.0}) for one in a]
@@ -237,3 +206,58 @@ def test_tables_across_models_are_compared_by_their_models_rows() -> None:
     a, b = scores_of("A", list(ITEMS)), scores_of("B", list(ITEMS))
     result = compared(a, b, replace(TABLE, rows=None, across=across))
     assert result.differences == compared(a, b).differences
+
+
+def answers(shares: dict[str, float], n: int, seed: int = 0) -> dict[str, Estimate]:
+    """Right answers of models to the same items, which are hard or easy for all of them."""
+    random = np.random.default_rng(seed)
+    ease = random.normal(0, 0.2, n)
+    return {name: estimate(1.0 * (random.random(n) < share + ease)) for name, share in shares.items()}
+
+
+def spans(made: list[Rank]) -> dict[str, tuple[int, int, int]]:
+    return {rank.model: (rank.first, rank.rank, rank.last) for rank in made}
+
+
+def test_ranks_of_models_apart_and_alike_and_of_nothing() -> None:
+    three = ranked(answers({"c": 0.2, "a": 0.8, "b": 0.5}, 400))
+    assert spans(three) == {name: (place,) * 3 for place, name in enumerate("abc", 1)}
+    of = answers({"a": 0.5}, 30)["a"]
+    assert spans(ranked({"x": of, "y": of, "z": of})) == dict.fromkeys("xyz", (1, 1, 3))
+    nothing = Estimate(np.zeros((3, 2)), mean, list("abc"))
+    two = answers({"a": 0.9, "b": 0.1}, 100)
+    assert list(spans(ranked({**two, "c": nothing})).items()) == [("a", (1, 1, 1)), ("b", (2, 2, 2))]
+    assert ranked({"c": nothing}) == []
+    random = np.random.default_rng(0)  # of error rates the lowest is the best
+    rates = {
+        name: estimate(random.gamma(2, scale, 200), kind=POSITIVE) for name, scale in (("worse", 2.0), ("better", 0.5))
+    }
+    assert spans(ranked(rates, lowest=True)) == {"better": (1, 1, 1), "worse": (2, 2, 2)}
+    assert spans(ranked(rates)) == {"better": (2, 2, 2), "worse": (1, 1, 1)}
+
+
+def test_what_cannot_be_ranked_and_a_run_without_a_judge_are_refused(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(root)
+    for command, says in (
+        ("ranks table10", "no table of this run's models"),
+        ("ranks table8 --column panel_ac", "panel_acc"),
+        ("judges --benchmark humorbench", "Make it first"),
+    ):
+        done = CliRunner().invoke(cli.app, command.split())
+        assert done.exit_code == 1 and says in str(done.exception or done.output)
+
+
+def test_a_table_says_which_way_is_better() -> None:
+    for name, lower, neither in (
+        ("pixelhumor/table8", "wer cer", ""),
+        ("humorbench/table1", "fpr fnr", ""),
+        ("humorbench/leaderboard", "", "se output_tokens cost"),
+        ("hummus/table4", "", "positive_sd negative_sd average_sd average_of_four_sd prompts"),
+        ("hummus/statistics", "", "value value_minilm"),
+    ):
+        benchmark, table = name.split("/")
+        spec = load(benchmark).TABLES[table]
+        for way, names in (("lower", lower), ("neither", neither)):
+            assert {one for one in spec.columns if spec.better(one) == way} == {*names.split()}

@@ -1,7 +1,9 @@
 """Hummus: items and gold, what is asked in each condition, scores in every state, tables, and the released data."""
 
+import functools
 import itertools
 import json
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -9,14 +11,17 @@ from typing import Any
 import msgspec
 import pytest
 from tests.records import read_golds, read_items, refused, response, text_of, texts_of
-from tests.tabulated import Scored, tabulate
+from tests.tabulated import Scored, score_responses, tabulate
 
 from punchline.benchmarks import hummus
+from punchline.benchmarks.hummus.compared import data_requests
+from punchline.benchmarks.hummus.dataset import domain_rows, pair_rows
 from punchline.benchmarks.hummus.instructions import involves_is_a
 from punchline.benchmarks.hummus.scope import held_out, in_scope
 from punchline.core.benchmark import Verdict
 from punchline.errors import PunchlineError
 from punchline.schema import RULES, Gold, Item, ModelCard, Request, Response, Rule, Score, State
+from punchline.tables.render import read_published
 from punchline.tables.tabulate import Tabulated
 
 Files = dict[str, bytes]
@@ -69,17 +74,14 @@ RIGHTLY = but()
 
 def graded(files: Files, answer: Answer = RIGHTLY, scorer: str | None = "labse") -> list[Score]:
     """Scores under both rules, in all conditions; the scorer says 1 for equal texts, else 0.25."""
-    items, golds = read_items(hummus, files), read_golds(hummus, files)
-    scores: list[Score] = []
+    items, golds, scores = read_items(hummus, files), read_golds(hummus, files), list[Score]()
+    verdict = functools.partial(similarity, scorer=scorer) if scorer else None
     for item_id, item in items.items():
         sent: dict[str, dict[str, Response]] = {condition: {} for condition in hummus.CONDITIONS}
         for request in hummus.requests(item):
             sent[request.condition][request.task] = response(request, *answer(request, golds[item_id]))
         for condition, responses in sent.items():
-            requests = hummus.judge_requests(item, golds[item_id], responses, condition)
-            verdicts = {} if scorer is None else {one.request_id: similarity(one, scorer) for one in requests}
-            for rule in RULES:
-                scores += hummus.score_item(responses, item, golds[item_id], "model", rule, verdicts, condition)
+            scores += score_responses(hummus, responses, item, golds[item_id], verdict, condition)
     return scores
 
 
@@ -115,8 +117,7 @@ def renamed(item_id: str, name: str) -> Callable[[Any], None]:
 
 
 NO_NAMES = ("../../etc", "a/b", "", ".", "..", ".hidden", "a b", "é", "a\ud800", "x" * 101)
-NO_RECORDS = ((b"", "not JSON"), (b'{"a": {', "not JSON"), (b"1", "expected"), (b"\xff", "not JSON"))
-NO_RECORDS += ((b"[" * 100_000, "not JSON"),)
+NO_RECORDS = ((b'{"a": {', "not JSON"), (b"1", "expected"), (b"\xff", "not JSON"), (b"[" * 100_000, "not JSON"))
 DESCRIBED = b"contest_number,image_description\n"
 
 
@@ -168,8 +169,7 @@ def test_right_answers(demo: Files) -> None:
         assert row.get("naming_minilm") is None
     good = row_of("good_answers", scores, demo)
     assert good["image_bbox"] == good["explanation"] == 100
-    for page in ("image", "description"):
-        assert row_of("figure5", scores, demo, input=page)["classification"] == 1
+    assert {row_of("figure5", scores, demo, input=page)["classification"] for page in ("image", "description")} == {1}
 
 
 def test_two_embedders_never_share_a_column(demo: Files) -> None:
@@ -189,18 +189,15 @@ def test_best_match_among_gold_needs_every_verdict(demo: Files) -> None:
     item, gold, request = asked_of(demo, "naming", "nyc-combi-9003")
     answer = "HUMANS ARE ANIMALS; WORK IS WAR"
     requests = hummus.judge_requests(item, gold, {"naming": response(request, answer)})
-    assert len(requests) == 4 and {one.task for one in requests} == {
-        "cosine"
-    }  # each of the answer's with both directions
+    assert [one.task for one in requests] == ["cosine"] * 4  # each of the answer's with both directions
     verdicts = {one.request_id: similarity(one, other="0.5") for one in requests}
     naming = naming_of(answer, item, gold, verdicts)
     assert naming.metrics["cosine"] == pytest.approx((1.0 + 0.5) / 2)
     assert naming.judge == "labse" and len(naming.responses) >= 2
-    for prose in ("", "high", "nan", "1e9", "[0.5]"):
-        bad = verdicts | {requests[0].request_id: Verdict("labse", response(requests[0], prose))}
-        assert naming_of(answer, item, gold, bad).metrics == {"success": 1.0}
-    del verdicts[requests[0].request_id]
-    assert naming_of(answer, item, gold, verdicts).metrics == {"success": 1.0}
+    first = verdicts.pop(requests[0].request_id).response.request_id
+    for prose in (None, "", "high", "nan", "1e9", "[0.5]"):
+        bad = {} if prose is None else {first: Verdict("labse", response(first, prose))}
+        assert naming_of(answer, item, gold, verdicts | bad).metrics == {"success": 1.0}
 
 
 def test_captions_and_prompts_are_no_metaphors(demo: Files) -> None:
@@ -227,16 +224,17 @@ def test_only_classification_was_asked(demo: Files) -> None:
 def test_a_task_has_scores_only_of_the_pairs_in_its_scope(demo: Files, answer: Answer) -> None:
     golds, result = read_golds(hummus, demo), graded(demo, answer)
     for condition, own in {"default": tuple(hummus.LIMITS), "joint": hummus.JOINT_TASKS}.items():
-        scored = [(one.item_id, one.task, one.rule) for one in result if one.condition == condition]
+        scored = sorted((one.item_id, one.task, one.rule) for one in result if one.condition == condition)
         every = itertools.product(golds, own, RULES)
-        assert sorted(scored) == sorted(one for one in every if in_scope(one[1], golds[one[0]], one[2]))
+        assert scored == sorted((name, task, rule) for name, task, rule in every if in_scope(task, golds[name], rule))
 
 
 def test_joint_ends_where_the_model_says_no(demo: Files) -> None:
     item, gold, request = asked_of(demo, "joint")
 
     def by_task(text: str) -> dict[str, Score]:
-        scores = hummus.score_item({"joint": response(request, text)}, item, gold, "m", "released", {}, "joint")
+        answers = {"joint": response(request, text)}
+        scores = score_responses(hummus, answers, item, gold, condition="joint", rules=["released"])
         return {score.task: score for score in scores}
 
     said_no = by_task("is_met: No")
@@ -267,24 +265,18 @@ PROMPTS_COLUMNS = ("prompts", "positive", "positive_sd", "negative", "average", 
 
 
 def test_values_over_prompts(demo: Files) -> None:
-    """Table 1's prompt is the fourth: right in all is 1 and no spread; wrong in one of four is the mean of their F1."""
+    """Table 1's prompt is the fourth: right in all is 1 and no spread."""
 
     def two(request: Request, gold: Gold) -> Said:  # 7 of 9 are positive
         output = {"classification_glossed": ("Yes", "ok"), "classification_a_b": (None, "missing")}
         return output.get(request.task, (right(request, gold), "ok"))  # type: ignore[return-value]
 
-    def flipped(request: Request, gold: Gold) -> Said:
-        output = right(request, gold)
-        return ({"Yes": "No", "No": "Yes"}[output] if request.task == "classification" else output), "ok"
-
-    whole, wrong, some = (graded(demo, answer) for answer in (RIGHTLY, flipped, two))
-    of = {condition: [score for score in wrong if score.condition == condition] for condition in ("prompts", "default")}
+    whole = graded(demo)
     for scores, expected in (
         (whole, (3, 1, 0, 1, 1, 1, 0)),
-        (wrong, (3, 1, 0, 1, 1, 0.75, 0.4330127)),
-        (of["prompts"], (3, 1, 0, 1, 1, None, None)),
-        (of["default"], (None,) * 7),
-        (some, (2, (14 / 16 + 1) / 2, (1 - 14 / 16) / 2, 0.5, (7 / 16 + 1) / 2, None, None)),
+        ([score for score in whole if score.condition == "prompts"], (3, 1, 0, 1, 1, None, None)),
+        ([score for score in whole if score.condition == "default"], (None,) * 7),
+        (graded(demo, two), (2, (14 / 16 + 1) / 2, (1 - 14 / 16) / 2, 0.5, (7 / 16 + 1) / 2, None, None)),
     ):
         (row,) = table("table4", scores, demo).rows or [{}]
         assert tuple(map(row.get, PROMPTS_COLUMNS)) == pytest.approx(expected)
@@ -296,11 +288,10 @@ def test_figure5_counts_the_states_of_what_it_takes_from_prompts(demo: Files) ->
     matches = {row["input"]: (row["n_failed"], row["comparable"]) for row in result.rows if row["model"] == "model"}
     assert matches == {"image": (1, "no"), "description": (0, "yes")}
     assert any("INCOMPLETE" in note and "1 of 9 items (input=image)" in note for note in result.notes)
-    texts = ("naming", "image_label", "caption_hl", "explanation")
     filters = {cell.filter["input"]: cell.filter for cell in result.cells}
-    assert set(str(filters["image"]["tasks"]).split(",")) == set(texts)
+    tasks = [set(str(filters[page]["tasks"]).split(",")) for page in ("image", "description")]
+    assert tasks == [{"naming", "image_label", "caption_hl", "explanation"}, tasks[0] | {"classification"}]
     assert filters["image"]["asked"] == "classification_no_yes@prompts"
-    assert set(str(filters["description"]["tasks"]).split(",")) == {"classification", *texts}
     row = row_of("figure5", graded(demo, but(condition="prompts")), demo, input="image")
     assert row["n_missing"] == 0 and row.get("classification") is None
 
@@ -317,6 +308,44 @@ def test_fine_tuned_models_are_shown_beside_their_base(demo: Files) -> None:
     assert {row["n"] for row in result.rows} == {held} and {row["comparable"] for row in result.rows} == {"no"}
     result = tabulate(hummus.TABLES["table7"], [base], golds, items, demo)
     assert result.rows == [] and any("adapter" in note for note in result.notes)
+
+
+@pytest.mark.parametrize(("scorer", "columns"), [("labse", {"cosine", "cosine_cased"}), ("minilm", {"cosine_minilm"})])
+def test_printed_pairs_are_compared(demo: Files, root: Path, scorer: str, columns: set[str]) -> None:
+    """In lower case, and as they are printed."""
+    printed = [row for row in read_published(root / "config/published/hummus.csv") if row["table"] == "table9"]
+    requests = [request for request in data_requests(demo, printed) if request.item_id == "table9"]
+    assert len(requests) == 2 * len(printed) == 20
+    assert sorted(texts_of(requests[0])) == ["gun", "pistol"] and sorted(texts_of(requests[1])) == ["Gun", "Pistol"]
+    verdicts = {one.request_id: Verdict(scorer, response(one, str(at / 100))) for at, one in enumerate(requests)}
+    rows = list(pair_rows(demo, printed, verdicts))
+    assert rows[0].keys == {"output": "Gun", "reference": "Pistol"}
+    values = [{name: found.point() for name, found in row.estimates.items()} for row in rows]
+    assert all(set(one) == columns for one in values) and {row.model for row in rows} == {scorer}
+    assert values[3] == ({"cosine": 0.06, "cosine_cased": 0.07} if scorer == "labse" else {"cosine_minilm": 0.06})
+    failed = {one.request_id: Verdict(scorer, response(one, None, "failed")) for one in requests}
+    assert not list(pair_rows(demo, printed, {})) and not list(pair_rows(demo, printed, failed))
+
+
+def test_domains_of_image_and_caption(demo: Files) -> None:
+    """By the nearest term: of the target domain, of the source, or neither where both are as near."""
+    golds, requests = read_golds(hummus, demo), data_requests(demo, [])
+
+    def shares(nearest: str, without: str = "") -> list[tuple[int, float | None]]:
+        verdicts = {}
+        for one in (one for one in requests if one.item_id != without):
+            pairs = [re.split(" (?:is|are|has|have) ", m.lower()) for m in golds[one.item_id].values["metaphors"]]
+            near = nearest != "neither" and texts_of(one)[1] in [pair[nearest == "source"] for pair in pairs]
+            verdicts[one.request_id] = Verdict("minilm", response(one, "0.9" if near else "0.1"))
+        rows = list(domain_rows(demo, [], verdicts))
+        assert [row.keys["statistic"] for row in rows] == ["image_in_target_domain", "caption_in_source_domain"]
+        return [(row.estimates["value_minilm"].n, row.estimates["value_minilm"].point()) for row in rows]
+
+    assert shares("neither") == [(7, 0), (7, 0)]
+    most = pytest.approx(100 * 6 / 7)  # one pair's metaphor is annotated both ways: each term is in both domains
+    assert (shares("target"), shares("source")) == ([(7, most), (7, 0)], [(7, 0), (7, most)])
+    assert shares("neither", without=ANNOTATED) == [(6, 0), (6, 0)]  # not compared
+    assert list(domain_rows(demo, [], {})) == []
 
 
 @pytest.mark.real

@@ -24,7 +24,7 @@ def named(text: str) -> tuple[str, ...] | None:
     return metaphors.metaphors(text, PROMPT)
 
 
-def beside_a_caption(text: str) -> tuple[str, ...] | None:
+def captioned(text: str) -> tuple[str, ...] | None:
     return read("naming", text, known=["love is a journey"], context=CAPTION)
 
 
@@ -54,10 +54,9 @@ def test_the_repeated_prompt_is_not_read(task: str) -> None:
 
 
 def test_repeating_the_prompt_names_nothing() -> None:
-    for example in ("LOVE IS A JOURNEY", '"LOVE IS A JOURNEY"', "TARGET DOMAIN IS SOURCE DOMAIN"):
+    for example, right in (("LOVE IS A JOURNEY", ("LOVE IS A JOURNEY",)), ("TARGET DOMAIN IS SOURCE DOMAIN", None)):
         assert metaphors.repeats_example(named(example)) and read("naming", example) is None
-        right = read("naming", example, known=["love is a journey"]) is not None
-        assert right == ("LOVE" in example)
+        assert read("naming", f'"{example}"', known=["love is a journey"]) == right
     assert not metaphors.repeats_example(("WORK IS WAR", metaphors.EXAMPLES[0]))
 
 
@@ -88,18 +87,10 @@ TWO_IN_JSON = '{"is_met": "Yes", "conceptual_metaphor": ["A is b", "C is d"]}'
 @pytest.mark.parametrize(
     ("reader", "answer", "expected"),
     [
-        (
-            beside_a_caption,
-            'The caption "He has left the building" relies on LIFE IS A JOURNEY',
-            ("LIFE IS A JOURNEY",),
-        ),
-        (
-            beside_a_caption,
-            'The caption "Nine lives are a curse" relies on "life is a game"',
-            ("life is a game",),
-        ),
-        (beside_a_caption, 'The caption "nine lives are a curse" says it', None),
-        (beside_a_caption, '"CATS ARE CLERKS"', ("CATS ARE CLERKS",)),
+        (captioned, 'The caption "He has left the building" relies on LIFE IS A JOURNEY', ("LIFE IS A JOURNEY",)),
+        (captioned, 'The caption "Nine lives are a curse" relies on "life is a game"', ("life is a game",)),
+        (captioned, 'The caption "nine lives are a curse" says it', None),
+        (captioned, '"CATS ARE CLERKS"', ("CATS ARE CLERKS",)),
         (named, "LOVE IS NOT A JOURNEY", None),
         (named, "LIFE IS IMPOSSIBLE", None),
         # Limits: 8 metaphors of 12 words, in 4,000 characters; 12 words next to a plain one.
@@ -121,10 +112,7 @@ TWO_IN_JSON = '{"is_met": "Yes", "conceptual_metaphor": ["A is b", "C is d"]}'
         (named_in_json, '{"conceptual_metaphor": "\\ud800 IS \\udfff \\ud83d\\ude00"}', "\ufffd IS \ufffd \U0001f600"),
         (annotated, "As Are Bs / Bs Are As; Work Is G (A Is B)", ("As Are Bs", "Bs Are As", "Work Is G", "A Is B")),
         *((highlight.balanced, text, True) for text in ("a", "<i>a</i> <i>b</i>")),
-        *(
-            (highlight.balanced, text, False)
-            for text in ("<i>a", "a</i>", "</i>a<i>", "<i>a<i>b</i>", "<i><i>a</i></i>")
-        ),
+        *((highlight.balanced, text, False) for text in ("<i>a", "</i>a<i>", "<i>a<i>b</i>", "<i><i>a</i></i>")),
     ],
 )
 def test_negations_lengths_and_characters(reader: Any, answer: str, expected: object) -> None:

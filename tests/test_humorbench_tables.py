@@ -1,7 +1,7 @@
 """HumorBench's tables, worked out by hand on small sets of elements."""
 
 import datetime
-import math
+import functools
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -9,17 +9,17 @@ from typing import Any
 import pytest
 from scipy import stats
 from tests.records import read_golds, read_items, refused, response
-from tests.tabulated import Scored, tabulate
+from tests.tabulated import Scored, score_responses, tabulate
+from tests.test_humorbench import corpus
 
 from punchline.benchmarks import humorbench
-from punchline.benchmarks.humorbench import ANNOTATIONS, CATEGORIES, judge_requests, replay, score_item
+from punchline.benchmarks.humorbench import replay
 from punchline.benchmarks.humorbench.labels import as_released, read_labelled
 from punchline.benchmarks.released import Answer
 from punchline.core.benchmark import Verdict
 from punchline.errors import PunchlineError
 from punchline.files import csv_text
-from punchline.schema import RULES, ModelCard, Price, Rule, Score, State, Usage
-from punchline.tables.render import as_csv, as_markdown
+from punchline.schema import ModelCard, Price, Score, State, Usage
 
 TABLES = humorbench.TABLES
 Element = tuple[str, str]  # caption, element
@@ -29,21 +29,15 @@ class Data:
     """Elements as items and gold, made from raw files."""
 
     def __init__(self, elements: Sequence[Element], wordplay: Sequence[int] = ()) -> None:
-        columns = ("idx", "cartoonstock_id", "contest_number", "description", "caption", "element")
-        rows = [
-            {"idx": n, "description": "A scene.", "caption": caption, "element": element}
-            for n, (caption, element) in enumerate(elements)
-        ]
-        self.files = {ANNOTATIONS: csv_text(columns, rows).encode()}
-        for name, column in CATEGORIES.values():
-            flags = [{"idx": n, column: column == "wordplay" and n in wordplay} for n in range(len(rows))]
-            self.files[name] = csv_text(("idx", column), flags).encode()
+        rows = [{"idx": n, "caption": caption, "element": element} for n, (caption, element) in enumerate(elements)]
+        flags = {"wordplay": [(str(n), str(n in wordplay)) for n in range(len(rows))]}
+        self.files = corpus(rows, flags)
         self.items, self.golds = read_items(humorbench, self.files), read_golds(humorbench, self.files)
 
     def model(
         self,
         name: str,
-        verdicts: Mapping[int, str] | str,
+        verdicts: str,
         *,
         card: ModelCard | None = None,
         judge: ModelCard | None = None,
@@ -51,39 +45,28 @@ class Data:
         judge_tokens: tuple[int | None, int | None] = (None, None),
         outputs: Sequence[int] = (),
         by: str | None = "gpt-4o",
-        texts: Mapping[int, str] | None = None,
     ) -> Scored:
-        """A model scored by way of the judge's requests.
+        """A model with one letter an element: P(ASS), F(AIL), ?(unparsable), m(issing), f(ailed), r(efused to explain).
 
-        `verdicts`: one letter an element: P(ASS), F(AIL), ?(unparsable), m(issing), f(ailed), r(efused to explain).
         `by` None: no judge.
         """
-        letters = dict(enumerate(verdicts)) if isinstance(verdicts, str) else verdicts
         scores: list[Score] = []
         for index, (item_id, item) in enumerate(self.items.items()):
-            letter = letters.get(index, "m")
+            letter = verdicts[index]
             state: State = {"m": "missing", "f": "failed", "r": "refused"}.get(letter, "ok")  # type: ignore[assignment]
             usage = Usage(prompt=tokens[0], completion=outputs[index] if outputs else tokens[1])
-            text = (texts or {}).get(index, f"explanation {index}") if state == "ok" else None
+            text = f"explanation {index}" if state == "ok" else None
             explain = response("r", text, state, usage=usage if state in ("ok", "refused") else Usage())
-            requests = judge_requests(item, self.golds[item_id], {"explain": explain})
             output = {"P": "<judgement>PASS</judgement>", "F": "<judgement>FAIL</judgement>"}.get(letter, "Hm.")
-            given = response("r", output, usage=Usage(prompt=judge_tokens[0], completion=judge_tokens[1]))
-            result = None if by is None else {request.request_id: Verdict(by, given) for request in requests}
-            for rule in RULES:
-                scores += score_item({"explain": explain}, item, self.golds[item_id], name, rule, result)
+            said = response("r", output, usage=Usage(prompt=judge_tokens[0], completion=judge_tokens[1]))
+            verdict = None if by is None else functools.partial(lambda said, _: Verdict(str(by), said), said)
+            scores += score_responses(humorbench, {"explain": explain}, item, self.golds[item_id], verdict, name=name)
         return Scored(name, "measured", "replay", scores, card, judge)
 
-    def table(
-        self, name: str, *models: Scored, complete: bool = True, scoring: Rule | None = None, **files: bytes
-    ) -> tuple[list[dict[str, Any]], str]:
+    def table(self, name: str, *models: Scored, **files: bytes) -> tuple[list[dict[str, Any]], str]:
         """Rows of ours, and the notes."""
         own = {key.replace("_csv", ".csv"): content for key, content in files.items()}
-        result = tabulate(
-            TABLES[name], models, self.golds, self.items, self.files | own, [], scoring=scoring, complete=complete
-        )
-        assert as_csv(result).count("\n") >= len(result.rows)
-        assert as_markdown(result, TABLES[name]).startswith(f"# {TABLES[name].title}")
+        result = tabulate(TABLES[name], models, self.golds, self.items, self.files | own)
         return result.rows, " ".join(result.notes)
 
 
@@ -131,14 +114,11 @@ EACH = (100 * 2 + 50 * 10 + 200 * 2.5 + 10 * 10) / 1e6
         # Nobody judged a refusal: it costs what the explainer took, and hides not the cost of all the rest.
         ("PFPPPr", {}, 6, 5 * EACH + (100 * 2 + 50 * 10) / 1e6),
         ("PFPPP?", {"card": card("m")}, 5, None),
-        ("PFPPPP", {"card": None}, 6, None),
-        ("PFPPPP", {"judge": None}, 6, None),
-        ("PFPPPP", {"judge": card("gpt-4o")}, 6, None),
-        ("PFPPPP", {"judge": card("gpt-4o", (2.5, 10.0), "EUR")}, 6, None),
-        ("PFPPPP", {"tokens": (None, 50)}, 6, None),
-        ("PFPPPP", {"tokens": (100, None)}, 6, None),
-        ("PFPPPP", {"judge_tokens": (None, None)}, 6, None),
         ("PFPPPP", {"by": None}, 0, None),
+        *(("PFPPPP", {"judge": judge}, 6, None) for judge in (None, card("j"), card("j", (2.5, 10.0), "EUR"))),
+        *(("PFPPPP", {"tokens": tokens}, 6, None) for tokens in ((None, 50), (100, None))),
+        ("PFPPPP", {"card": None}, 6, None),
+        ("PFPPPP", {"judge_tokens": (None, None)}, 6, None),
     ],
 )
 def test_cost_is_tokens_times_price_of_both(verdicts: str, changes: Any, n: int, cost: float | None) -> None:
@@ -156,11 +136,11 @@ def passed(rows: list[dict[str, Any]], definition: str) -> dict[str, tuple[int, 
     [
         ("FFFP", {"a": (4, 0), "b": (4, 1), "c": (4, 1)}, "yes"),
         # element 1 has two verdicts only; the refusal of element 2 counts as one that failed
-        ({0: "F", 1: "?", 2: "r", 3: "P"}, {"a": (3, 0), "b": (3, 1), "c": (3, 1)}, "no"),
+        ("F?rP", {"a": (3, 0), "b": (3, 1), "c": (3, 1)}, "no"),
         ("mmmm", {}, "yes"),
     ],
 )
-def test_an_element_needs_three_verdicts(third: Any, hard: Any, comparable: str) -> None:
+def test_an_element_needs_three_verdicts(third: str, hard: Any, comparable: str) -> None:
     data = Data([(f"c{n}", "e") for n in range(4)])
     models = data.model("a", "FFFF"), data.model("b", "FFFP"), data.model("c", third)
     rows, notes = data.table("table4", *models)
@@ -172,8 +152,8 @@ def test_an_element_needs_three_verdicts(third: Any, hard: Any, comparable: str)
     assert few == (comparable == "no") and (not hard or {row["comparable"] for row in rows} == {comparable})
 
 
-def labels(rows: Sequence[Mapping[str, Any]], *columns: str) -> bytes:
-    return csv_text(columns or tuple(rows[0]), rows).encode()
+def labels(rows: Sequence[Mapping[str, Any]]) -> bytes:
+    return csv_text(tuple(rows[0]), rows).encode()
 
 
 def test_explanations_without_a_label_are_in_no_row() -> None:
@@ -181,6 +161,18 @@ def test_explanations_without_a_label_are_in_no_row() -> None:
     for by, files in (("gpt-4o", other), (None, other), ("gpt-4o", {})):
         rows, notes = SMALL.table("table1", SMALL.model("m", "PPPPPP", by=by), **files)
         assert rows == [] and "No judged explanation has a human label" in notes
+
+
+def test_a_judge_against_the_labels_of_the_rubric() -> None:
+    elements = ("A a1 PASS", "A a2 PASS", "B b PASS", "C c1 PASS", "C c2 FAIL", "C c3 FAIL")
+    own = [dict(zip(("caption", "element", "label"), one.split(), strict=True)) for one in elements]
+    more = [{"explanation": f"explanation {n}", "explainer_model": "m"} for n in range(6)]
+    rubric = labels([one | other for one, other in zip(own, more, strict=True)])
+    rows, _ = SMALL.table("table1", SMALL.model("m", "PPPFPP"), gpt_4o_rubric_csv=rubric)
+    columns = ("model", "n", "accuracy", "fpr", "fnr", "human_pass")
+    assert [[row[name] for name in columns] for row in rows] == [
+        [name, 6, 3 / 6, 1, 1 / 4, 4 / 6] for name in ("m", "Overall")
+    ]
 
 
 @pytest.mark.parametrize(("row", "expected"), refused("humorbench labels"))
@@ -214,15 +206,12 @@ def test_rank_correlation() -> None:
     given = [(of, name, value, "a list", "2025-05-01") for of, own in benchmarks.items() for name, value in own.items()]
     rows, notes = SMALL.table("table2", *five(), external_scores_csv=scores(*given))
     result = {row["model"]: (row["n"], row.get("rho"), row.get("p_value")) for row in rows}
-    rho = 1 - 6 * (0 + 1 + 1 + 1 + 1) / (5 * (25 - 1))
-    t = rho * math.sqrt(3 / (1 - rho**2))
-    assert result["GPQA"] == (5, pytest.approx(rho), pytest.approx(2 * stats.t.sf(t, 3)))
+    expected = stats.spearmanr([1, 2, 3, 4, 5], [10, 30, 20, 50, 40.5])
+    assert result["GPQA"] == (5, pytest.approx(expected.statistic), pytest.approx(expected.pvalue))
     assert result["Elo"][:2] == (3, pytest.approx(-1))
     assert result["few"] == (2, None, None) and result["nobody"] == (0, None, None)
     assert result["level"] == (3, None, None)
     assert "two-sided" in notes
-    expected = stats.spearmanr([1, 2, 3, 4, 5], [10, 30, 20, 50, 40.5])
-    assert result["GPQA"][1:] == (pytest.approx(expected.statistic), pytest.approx(expected.pvalue))
 
 
 def test_models_without_a_verdict_are_in_no_correlation() -> None:
@@ -248,10 +237,8 @@ def variant(name: str, verdicts: str = "PFPPPP", outputs: Sequence[int] = (), **
 
 
 OUTPUTS = (10, 20, 30, 31, 999, 40)
-LOW, BUDGET = (
-    variant("low", "PFFFFF", (10, 20, 30, 40, 50, 60), reasoning_effort="low"),
-    variant("b", "PPPFFF", thinking_budget=9),
-)
+LOW = variant("low", "PFFFFF", (10, 20, 30, 40, 50, 60), reasoning_effort="low")
+BUDGET = variant("b", "PPPFFF", thinking_budget=9)
 V3, R1 = variant("v3", "PFPFm?"), variant("r1", "PPFPPP", base="v3")
 GPT, TUNED = variant("gpt", "PFPFFF"), variant("tuned", "PPPPPP", base="gpt")
 SEARCH = variant("s", "PPPPFF", base="gpt", search=True)
@@ -280,10 +267,8 @@ def test_variants_of_a_model(table: str, models: list[Scored], expected: str | l
         assert expected in notes and (rows == [] or expected == "No hard subset")
         return
     columns = ("model", *TABLES[table].keys, *TABLES[table].columns)
-    result = [tuple(row.get(name) for name in columns) for row in rows]
-    assert result == [
-        tuple(pytest.approx(cell) if isinstance(cell, float) else cell for cell in row) for row in expected
-    ]
+    close = [[pytest.approx(cell) if isinstance(cell, float) else cell for cell in row] for row in expected]
+    assert [[row.get(name) for name in columns] for row in rows] == close
 
 
 def test_labelled_explanations_can_be_replayed() -> None:
@@ -294,7 +279,5 @@ def test_labelled_explanations_can_be_replayed() -> None:
     result = read_labelled(labels(rows), "l.csv", annotations)
     assert [(one.item_id, one.label) for one in result] == [("1", "PASS"), ("0", "FAIL")]
     answers = replay.read({"r.csv": as_released(result).encode()}, "r.csv")
-    assert {row: dict(tasks) for row, tasks in answers.items()} == {
-        "1": {"explain": Answer("why, so")},
-        "0": {"explain": Answer("no")},
-    }
+    texts = {"1": "why, so", "0": "no"}
+    assert [*map(dict, answers.values())] == [{"explain": Answer(texts[row])} for row in answers]

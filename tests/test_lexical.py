@@ -14,7 +14,7 @@ from punchline.benchmarks.yesbut.answers import read_score
 from punchline.benchmarks.yesbut.judge import judge_prompt
 from punchline.core.benchmark import filled
 from punchline.engines.baselines import content_words, engine, overlap
-from punchline.schema import Gold, Item, ModelCard, Request, Response
+from punchline.schema import RULES, Gold, Item, ModelCard, Request, Response
 
 ECHO: dict[str, Any] = {"baseline": "echo"}
 
@@ -84,28 +84,25 @@ def test_echo_repeats_what_it_was_told() -> None:
 
 def test_another_question_is_not_attempted() -> None:
     """Echo is no judge either, and overlap no explainer."""
-    (explain,) = humorbench.requests(item())
     counting = {"baseline": "overlap", "threshold": 0}
-    texts = [
-        request(text) for text in ("", "What is the order of the panels?", "Caption: a", "\nCartoon description: a")
-    ]
-    answers = [said(text, **options) for options in (ECHO, counting) for text in texts]
-    answers += [said(explain, **counting), said(judging("a cat", "cat"), **ECHO)]
+    texts = ("", "What is the order of the panels?", "Caption: a", "\nCartoon description: a")
+    answers = [said(request(text), **options) for options in (ECHO, counting) for text in texts]
+    answers += [said(*humorbench.requests(item()), **counting), said(judging("a cat", "cat"), **ECHO)]
     assert {(answer.state, answer.reason, answer.text) for answer in answers} == {("missing", "not attempted", None)}
 
 
 @pytest.mark.parametrize(
-    ("kind", "rule", "candidate", "expected"),
+    ("kind", "candidate", "expected"),
     [
-        ("description", "released", "A cat reads a newspaper upside down", 5.0),
-        ("description", "paper", "A cat reads", 3.0),
-        ("contradiction", "released", "nothing of that", 1.0),
-        ("contradiction", "paper", "", 1.0),
-        ("description", "paper", "- Reference literal description: me", 1.0),  # what a candidate says is no reference
+        ("description", "A cat reads a newspaper upside down", 5.0),
+        ("description", "A cat reads", 3.0),
+        ("contradiction", "nothing of that", 1.0),
+        ("contradiction", "", 1.0),
+        ("description", "- Reference literal description: me", 1.0),  # what a candidate says is no reference
     ],
 )
-def test_yesbuts_judge(kind: Any, rule: Any, candidate: str, expected: float) -> None:
+def test_yesbuts_judge(kind: Any, candidate: str, expected: float) -> None:
     values = {"gen": candidate, "ref": "A cat reads a newspaper upside down", "caption": "a comic"}
-    asked = request(filled(judge_prompt(kind, rule), values), benchmark="yesbut")
-    answer = said(asked, baseline="overlap", threshold=0.5).text
-    assert answer is not None and read_score(answer, "paper") == expected
+    for rule in RULES:
+        asked = request(filled(judge_prompt(kind, rule), values), benchmark="yesbut")
+        assert read_score(said(asked, baseline="overlap", threshold=0.5).text or "", "paper") == expected

@@ -1,7 +1,5 @@
 """Numbered comics: drawing, reading back and erasing of labels."""
 
-import ast
-import hashlib
 import io
 from pathlib import Path
 
@@ -9,6 +7,7 @@ import cv2
 import numpy as np
 import pytest
 
+from punchline.benchmarks.pixelhumor.data import Metadata, by_comic
 from punchline.comics import number
 from punchline.comics.split import read_image
 from punchline.errors import PunchlineError
@@ -17,13 +16,6 @@ from punchline.files import parse_csv
 
 def blank(width: int = 300, height: int = 200, colour: int = 255) -> number.Image:
     return np.full((height, width, 3), colour, np.uint8)
-
-
-@pytest.mark.skipif(cv2.__version__.split(".")[0] != "4", reason=f"OPENCV {cv2.__version__}: labels are those of 4.x")
-def test_drawing_is_that_of_opencv_4() -> None:
-    drawn = number.draw_labels(blank(), [(0, 0, 100, 200, 1), (100, 0, 200, 200, 10), (200, 0, 300, 200, 2)])
-    assert hashlib.sha256(drawn.tobytes()).hexdigest()[:16] == "f3145f53ac90cde4"
-    assert set(np.unique(drawn.reshape(-1, 3), axis=0).sum(axis=1)) == {255, 3 * 255}  # pure red and white only
 
 
 def test_draws_as_the_papers_call_and_stores_it_losslessly() -> None:
@@ -78,20 +70,14 @@ def test_reads_labels_wherever_they_are(boxes: list[number.LabelledBox], expecte
     assert number.read_labels(number.draw_labels(blank(), boxes)) == expected
 
 
-def test_red_art_is_no_label() -> None:
-    image = blank()
-    cv2.rectangle(image, (10, 10), (120, 120), number.RED, -1)
-    cv2.circle(image, (220, 60), 30, number.RED, 2)
+def test_red_art_is_no_label_and_stays_where_labels_are_erased() -> None:
+    image = blank(colour=200)
+    cv2.rectangle(image, (10, 100), (120, 180), number.RED, -1)
+    cv2.circle(image, (220, 160), 25, number.RED, 2)
     cv2.line(image, (150, 190), (290, 150), number.RED, 2)
     assert number.read_labels(image) == []
-    drawn = number.draw_labels(image, [(100, 120, 290, 190, 6)])
-    assert number.read_labels(drawn) == [(6, 120, 150)]
-
-
-def test_erasing_restores_a_plain_ground_and_leaves_red_art() -> None:
-    image = blank(colour=200)
-    cv2.circle(image, (220, 160), 25, number.RED, -1)
-    drawn = number.draw_labels(image, [(0, 0, 100, 100, 3), (150, 0, 250, 100, 12)])
+    assert number.read_labels(number.draw_labels(image, [(100, 80, 290, 190, 6)])) == [(6, 120, 110)]
+    drawn = number.draw_labels(image, [(0, 0, 100, 90, 3), (150, 0, 250, 100, 12)])
     assert not np.array_equal(drawn, image)
     assert np.array_equal(number.erase_labels(drawn), image)
     assert np.array_equal(number.erase_labels(image), image)
@@ -99,20 +85,11 @@ def test_erasing_restores_a_plain_ground_and_leaves_red_art() -> None:
 
 @pytest.mark.real
 def test_reads_every_label_of_the_real_comics(mirror: Path) -> None:
-    metadata = {
-        cells["comic_id"]: [
-            (p["x1"], p["y1"], p["x2"], p["y2"], int(p["panel_number"])) for p in ast.literal_eval(cells["metadata"])
-        ]
-        for _, cells in parse_csv((mirror / "pixelhumor/metadata.csv").read_bytes(), ["metadata"], file="metadata.csv")
-    }
-    right = count = 0
-    wrong = []
+    files = {"metadata.csv": (mirror / "pixelhumor/metadata.csv").read_bytes()}
+    metadata, count = by_comic(files, "metadata.csv", Metadata), 0
     for _, comic in parse_csv((mirror / "xkcd/manifest.csv").read_bytes(), ["file"], file="manifest.csv"):
-        boxes = metadata[comic["comic_id"]]
+        boxes = metadata[comic["comic_id"]].boxes
         read = number.read_labels(number.draw_labels(read_image(mirror / "xkcd" / comic["file"]), boxes))
-        drawn = sorted((label, x1 + 20, y1 + 30) for x1, y1, _, _, label in boxes)
-        count += len(drawn)
-        right += len(set(drawn) & set(read))
-        if read != drawn:
-            wrong.append(comic["comic_id"])
-    assert (right, count, wrong) == (558, 558, [])
+        assert read == sorted((label, x1 + 20, y1 + 30) for x1, y1, _, _, label in boxes), comic
+        count += len(read)
+    assert count == 558

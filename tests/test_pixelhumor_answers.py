@@ -1,4 +1,4 @@
-"""How answers are read and scored, one by one, under both rules."""
+"""PixelHumor: how answers are read and scored under both rules, orders that are wrong, tasks without an answer."""
 
 import re
 from typing import Any
@@ -8,15 +8,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 from tests.records import response
+from tests.tabulated import rows_of
 
+from punchline.benchmarks import pixelhumor
 from punchline.benchmarks.pixelhumor.answers import RELEASED_PANEL
 from punchline.benchmarks.pixelhumor.scoring import GRADED, LONGEST, score_item
 from punchline.schema import RULES, Gold, Item, Rule, Score, State
+from punchline.tables.declare import Row
 
 P, R = "paper", "released"
-SOUNDS = ("Present, contribute", "Present, do not contribute")
-
-
 RELEASED = re.compile(r"(\d+):\s*(.*?)(?=(\d+: |$))", re.DOTALL)  # as scoring of the released texts was published
 
 
@@ -46,24 +46,19 @@ def grades(rule: Rule, states: dict[str, State] | None = None, **answers: str | 
 def test_right_answers(rule: Rule) -> None:
     result = grades(rule)
     assert tuple(result) == GRADED
+    digests = {task: response(task, text).digest for task, text in RIGHT.items()}
+    context = {"Q2": "Q1"} if rule == "released" else {}
+    context |= {"Q3": "Q1", "Q4": "Q1", "Q5": "Q1", "Q8": "Q7"}
     for task, score in result.items():
-        assert (score.state, score.scored, score.rule, score.model, score.item_id) == ("ok", True, rule, "model", "c_1")
-        assert f"rule:{rule}" in score.signature
-        assert (score.gold_digest, score.cluster) == (GOLD.digest, "c_1")
+        assert (score.state, score.scored, score.gold_digest, score.cluster) == ("ok", True, GOLD.digest, "c_1")
         assert score.gold == (tuple(GOLD.values[task]) if task < "Q6" else None)
-        if task < "Q6":
+        assert score.signature.endswith("v:1" if rule == "released" else "v:3")
+        assert score.responses == tuple(digests[one] for one in (context.get(task), task) if one)
+        if task < "Q6" and rule == "paper":
             assert {label.lower() for label in score.parsed or ()} == {label.lower() for label in GOLD.values[task]}
-    assert result["Q7"].metrics == {"panel_acc": 1}
-    assert result["Q8"].metrics == {"text_acc": 1, "wer": 0, "cer": 0}
+    assert result["Q7"].metrics == {"panel_acc": 1} and result["Q8"].metrics == {"text_acc": 1, "wer": 0, "cer": 0}
     assert result["Q8"].parsed == ("hello you", "why not?", "oh")
     assert re.fullmatch(rf"text_acc,wer,cer\|rule:{rule}\|lib:jiwer-4\.\d+\.\d+\|v:\d", result["Q8"].signature)
-    version = {"released": "v:1", "paper": "v:3"}[rule]
-    assert {grade.signature.rpartition("|")[2] for grade in result.values()} == {version}
-
-    digests = {task: response(task, text).digest for task, text in RIGHT.items()}
-    context = {"Q1": "", "Q2": "Q1" if rule == "released" else "", "Q3": "Q1", "Q7": "", "Q8": "Q7"}
-    for task, other in context.items():
-        assert result[task].responses == tuple(digests[one] for one in (other, task) if one)
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -95,20 +90,19 @@ def test_a_refusal_and_an_unparsable_answer_are_scored_as_wrong(rule: Rule, stat
     assert texts["Q3"].state == "refused"
 
 
-@pytest.mark.parametrize(
-    ("asked", "first", "state", "scored"),
-    [
-        *((None, "No", "ok", False), (None, "Oh YES!", "ok", True), (None, None, "missing", False)),
-        *(("refused", None, "ok", False), ("missing", None, "missing", False), ("failed", None, "failed", False)),
-    ],
-)
+OF_Q1 = [  # state of the answer to Q1, its text, state of the others, whether they are scored
+    *((None, "No", "ok", False), (None, "Oh YES!", "ok", True), (None, None, "missing", False)),
+    *(("refused", None, "ok", False), ("missing", None, "missing", False), ("failed", None, "failed", False)),
+]
+
+
+@pytest.mark.parametrize(("asked", "first", "state", "scored"), OF_Q1)
 def test_released_scores_labels_only_where_the_first_answer_holds_yes(
     asked: State | None, first: str | None, state: State, scored: bool
 ) -> None:
     result = grades("released", {"Q1": asked} if asked else {}, Q1=first)
-    assert result["Q1"].state == (asked or state) and result["Q1"].scored is scored
-    for task in ("Q2", "Q3", "Q4", "Q5"):
-        assert (result[task].state, result[task].scored) == (state, scored)
+    assert (result["Q1"].state, result["Q1"].scored) == (asked or state, scored)
+    assert {(result[task].state, result[task].scored) for task in ("Q2", "Q3", "Q4", "Q5")} == {(state, scored)}
     assert result["Q7"].scored and result["Q8"].scored
 
 
@@ -180,4 +174,37 @@ def test_hostile_answers_are_read_in_linear_time(answer: str, rule: Rule) -> Non
     assert sum(map(len, looping.parsed or ())) < 2 * LONGEST
 
 
-# Gold as an answer gives full marks, whatever the gold.
+def rows(table: str, **answers: str) -> list[Row]:
+    """Rows of a table of the model that gives these answers only, under rule `released`."""
+    responses = {task: response(task, text) for task, text in answers.items()}
+    scores = list(score_item(responses, ITEM, GOLD, "m", R)) if answers else []
+    spec = pixelhumor.TABLES[table]
+    result = rows_of(spec, scores, {"c_1": GOLD}, {"c_1": ITEM})
+    assert {(tuple(row.keys), tuple(row.estimates)) for row in result} == {(spec.keys, spec.columns)}
+    return result
+
+
+def test_a_task_that_was_not_attempted_has_no_value() -> None:
+    counts = {name: estimate.n for name, estimate in rows("table8", Q7="2, 1, 3")[0].estimates.items()}
+    assert counts == {"panel_acc": 1, "text_acc": 0, "wer": 0, "cer": 0}
+    for table in {name for name, table in pixelhumor.TABLES.items() if table.rows} - {"table8", "order_errors"}:
+        assert rows(table)  # no score at all
+        assert not any(estimate.n for row in rows(table, Q7="2, 1, 3") for estimate in row.estimates.values())
+
+
+@pytest.mark.parametrize(
+    ("answer", "errors"),
+    [
+        ("2, 1, 3", ""),
+        ("1, 2, 3", "default_order"),
+        ("2, 1, 4", "out_of_range"),
+        ("2, 1", "wrong_number"),
+        ("2, 1, 1", "repeated"),
+        ("1, 2, 3, 1, 2, 3, 1", "wrong_number repeated runaway"),
+        ("hm", ""),
+    ],
+)
+def test_order_errors(answer: str, errors: str) -> None:
+    (row,) = rows("order_errors", Q7=answer)
+    assert {name for name, one in row.estimates.items() if one.point() == 100} == {*errors.split()}
+    assert {one.point() for one in row.estimates.values()} <= {0, 100} and len(row.estimates) == 5

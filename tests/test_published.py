@@ -1,5 +1,6 @@
-"""config/published/: every file against its tables; pixelhumor.csv against the paper's text and its notes on swaps."""
+"""config/published/: every file against its tables, and against the papers' texts."""
 
+import itertools
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -8,24 +9,12 @@ import pytest
 
 from punchline.core import benchmark as benchmarks
 from punchline.core.benchmark import load
-from punchline.files import parse_csv
 from punchline.tables.render import read_published
-
-COLUMNS = ["paper", "table", "row", "key", "column", "value", "n", "note"]
-SWAPPED = {(m, s) for m in ("LLaVA-OV-7B", "Qwen2-VL-7B") for s in ("personification", "exaggeration")}
-
-Values = dict[tuple[str, str, str, str], str]
 
 
 @pytest.fixture(scope="module")
 def records(root: Path) -> list[dict[str, str]]:
-    path = root / "config" / "published" / "pixelhumor.csv"
-    return [cells for _, cells in parse_csv(path.read_bytes(), COLUMNS, file=path)]
-
-
-@pytest.fixture(scope="module")
-def values(records: list[dict[str, str]]) -> Values:
-    return {(r["table"], r["row"], r["key"], r["column"]): r["value"] for r in records}
+    return [dict(row) for row in read_published(root / "config/published/pixelhumor.csv")]
 
 
 @pytest.mark.parametrize("benchmark", benchmarks.names())
@@ -42,9 +31,9 @@ def test_published_values_fit_their_tables(root: Path, benchmark: str) -> None:
 
 
 def test_swapped_rows_are_noted(records: list[dict[str, str]]) -> None:
-    noted = {(r["row"], r["key"].removeprefix("style=")) for r in records if "swapped" in r["note"]}
-    assert noted == SWAPPED
-    assert {r["table"] for r in records if "swapped" in r["note"]} == {"table13"}
+    noted = {(r["table"], r["row"], r["key"]) for r in records if "swapped" in r["note"]}
+    styles = ("style=personification", "style=exaggeration")
+    assert noted == {*itertools.product(["table13"], ["LLaVA-OV-7B", "Qwen2-VL-7B"], styles)}
 
 
 def block(lines: list[str], number: int) -> list[list[str]]:
@@ -68,25 +57,44 @@ def test_every_printed_number(paper: Callable[[str], str], records: list[dict[st
     assert [r["value"] for r in records if r["table"] == f"table{number}"] == printed
 
 
+IN_SENTENCES = {  # place of a published value: the sentence that has it
+    "agreement question=overall agreement": "overall agreement level was {},",
+    "agreement question=overall alpha": "K-alpha score was lower at {},",
+    "figure2 part=sound_effects;label=absent percent": "{}% of the 2,800 comics lack sound effects",
+    "figure2 part=sound_effects;label=present percent": "Among the {}% that include them",
+    "figure2 part=sound_effects;label=contribute_of_present percent": "approximately {}% feature",
+    "figure2 part=modality;label=text percent": "primary humor driver in {}% of comics",
+    "figure2 part=modality;label=both percent": "Another {}% rely on a synergistic",
+    "figure2 part=modality;label=na percent": "while {}% are labeled non-humorous",
+    "figure2 part=styles;label=surprise percent": "most prevalent humor style ({}%)",
+    "figure2 part=styles;label=personification percent": "follows closely ({}%)",
+    "figure2 part=styles;label=dark percent": "humor is least common ({}%)",
+}
+
+
 @pytest.mark.real
-@pytest.mark.parametrize(
-    ("table", "key", "column", "sentence"),
-    [
-        ("agreement", "question=overall", "agreement", "overall agreement level was {},"),
-        ("agreement", "question=overall", "alpha", "K-alpha score was lower at {},"),
-        ("figure2", "part=sound_effects;label=absent", "percent", "{}% of the 2,800 comics lack sound effects"),
-        ("figure2", "part=sound_effects;label=present", "percent", "Among the {}% that include them"),
-        ("figure2", "part=sound_effects;label=contribute_of_present", "percent", "approximately {}% feature"),
-        ("figure2", "part=modality;label=text", "percent", "primary humor driver in {}% of comics"),
-        ("figure2", "part=modality;label=both", "percent", "Another {}% rely on a synergistic"),
-        ("figure2", "part=modality;label=na", "percent", "while {}% are labeled non-humorous"),
-        ("figure2", "part=styles;label=surprise", "percent", "most prevalent humor style ({}%)"),
-        ("figure2", "part=styles;label=personification", "percent", "follows closely ({}%)"),
-        ("figure2", "part=styles;label=dark", "percent", "humor is least common ({}%)"),
-    ],
-)
-def test_values_printed_in_the_text(
-    paper: Callable[[str], str], values: Values, table: str, key: str, column: str, sentence: str
-) -> None:
+def test_values_printed_in_the_text(paper: Callable[[str], str], records: list[dict[str, str]]) -> None:
     text = " ".join(paper("pixelhumor").split())
-    assert sentence.format(values[table, "published annotations", key, column]) in text
+    own = [r for r in records if r["row"] == "published annotations"]
+    values = {f"{r['table']} {r['key']} {r['column']}": r["value"] for r in own}
+    assert [place for place, sentence in IN_SENTENCES.items() if sentence.format(values[place]) not in text] == []
+
+
+def test_every_number_of_hummus(root: Path, paper: Callable[[str], str]) -> None:
+    lines = paper("hummus").splitlines()
+    printed: dict[tuple[str, str], list[str]] = {}
+    for row in read_published(root / "config" / "published" / "hummus.csv"):
+        table_of_numbers = row["table"] in ("table2", "table3", "table4", "table5")
+        if table_of_numbers and not row["column"].endswith("success") and row["column"] != "prompts":
+            printed.setdefault((row["table"], row["row"]), []).append(row["value"])
+    assert len(printed) == 10 + 9 + 3 + 10
+    for (name, row), values in printed.items():
+        end = next(i for i, line in enumerate(lines) if line.startswith(f"T{name[1:-1]} {name[-1]}:"))
+        (line,) = [line for line in lines[end - 13 : end] if re.match(re.escape(row) + r" \d", line)]
+        assert re.findall(r"\d\.\d\d", line.removeprefix(row)) == values, (name, row)
+
+
+def test_every_number_of_stripcipher(paper: Callable[[str], str], root: Path) -> None:
+    text = paper("stripcipher")
+    for cell in read_published(root / "config/published/stripcipher.csv"):
+        assert cell["value"] in text or f"{int(cell['value']):,}" in text, cell

@@ -1,8 +1,9 @@
-"""Released answers: reading of the file, and what is answered from it."""
+"""Released answers of PixelHumor and YesBut: reading of the files, and what is answered from them."""
 
 import hashlib
 import json
 import re
+from collections.abc import Mapping
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -11,13 +12,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.records import refused, request
+from tests.test_yesbut import corpus, items
 
 from punchline.artifacts.passes import passes_of
+from punchline.benchmarks import yesbut
 from punchline.core import benchmark as benchmarks
 from punchline.core import engine as engines
+from punchline.core.benchmark import optional_module
+from punchline.core.engine import check_files
 from punchline.engines import replay
 from punchline.errors import PunchlineError
-from punchline.schema import Image, ModelCard, Request
+from punchline.schema import ModelCard, Request
 
 PIXELHUMOR: Any = benchmarks.optional_module("pixelhumor", "replay")
 
@@ -26,14 +31,11 @@ GOOD = {
     "xkcd_2": {"Q1": None},
     "xkcd_9": {},
 }
-
-
 AS_PUBLISHED = "the file has one answer to each question as published"
 
 
 def asked(task: str, item_id: str = "xkcd_1", **changes: Any) -> Request:
-    fields = {"benchmark": "pixelhumor", "item_id": item_id, "task": task} | changes
-    return request(Image(sha256=None), f"question {task}", **fields)
+    return request("question", **{"benchmark": "pixelhumor", "item_id": item_id, "task": task} | changes)
 
 
 def card(path: Path | str, **options: Any) -> ModelCard:
@@ -50,12 +52,10 @@ def good(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("task", "item_id", "changes", "expected"),
     [
-        ("Q1", "xkcd_1", {}, ("ok", "Yes", None)),
         ("Q5", "xkcd_1", {}, ("ok", "Pun, Surprise", None)),
         ("Q6", "xkcd_1", {}, ("ok", "", None)),
         ("Q7", "xkcd_1", {}, ("ok", "2, 1", None)),
         ("Q8", "xkcd_1", {}, ("ok", "1: HI\n2: “no”", None)),
-        ("Q2", "xkcd_1", {}, ("missing", None, "question not in the file")),
         ("Q1", "xkcd_2", {}, ("missing", None, "null in the file")),
         ("Q1", "xkcd_9", {}, ("missing", None, "question not in the file")),
         ("Q1", "xkcd_3", {}, ("missing", None, "item not in the file")),
@@ -109,15 +109,10 @@ def test_bad_files(tmp_path: Path, content: bytes | str, expected: str) -> None:
     assert str(error.value).startswith(str(path)) and expected in str(error.value)
 
 
-def test_a_byte_order_mark_is_no_content() -> None:
-    assert PIXELHUMOR.read({"f": b'\xef\xbb\xbf{"a_1": {"Q1": "No"}}'}, "f") == {"a_1": {"Q1": "No"}}
-
-
 def test_file_not_there(tmp_path: Path) -> None:
-    engine = replay.engine(card(tmp_path / "no.json"), seed=0)
     output = r"config/model/gpt\.yaml, field path: .*no\.json.*No such file.*working dir"
     with pytest.raises(PunchlineError, match=output):
-        engine.identity()
+        replay.engine(card(tmp_path / "no.json"), seed=0).identity()
     with pytest.raises(PunchlineError, match="directory"):
         replay.engine(card(tmp_path), seed=0).identity()
 
@@ -134,14 +129,9 @@ def test_nothing_to_select(good: Path) -> None:
         list(replay.engine(card(good, select={"model": "gpt-4o"}), seed=0).answer([asked("Q1")], {}, "key"))
 
 
-_VALUES = st.recursive(
-    st.none() | st.booleans() | st.floats() | st.integers() | st.text(st.characters()),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["Q1", "Q9"]), inner, max_size=3),
-    max_leaves=6,
-)
-_COMICS = st.dictionaries(
-    st.text(st.characters()), st.dictionaries(st.sampled_from(["Q1", "text"]), _VALUES, max_size=2)
-)
+_VALUES = st.none() | st.booleans() | st.floats() | st.text(st.characters()) | st.lists(st.integers(), max_size=3)
+_TASKS_OF = st.dictionaries(st.sampled_from(["Q1", "text"]), _VALUES | st.dictionaries(st.just("Q1"), _VALUES))
+_COMICS = st.dictionaries(st.text(st.characters()), _TASKS_OF)
 
 
 @settings(max_examples=200)
@@ -175,3 +165,94 @@ def test_answers_are_read_for_a_judge_only_where_the_benchmark_has_one(tmp_path:
         card = ModelCard(name="m", engine="replay", options=about)
         with pytest.raises(PunchlineError) if reads else nullcontext():
             assert passes_of(benchmarks.load(name), card, replay.engine(card, 0), **requests) == {}
+
+
+def replayed(path: Path, files: Mapping[str, Any] | None = None, **options: Any) -> Any:
+    """The engine that replays a folder, with these files written to it."""
+    for name, content in (files or {}).items():
+        (path / name).write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
+    card = ModelCard(name="m", engine="replay", options={"format": "yesbut", "path": str(path)} | options)
+    engine = replay.engine(card, 0)
+    check_files(card, engine)
+    return engine
+
+
+def outputs(**by_id: Any) -> list[dict[str, Any]]:
+    files = {f"{name.removeprefix('c')}.jpg": text for name, text in by_id.items()}
+    return [{"image_file": file, "output": text, "title": "ignored"} for file, text in files.items()]
+
+
+def test_replay(tmp_path: Path) -> None:
+    files = {"moral_mcq_prompt2.json": outputs(c00001="B", c00009=None)}
+    engine = replayed(tmp_path, files | {"description_prompt1.json": outputs(c00001="x")})
+    assert [Path(file).name for file in engine.files] == ["description_prompt1.json", "moral_mcq_prompt2.json"]
+    assert engine.unknown(["00001.jpg"]) == ["00009.jpg"]
+    (item,) = items(corpus())
+    requests = yesbut.requests(item)
+    output = {(r.condition, r.task): a for r, a in zip(requests, engine.answer(requests, {}, "k"), strict=True)}
+    assert output["default", "moral_mcq_2"].text == "B" and output["default", "description_1"].text == "x"
+    assert output["default", "moral_mcq_1"].reason == "question not in the file"
+    assert output["oracle", "moral_mcq_2"].state == "missing"
+    assert sum(response.state == "ok" for response in output.values()) == 2
+
+
+TITLES, DESCRIPTIONS = "title_mcq_prompt3.json", "description_prompt2.json"
+NO_OUTPUT = "record 1.jpg: Object missing required field `output`"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        (TITLES, '[{"image_file": "1.jpg", "output": "A"', "not JSON"),
+        (TITLES, [{"output": "A"}], "record number 1, field image_file"),
+        (TITLES, [{"image_file": "1.jpg"}], NO_OUTPUT),
+        (TITLES, [{"image_file": "1.jpg", "gen_des": "A"}], NO_OUTPUT),
+        (TITLES, [{"image_file": "1.jpg", "output": 3}], "Expected `str | null`, got `int`"),
+        (TITLES, outputs(c1="A") * 2, "record 1.jpg, field image_file: the record is there twice"),
+        (DESCRIPTIONS, [{"image_file": "1.jpg", "gen_des": 3}], "field gen_des: Expected `str | null`"),
+        (DESCRIPTIONS, [{"image_file": "1.jpg", "gen_des": "\ud800"}], "surrogates"),
+    ],
+)
+def test_bad_replay(tmp_path: Path, name: str, content: Any, message: str) -> None:
+    with pytest.raises(PunchlineError, match=name) as error:
+        replayed(tmp_path, {name: content}).unknown([])
+    assert message in str(error.value)
+
+
+def test_replay_of_descriptions_under_their_other_name() -> None:
+    texts = {"1.jpg": {"gen_des": "other"}, "2.jpg": {"gen_des": "other", "output": "own"}, "3.jpg": {"gen_des": None}}
+    content = json.dumps([{"image_file": file, **fields} for file, fields in texts.items()])
+    read = optional_module("yesbut", "replay").read({"description_prompt2.json": content.encode()}, "f")
+    assert read == {file: {"description_2": text} for file, text in zip(texts, ("other", "own", None), strict=True)}
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("description_promt1.json", "Did you mean 'description_prompt1.json'"),
+        ("title_prompt1.json", "title_mcq_prompt1.json"),
+        ("moral_mcq_prompt3.JSON", "Did you mean 'moral_mcq_prompt3.json'"),
+        ("notes.json", "Valid: contradiction_prompt1.json"),
+    ],
+)
+def test_replay_of_a_misspelt_file(tmp_path: Path, name: str, expected: str) -> None:
+    good = {"title_mcq_prompt3.json": "[]", "README.md": "", "._title_mcq_prompt1.json": ""}
+    for files in ({name: "[]"}, good):  # alone, and beside one that is well named
+        with pytest.raises(PunchlineError, match=f"unknown file '{name}'") as error:
+            replayed(tmp_path, files)
+        assert str(error.value).startswith(str(tmp_path)) and expected in str(error.value)
+    (tmp_path / name).unlink()
+    assert [Path(file).name for file in replayed(tmp_path, good).files] == ["title_mcq_prompt3.json"]
+
+
+def test_replay_of_nothing(tmp_path: Path) -> None:
+    with pytest.raises(PunchlineError, match=r"is no folder with answers. Expected any of: .*title_mcq_prompt3\.json"):
+        replayed(tmp_path)
+    with pytest.raises(PunchlineError, match="no such file"):
+        replayed(tmp_path / "absent")
+    with pytest.raises(PunchlineError, match="nothing to select"):
+        replayed(tmp_path, {"title_mcq_prompt3.json": []}, select={"a": 1}).unknown([])
+    for name in ("title_prompt1.json", "title_mcq_prompt1.json", "a.json"):
+        (tmp_path / name).write_text("[]", encoding="utf-8")
+        with pytest.raises(PunchlineError, match=r"m\.yaml, field path: .* is no folder"):
+            replayed(tmp_path / name)

@@ -32,6 +32,13 @@ def read(*rows: dict[str, str], select: Any = None) -> Answers:
     return released.read({"f.csv": table(*rows)}, "f.csv", select)
 
 
+def replayed(folder: Path, *rows: dict[str, str]) -> tuple[ModelCard, replay.Replay]:
+    """A card, and its engine that replays rows of a file."""
+    (folder / "r.csv").write_bytes(table(*rows))
+    card = ModelCard(name="o1", engine="replay", options={"format": "humorbench", "path": str(folder / "r.csv")})
+    return card, replay.engine(card, 0)
+
+
 def verdict_in(answers: Answers, row: str = "6") -> Answer:
     judge = answers[row]["judge"]
     assert isinstance(judge, Answer)
@@ -83,13 +90,10 @@ def item(row: str) -> Item:
 
 
 def test_explanations_and_verdicts_are_answered(tmp_path: Path) -> None:
-    path = tmp_path / "released.csv"
     own = ROW | {"autograder_model": "gpt-4o"}
     seven, last = own | {"annotation_row": "7", "autograder_judgment": ""}, own | {"annotation_row": "9999"}
     odd = ROW | {"annotation_row": "8", "autograder_model": "../../etc/x", "explanation": ""}
-    path.write_bytes(table(own, seven, last, odd))
-    card = ModelCard(name="o1", engine="replay", options={"format": "humorbench", "path": str(path)})
-    engine = replay.engine(card, 0)
+    _, engine = replayed(tmp_path, own, seven, last, odd)
     explained = {row: next(engine.answer(requests(item(row)), {}, "key")) for row in ("6", "7", "8", "9")}
     assert [(one.state, one.text, one.reason) for one in explained.values()] == [
         *[("ok", "A pun.", None)] * 2,
@@ -115,15 +119,8 @@ def test_explanations_and_verdicts_are_answered(tmp_path: Path) -> None:
     ],
 )
 def test_who_judges_released_answers(tmp_path: Path, judges: tuple[str, str], asked: str | None, expected: str) -> None:
-    path = tmp_path / "r.csv"
-    path.write_bytes(table(*(ROW | {"annotation_row": str(n), "autograder_model": j} for n, j in enumerate(judges))))
-    options = {"format": "humorbench", "path": str(path)}
-    card = ModelCard(name="o1", engine="replay", options=options)
-    result = replay.engine(card, 0)
-    passes = {
-        name: passes_of(
-            load(name), card, result, conditions=["default"], judge=asked, extractor=None, scorers={"cosine": "labse"}
-        )
-        for name in ("humorbench", "pixelhumor")
-    }
-    assert passes == {"humorbench": {JUDGE: expected}, "pixelhumor": {}}
+    rows = (ROW | {"annotation_row": str(n), "autograder_model": judge} for n, judge in enumerate(judges))
+    about: Any = {"conditions": ["default"], "judge": asked, "extractor": None, "scorers": {"cosine": "labse"}}
+    card, engine = replayed(tmp_path, *rows)
+    assert passes_of(load("humorbench"), card, engine, **about) == {JUDGE: expected}
+    assert passes_of(load("pixelhumor"), card, engine, **about) == {}

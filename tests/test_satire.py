@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 from tests.records import response
+from tests.tabulated import score_responses
 
 from punchline.benchmarks import satire
-from punchline.schema import Gold, Item, Response, State
+from punchline.schema import Gold, Item, State
 
 
 def test_labels_stages_and_clusters_are_those_of_the_paper(root: Path) -> None:
@@ -34,9 +35,9 @@ def test_labels_stages_and_clusters_are_those_of_the_paper(root: Path) -> None:
 def test_scores(text: str | None, gold: str, state: State, metrics: dict[str, float]) -> None:
     item = Item(benchmark="satire", item_id="a", source="stage_2", cluster="c", fields={"stage": "2"})
     (requests,) = satire.requests(item)
-    answers: dict[str, Response] = {} if text is None else {"satirical": response(requests, text)}
+    answers = {} if text is None else {"satirical": response(requests, text)}
     right = Gold(benchmark="satire", item_id="a", values={"satirical": gold})
-    (score,) = satire.score_item(answers, item, right, "m", "paper")
+    (score,) = score_responses(satire, answers, item, right, rules=["paper"])
     assert (score.state, score.metrics) == (state, metrics)
 
 

@@ -9,8 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from punchline.config.cards import read_card
-from punchline.core import engine as engines
 from punchline.core.benchmark import comparison
 from punchline.engines import similarity
 from punchline.engines.similarity import Pair, Similarity, comparison_in
@@ -56,26 +54,11 @@ def answers(engine: Similarity, requests: Sequence[Request]) -> list[Response]:
     return [of[request.request_id] for request in requests]
 
 
-@pytest.mark.parametrize("name", ["bertscore", "bertscore-minilm", "labse", "minilm"])
-def test_the_cards_are_pinned(name: str, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(root)
-    result = engines.load(read_card(name, "config/judge"), 0)
-    identity = result.identity()
-    assert identity["revision"] and identity["metric"] in similarity.METRICS
-    assert ("layers" in identity) == (identity["metric"] == "bertscore")
-    assert not result.needs_images
-
-
-def test_blank_texts_are_zero_without_a_model(engine: Similarity) -> None:
-    engine._loaded = "loaded, and must not be"
-    requests = [asked("", "a"), asked("a", ""), asked(" \n\t\u3000", "a"), asked("", "")]
-    assert [(r.state, r.text) for r in answers(engine, requests)] == [("ok", "0.0")] * 4
-
-
-def test_pairs_are_scored_once_and_answered_as_often_as_asked(engine: Similarity) -> None:
-    requests = [asked("ab", "x"), asked("ab", "x"), asked("abc", "x"), asked("ab", "y"), asked("", "x")]
+def test_pairs_are_scored_once_and_answered_as_often_as_asked_and_blank_ones_are_zero(engine: Similarity) -> None:
+    requests = [asked(*texts.split()) for texts in ("ab x", "ab x", "abc x", "ab y")]
     requests += [comparison("hummus", "2", "cosine", "default", "ab", "x")]
-    assert [r.text for r in answers(engine, requests)] == ["0.2", "0.2", "0.3", "0.2", "0.0", "0.2"]
+    requests += [asked(*texts) for texts in (("", "a"), ("a", ""), (" \n\t\u3000", "a"), ("", ""))]
+    assert [r.text for r in answers(engine, requests)] == ["0.2", "0.2", "0.3", "0.2", "0.2", *["0.0"] * 4]
     assert sorted(engine._loaded.seen) == [("x", "ab"), ("x", "abc"), ("y", "ab")]  # type: ignore[union-attr]
 
 

@@ -80,11 +80,9 @@ def test_an_image_of_the_projects_own(project: Project) -> None:
 
 @pytest.mark.real
 def test_mirror_comes_through_without_network(mirror: Path, project: Project) -> None:
-    folder = ROOT / "data" / "manifests" / "pixelhumor"
-    raw = project.root / "raw"
+    folder, raw = ROOT / "data/manifests/pixelhumor", project.root / "raw"
     files = annotated(folder / "annotations.csv", raw, str(mirror))
-    assert len(files) == 8
-    assert all(file.read_bytes() == (mirror / "pixelhumor" / file.name).read_bytes() for file in files)
+    assert [file.read_bytes() == (mirror / "pixelhumor" / file.name).read_bytes() for file in files] == [True] * 8
     with (raw / "comic_url.csv").open(encoding="utf-8") as file:
         pages = {row["comic_id"]: row["comic_url"] for row in csv.DictReader(file)}
     assert len(pages) == 2800
@@ -95,11 +93,9 @@ def test_mirror_comes_through_without_network(mirror: Path, project: Project) ->
     assert availability_text(entries).splitlines()[1].startswith("xkcd,400,203,197,host unreachable,197")
     assert not project.lock.exists()
     pins = {pin.comic_id: pin for pin in read_manifest(project.manifest, Pin)}
-    for entry in entries:
-        if entry.state == "ok":
-            pin = pins[entry.item_id]
-            assert all(getattr(entry, name) == getattr(pin, name) for name in ("sha256", "bytes", "width", "height"))
-            assert sha256_file(project.root / str(entry.path)) == pin.sha256
+    for entry in (entry for entry in entries if entry.state == "ok"):
+        one, pin = ((of.sha256, of.bytes, of.width, of.height) for of in (entry, pins[entry.item_id]))
+        assert one == pin and sha256_file(project.root / str(entry.path)) == entry.sha256
 
 
 @pytest.mark.real
@@ -112,14 +108,12 @@ def test_silent_strips_come_through(mirror: Path, project: Project) -> None:
 
 @pytest.mark.real
 def test_manifests_are_what_the_generator_writes(mirror: Path, tmp_path: Path) -> None:
-    generator = tmp_path / "make.py"
-    generator.write_bytes((ROOT / "data" / "manifests" / "make.py").read_bytes())
-    (tmp_path / "yesbut").mkdir()  # the project's own files lie beside their manifest
-    for own in (ROOT / "data" / "manifests" / "yesbut").glob("*.json"):
-        (tmp_path / "yesbut" / own.name).write_bytes(own.read_bytes())
-    subprocess.run([sys.executable, str(generator), str(mirror)], check=True)
+    generator = shutil.copy(ROOT / "data/manifests/make.py", tmp_path)
+    (tmp_path / "yesbut").mkdir()  # the project's own files are stored next to their manifest
+    for own in (ROOT / "data/manifests/yesbut").glob("*.json"):
+        shutil.copy(own, tmp_path / "yesbut")
+    subprocess.run([sys.executable, generator, str(mirror)], check=True)
     result = sorted(path.relative_to(tmp_path) for path in tmp_path.rglob("*") if path.suffix in (".csv", ".json"))
     folders = {"hummus", "humorbench", "humorbench_runs", "pixelhumor", "stripcipher", "yesbut"}
     assert {str(path.parent) for path in result} == folders
-    for path in result:
-        assert (tmp_path / path).read_bytes() == (ROOT / "data" / "manifests" / path).read_bytes()
+    assert all((tmp_path / path).read_bytes() == (ROOT / "data/manifests" / path).read_bytes() for path in result)

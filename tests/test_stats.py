@@ -42,10 +42,6 @@ def estimate(values: Sequence[float], clusters: Sequence[str] | None = None, kin
     return Estimate(sums, mean, names, kind=kind)
 
 
-def shares(hits: int, n: int) -> list[float]:
-    return [1.0] * hits + [0.0] * (n - hits)
-
-
 def test_whole_clusters_count() -> None:
     """Ten copies of each answer carry no more than the answers: clustered, the interval stays as wide."""
     values, clusters = [float(i % 2) for i in range(40)], [f"c{i:02}" for i in range(40)]
@@ -77,23 +73,20 @@ def test_a_value_beyond_what_its_column_says_is_an_error() -> None:
     assert low is not None and high is not None and low <= -6 <= high
 
 
-@pytest.mark.parametrize(("hits", "n"), [(0, 5), (0, 10), (10, 10), (20, 20)])
-def test_where_all_agree_it_is_clopper_and_pearsons(hits: int, n: int) -> None:
-    exact = distributions.binomtest(hits, n).proportion_ci(method="exact")
-    in_percent = of(np.column_stack([shares(hits, n), np.ones(n)]), percent)
-    counted = of(np.array(shares(hits, n))[:, None], total)
-    for result, scale in ((estimate(shares(hits, n)), 1), (in_percent, 100), (counted, n)):
-        assert interval(result) == pytest.approx((scale * exact.low, scale * exact.high))
-
-
-@pytest.mark.parametrize(("hits", "n"), [(1, 10), (5, 10), (49, 50), (117, 400), (2, 3)])
-def test_else_it_is_clopper_and_pearsons_of_the_effective_size(hits: int, n: int) -> None:
-    """Of n answers, n - 1 times what t costs against the normal distribution (Korn and Graubard 1998)."""
-    size = (n - 1) * (distributions.norm.ppf(0.975) / distributions.t.ppf(0.975, n - 1)) ** 2
-    p = hits / n
-    low = distributions.beta.ppf(0.025, p * size, (1 - p) * size + 1)
-    high = distributions.beta.ppf(0.975, p * size + 1, (1 - p) * size)
-    assert interval(estimate(shares(hits, n))) == pytest.approx((low, high))
+@pytest.mark.parametrize(
+    ("hits", "n"), [(0, 5), (0, 10), (10, 10), (20, 20), (1, 10), (5, 10), (49, 50), (117, 400), (2, 3)]
+)
+def test_a_share_has_clopper_and_pearsons_of_the_effective_size(hits: int, n: int) -> None:
+    """Of n answers n where all agree, else n - 1 times what t costs against the normal (Korn and Graubard 1998)."""
+    size, p = float(n), hits / n
+    if 0 < hits < n:
+        size = (n - 1) * (distributions.norm.ppf(0.975) / distributions.t.ppf(0.975, n - 1)) ** 2
+    low = distributions.beta.ppf(0.025, p * size, (1 - p) * size + 1) if hits else 0
+    high = distributions.beta.ppf(0.975, p * size + 1, (1 - p) * size) if hits < n else 1
+    values = [1.0] * hits + [0.0] * (n - hits)
+    in_percent = of(np.column_stack([values, np.ones(n)]), percent)
+    for result, scale in ((estimate(values), 1), (in_percent, 100), (of(np.array(values)[:, None], total), n)):
+        assert interval(result) == pytest.approx((scale * low, scale * high))
 
 
 def test_skewness_moves_an_interval_up_from_the_t_interval() -> None:

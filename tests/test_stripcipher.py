@@ -1,17 +1,19 @@
 """StripCipher: the item format, pictures, requests, scores, tables, published values, reviewing; the real strips."""
 
+import itertools
 import json
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
 from tests.records import images_of, read_golds, refused, response, text_of
-from tests.tabulated import Scored, tabulate
+from tests.tabulated import Scored, score_responses, tabulate
 
 from punchline.benchmarks import stripcipher
-from punchline.benchmarks.stripcipher import STRIPS, TASKS, score_item, studies
+from punchline.benchmarks.stripcipher import STRIPS, TASKS, studies
 from punchline.benchmarks.stripcipher.ask import PROMPTS
 from punchline.benchmarks.stripcipher.holdout import held_out
 from punchline.benchmarks.stripcipher.pictures import pictures
@@ -20,13 +22,12 @@ from punchline.benchmarks.stripcipher.tables import TABLES
 from punchline.benchmarks.study import BEST
 from punchline.core.benchmark import NoPicture
 from punchline.errors import PunchlineError
-from punchline.files import parse_csv, write_records, write_text
+from punchline.files import write_records, write_text
 from punchline.paths import Paths
 from punchline.rating import outcome
 from punchline.rating.draw import declared, draw_up
 from punchline.rating.votes import Votes
-from punchline.schema import ImageRef, Item, ModelCard, Score, sha256
-from punchline.tables.render import read_published
+from punchline.schema import ImageRef, Item, ModelCard, Score
 
 OPTIONS = ["one thing", "another thing", "a third thing", "a fourth thing"]
 
@@ -74,25 +75,12 @@ def test_errors_name_record_and_field(records: list[dict[str, Any]], words: tupl
 
 
 def test_what_is_no_list_of_records() -> None:
-    for content, message in ((b'[{"item_id": "s_1"', "not JSON"), (b"{}", "a list"), (b"[1]", "an object")):
+    twice = b'[{"texts": {"meaning": "m", "meaning": "n"}}]'
+    for content, message in ((b"[{", "not JSON"), (b"{}", "a list"), (b"[1]", "an object"), (twice, "there twice")):
         with pytest.raises(PunchlineError, match=rf"^{STRIPS}\b.*{message}"):
             read_strips(content)
     content = corpus(REVIEWED)[STRIPS]
     assert read_strips(b"\xef\xbb\xbf" + content) == read_strips(content)  # with a byte order mark
-
-
-@pytest.mark.parametrize(
-    ("once", "twice", "field"),
-    [
-        ('"frames": 4', '"frames": 3, "frames": 4', "frames"),
-        ('"texts": {', '"texts": {"meaning": "m", "meaning": "n", ', "meaning"),
-        ('"answer": "one thing"', '"answer": "a third thing", "answer": "one thing"', "answer"),
-    ],
-)
-def test_a_field_that_is_there_twice(once: str, twice: str, field: str) -> None:
-    before, after = json.dumps([record("s_0"), REVIEWED]).rsplit(once, 1)
-    with pytest.raises(PunchlineError, match=rf"'{field}' is there twice in"):
-        read_strips(f"{before}{twice}{after}".encode())
 
 
 def test_which_corrected_label_asks_again() -> None:
@@ -109,16 +97,7 @@ def test_which_corrected_label_asks_again() -> None:
 
 def test_missing_pictures() -> None:
     (item,) = stripcipher.items(corpus(), {"s_1": "2 panels by splitting, 4 stated"})
-    assert item.missing is not None and item.images == ()
     assert {image for request in stripcipher.requests(item) for image in images_of(request)} == {None}
-
-
-def test_a_question_and_a_meaning_of_their_own() -> None:
-    texts = {"comprehension": choice(question="Who wins?"), "meaning": "Nobody {wins}."}
-    (item,) = items(corpus(record(texts=texts)))
-    requests = {(r.condition, r.task): text_of(r) for r in stripcipher.requests(item)}
-    assert requests["default", "comprehension"].startswith(f"{PROMPTS['comprehension']}\nWho wins?\nA. ")
-    assert "strips: 'Nobody {wins}.' Number" in requests["meaning", "reordering_choice"]
 
 
 def test_weak_distractors() -> None:
@@ -142,42 +121,28 @@ def test_prompts_are_the_papers(paper: Callable[[str], str]) -> None:
     requests = [drafts[name] for name in ("answer_prediction", "answer_comprehension", "both")]
     for prompt in (*PROMPTS["meaning"].split("{meaning}"), PROMPTS["choose"], *requests, *first_lines):
         assert " ".join(prompt.split()) in text, prompt
-    # Table 2 comes in pieces: its left edge is cut off.
-    for piece in (
-        "Based on the overall story, what is hap-",
-        "g in the blank frame (second-to-last)?",
-        "What is happening in this comic",
-        "What is the implicit meaning? Based on your",
-        "standing, answer the question.",
-        "vided below is incorrect. Your task is to find out the correct order of the comic strips based on the "
-        "storyline and temporal logical relationship. Number each comic strip in the order they should appear, "
-        "starting from 1.",
-    ):
-        assert piece in text, piece
 
 
 def test_the_sequence_itself_chooses_its_option() -> None:
     (item,), (gold,) = items(corpus()), stripcipher.golds(corpus())
 
     def scored(text: str, task: str = "reordering_choice") -> Score:
-        scores = score_item({task: response(task, text)}, item, gold, "m", "paper")
+        scores = score_responses(stripcipher, {task: response(task, text)}, item, gold, rules=["paper"])
         return next(score for score in scores if score.task == task)
 
     letter, order = gold.values["reordering_choice"], gold.values["reordering_generation"]
     right = ", ".join(map(str, order))
     assert scored(right).parsed == (letter,) and scored(f"{letter}. {right}").metrics["correct"] == 1.0
-    for no_option in ("1, 2, 3, 4", f"4, {right}", f"{right}, 1", f"not {right}", f"It isn't {right}."):
-        assert scored(no_option).state == "unparsable", no_option
+    no_options = ("1, 2, 3, 4", f"4, {right}", f"{right}, 1", f"not {right}", f"It isn't {right}.")
+    assert {scored(text).state for text in no_options} == {"unparsable"}
     places = [order.index(number) + 1 for number in range(1, 5)]  # the other reading
     metrics = scored(", ".join(map(str, places)), "reordering_generation").metrics
     assert metrics == {"correct": float(places == order), "correct_as_places": 1.0}
 
 
 FIVE = (Path(__file__).parent.parent / "data/demo/stripcipher/images/demo_4.png").read_bytes()  # five frames
-EMPTY = {
-    "metadata.csv": b"comic_id,metadata\n",
-    "objective_label.csv": b"comic_id,panel_sequence,text,number_of_panels\n",
-}
+OBJECTIVE = b"comic_id,panel_sequence,text,number_of_panels\n"
+EMPTY = {"metadata.csv": b"comic_id,metadata\n", "objective_label.csv": OBJECTIVE}
 HOSTILE = EMPTY | {"metadata.csv": b"comic_id,metadata\ns_1,[None]\n"}
 OUTSIDE = [*([x, 0, x + 10, 10] for x in (0, 10, 20)), [0, 0, 9999, 10]]
 
@@ -206,17 +171,15 @@ def answered(
     files: Mapping[str, bytes], right: Mapping[str, set[str]], conditions: tuple[str, ...] = ("default",)
 ) -> list[Score]:
     """Scores of a model that answers the tasks in `right`, correctly on the strips named there, else with nonsense."""
-    golds = read_golds(stripcipher, files)
-    scores = []
-    for item in items(files):
-        for condition in conditions:
-            output = {}
-            for request in stripcipher.requests(item):
-                if request.condition == condition and request.task in right:
-                    value = golds[item.item_id].values[request.task]
-                    text = ", ".join(map(str, value)) if isinstance(value, list) else value
-                    output[request.task] = response(request, text if item.item_id in right[request.task] else "?")
-            scores += score_item(output, item, golds[item.item_id], "m", "paper", None, condition)
+    golds, scores = read_golds(stripcipher, files), []
+    for item, condition in itertools.product(items(files), conditions):
+        gold, output = golds[item.item_id], {}
+        for request in stripcipher.requests(item):
+            if request.condition == condition and request.task in right:
+                value = gold.values[request.task]
+                text = ", ".join(map(str, value)) if isinstance(value, list) else value
+                output[request.task] = response(request, text if item.item_id in right[request.task] else "?")
+        scores += score_responses(stripcipher, output, item, gold, condition=condition, rules=["paper"])
     return scores
 
 
@@ -229,11 +192,9 @@ def model(scores: list[Score], name: str = "m", base: str | None = None) -> Scor
     return Scored(name, "measured", "e", scores, ModelCard(name=name, engine="e", base=base))
 
 
-CATEGORIES = ("Critical", "Humorous")
-EIGHT = corpus(
-    *(record(f"s_{n}", frames=3 + n % 2, texts={**REVIEWED["texts"], "category": CATEGORIES[n % 2]}) for n in range(8))
-)
+EIGHT = corpus(*(record(f"s_{n}", frames=3 + n % 2, texts=REVIEWED["texts"]) for n in range(8)))
 ALL = {f"s_{n}" for n in range(8)}
+RIGHT = {task: {"s_0"} for task in TASKS}
 
 
 def test_table4_counts_a_task_that_fails_as_nothing() -> None:
@@ -248,16 +209,10 @@ def test_table4_counts_a_task_that_fails_as_nothing() -> None:
     assert row["reordering_choice"] == 100.0 and "avg" not in row
 
 
-RIGHT = {task: {"s_0"} for task in TASKS}
-
-
 def test_the_states_of_a_task_are_those_of_the_answers_shown() -> None:
+    failed = [one for one in answered(EIGHT, {"comprehension": {"s_0"}}) if one.task == "comprehension"]
     no_answer = {"state": "failed", "scored": False, "metrics": {}}
-    failed = [
-        msgspec.structs.replace(score, **no_answer if score.item_id in ("s_1", "s_2") else {})
-        for score in answered(EIGHT, {"comprehension": {"s_0"}})
-        if score.task == "comprehension"
-    ]
+    failed[1:3] = [msgspec.structs.replace(one, **no_answer) for one in failed[1:3]]
     in_row = answered(EIGHT, RIGHT, ("row",))
     for name in ("table4", "figure4"):
         (row,) = made(name, EIGHT, model(failed + in_row))
@@ -296,12 +251,6 @@ def test_table8_averages_models() -> None:
     assert not [row for row in made("table8", EIGHT, model(one)) if row["model"] == "AVG"]
 
 
-def test_every_published_value_is_printed(paper: Callable[[str], str], root: Path) -> None:
-    text = paper("stripcipher")
-    for cell in read_published(root / "config/published/stripcipher.csv"):
-        assert cell["value"] in text or f"{int(cell['value']):,}" in text, cell
-
-
 def test_drafts_are_asked_as_published_and_read() -> None:
     (item,) = items(corpus())
     requests = {(r.task, r.sample): r for r in studies.draft_requests(item)}
@@ -312,18 +261,15 @@ def test_drafts_are_asked_as_published_and_read() -> None:
     assert studies.draft_requests(stripcipher.items(corpus(), {"s_1": "gone"})[0]) == []
     both = "Options in Q1:\nA. x\nB. y\nC. z\nD. w\nRight Answer 1: D\nOptions in Q2:\nA. x\nRight Answer 2: E"
     texts = ["An end", "Other\nend", "other END!", " * "] + ["A story"] * 4 + [both]
-    answers = [
-        response(r, f"<think>A draft?</think>\n{text}") for r, text in zip(requests.values(), texts, strict=True)
+    asked = list(requests.values())
+    answers = [response(one, f"<think>A draft?</think>\n{text}") for one, text in zip(asked, texts, strict=True)]
+    assert [draft[1:] for draft in studies.parse_drafts(asked, answers, "gpt-4o")] == [
+        ("prediction", "answer", "An end", "gpt-4o"),
+        ("prediction", "distractor", "Other end", "gpt-4o"),
+        ("comprehension", "answer", "A story", "gpt-4o"),
+        ("prediction", "answer", "w", "gpt-4o"),
+        *(("prediction", "distractor", text, "gpt-4o") for text in "xyz"),
     ]
-    drafts = studies.parse_drafts(list(requests.values()), answers, "gpt-4o")
-    assert [draft[1:4] for draft in drafts] == [
-        ("prediction", "answer", "An end"),
-        ("prediction", "distractor", "Other end"),
-        ("comprehension", "answer", "A story"),
-        ("prediction", "answer", "w"),
-        *(("prediction", "distractor", text) for text in "xyz"),
-    ]
-    assert {draft.source for draft in drafts} == {"gpt-4o"}
 
 
 @pytest.mark.parametrize(
@@ -339,45 +285,29 @@ def test_drafts_are_asked_as_published_and_read() -> None:
 def test_accepted_texts_become_items(item_id: str, texts: str, category: str, expected: Any) -> None:
     strips = corpus(record(), record("s_2"))[STRIPS]
     accepted = [studies.Accepted(item_id, "prediction", tuple(texts), category)]
-    if isinstance(expected, str):
-        with pytest.raises(PunchlineError, match=expected):
-            studies.with_accepted(strips, accepted)
-        return
-    first, second = read_strips(studies.with_accepted(strips, accepted).encode()).values()
-    assert first.texts is not None and second.texts is None and first.texts.comprehension is None
-    question = first.texts.prediction
-    assert (question and question.answer, first.texts.category) == expected
-    assert question is None or question.options == tuple(texts)
+    with pytest.raises(PunchlineError, match=expected) if isinstance(expected, str) else nullcontext():
+        first, second = read_strips(studies.with_accepted(strips, accepted).encode()).values()
+        question = first.reviewed.prediction
+        assert second.texts is None and first.reviewed.comprehension is None
+        assert (question and question.answer, first.reviewed.category) == expected
+        assert question is None or question.options == tuple(texts)
 
 
-def test_manifests_fit_each_other(root: Path) -> None:
-    folder = root / "data" / "manifests" / "stripcipher"
-    strips = read_strips((folder / STRIPS).read_bytes()).values()
-    assert all((strip.boxes == "pixelhumor") == (strip.source == "xkcd") for strip in strips)
-    path = folder / "annotations.csv"
-    listed = {row["path"]: row for _, row in parse_csv(path.read_bytes(), ["path", "sha256"], file=path)}
-    assert set(listed) == set(stripcipher.ITEM_FILES)
-    assert listed[STRIPS]["sha256"] == sha256((folder / STRIPS).read_bytes())
-
-
-def test_people_answer_questions_and_are_a_row_of_table4(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_people_answer_questions_and_are_a_row_of_table4(here: Path) -> None:
     files = corpus(*(record(f"s_{n}", texts=REVIEWED["texts"]) for n in range(6)))
     write_records("data/items/stripcipher/items.jsonl", items(files))
     write_text("x", "the picture")
-    votes = Votes.make(
-        "people.sqlite", *draw_up(Paths(), declared("stripcipher/people"), (), raters=1, seed=0, items=4)
-    )
+    study = draw_up(Paths(), declared("stripcipher/people"), (), raters=1, seed=0, items=4)
+    votes = Votes.make("people.sqlite", *study)
     golds = read_golds(stripcipher, files)
     for unit in votes.seats("1"):
         page = votes.sheet.units[unit]
         assert {"prediction": "row_masked", "comprehension": "page"}.get(page.task, "row_shuffled") == page.sha256
-        right = next(
-            (n for n, text in enumerate(page.texts) if text.source == golds[page.item_id].values[page.task]), 0
-        )
+        gold, sources = golds[page.item_id].values[page.task], [text.source for text in page.texts]
+        right = sources.index(gold) if gold in sources else 0
         votes.vote("1", unit, {BEST: str(right if page.task != "prediction" else (right + 1) % 4)}, "")
     assert outcome.export(votes, outcome.target(votes)) == (12, 0)
-    answers = {"people.csv": Path("config/stripcipher/people.csv").read_bytes()}
+    answers = {"people.csv": (here / "config/stripcipher/people.csv").read_bytes()}
     (row,) = [one for one in tabulate(TABLES["table4"], [], golds, {}, files | answers).rows if one["kind"] == "human"]
     assert (row["model"], row["n"], row["frames"]) == ("people", 4, "side by side")
     assert [row.get(task) for task in TASKS] == [0.0, 100.0, 100.0, None]

@@ -40,15 +40,12 @@ def of_tasks(scores: pd.DataFrame, items: pd.DataFrame) -> list[Row]:
 COLUMNS = ("acc", "other")
 WORST_LAST: tuple[State, ...] = ("ok", "unparsable", "refused", "missing", "failed")
 TABLE = Table("t1", "A table", rows=of_tasks, keys=("subset",), columns=COLUMNS, published_rule="released")
-PUBLISHED = [
-    {"paper": "p", "table": "t1", "row": "GPT & Co", "key": "subset=all", "n": "9", "note": ""}
-    | {"column": "acc", "value": "0.500"}
-]
+PUBLISHED = {"paper": "p", "table": "t1", "row": "GPT & Co", "key": "subset=all", "n": "9", "note": ""}
+PUBLISHED |= {"column": "acc", "value": "0.500"}
 
 
 def made(scores: list[Score], table: Table = TABLE, **options) -> Tabulated:  # type: ignore[no-untyped-def]
-    arguments = {"scoring": None, "complete": True} | options
-    return tabulate(table, [Scored("m", "measured", "replay", scores)], *known(scores), {}, PUBLISHED, **arguments)
+    return tabulate(table, [Scored("m", "measured", "replay", scores)], *known(scores), {}, [PUBLISHED], **options)
 
 
 def known(scores: list[Score]) -> tuple[dict[str, Gold], dict[str, Item]]:
@@ -86,8 +83,8 @@ def test_a_column_of_a_metric_that_no_score_has_says_so() -> None:
     """Answers are there, and nothing of what is asked of them; a name that no metric has is refused at once."""
     assert read(made([score("a", "Q2"), score("b", "Q2")]))[0]["n"] == "2"
     scores = [*(replace(score(name, "Q1"), metrics={}) for name in "ab"), score("c", "Q1", "failed"), score("d", "Q2")]
-    rows = lambda scores, items: [Row(accuracy=mean(scores[scores.task == "Q1"], "acc"))]  # noqa: E731
-    row = read(made(scores, Table("t2", "A table", rows=rows, columns=("accuracy",), published_rule="released")))[0]
+    table = replace(TABLE, rows=lambda scores, _: [Row(accuracy=mean(scores[scores.task == "Q1"], "acc"))])
+    row = read(made(scores, replace(table, name="t2", columns=("accuracy",))))[0]
     assert row["note"] == "nothing to score: 2 items with answers to Q1, and no value for accuracy of them"
     misspelt = Table("t3", "A table", rows=lambda scores, items: [Row(accuracy=mean(scores, "corect"))])
     with pytest.raises(PunchlineError, match="no metric 'corect' in a table's function"):
@@ -152,8 +149,7 @@ def test_a_filter_names_only_other_conditions() -> None:
 
 
 def test_a_row_of_less_than_the_papers_items_does_not_compare() -> None:
-    part = lambda scores, items: [row.set(complete=False) for row in of_tasks(scores, items)]  # noqa: E731
-    table = replace(TABLE, rows=part)
+    table = replace(TABLE, rows=lambda *of: [row.set(complete=False) for row in of_tasks(*of)])
     of_part = [made([score("a", "Q1")], table), made([score("a", "Q1")], complete=False)]
     assert [row["comparable"] for one in of_part for row in read(one)] == ["no"] * 4
     nothing = read(made([score("a", "Q3")]))[0]
@@ -179,15 +175,12 @@ def test_what_was_cut_off_is_counted_beside_its_state() -> None:
     row = read(table)[0]
     assert (row["n"], row["n_unparsable"], row["n_truncated"]) == ("200", "1", "2")
     assert not any("cut off" in note for note in table.notes)  # one per cent
-    table = made(scores[:199])
-    assert "answers on 2 of 199 items were cut off" in as_markdown(table, TABLE)
+    assert "answers on 2 of 199 items were cut off" in as_markdown(made(scores[:199]), TABLE)
 
 
 def test_a_changed_score_changes_the_digest_of_its_cell() -> None:
-    scores = [score(f"i{n}", "Q1", value=(n * 0.37) % 1) for n in range(30)]
-    one, changed = made(scores), made([*scores[:-1], score("i29", "Q1", value=1)])
-    assert one.cells[0].interval == "korn-graubard|0..1|level:0.95|v:1"
-    assert changed.cells[0].grades != one.cells[0].grades
+    (one, *_), (changed, *_) = (made([score("a", "Q1"), score("b", "Q1", value=n)]).cells for n in (0, 1))
+    assert one.interval == "korn-graubard|0..1|level:0.95|v:1" and changed.grades != one.grades
 
 
 def test_the_papers_row_follows_its_model_in_the_row_with_its_keys() -> None:
@@ -216,40 +209,30 @@ def test_people_see_no_empty_column_and_no_silent_row() -> None:
         )
     ]
     made = Tabulated(columns, rows, [], [], [])
-    lines = [re.sub(" +", " ", line.strip()) for line in as_latex(made, table).splitlines()]
-    head, *body = (line for line in lines if "&" in line)
-    assert lines[:3] == ["% Title", "\\begin{tabular}{llrrr}", "\\toprule"]
-    assert head == "Model & Subset & N & Panel accuracy & WER \\\\"
-    assert body == ["a\\_1 & all & 5 & 0.500 & 0.250 \\\\", "A & part & 5 & 0.70 & 0.30 \\\\"]
+    lines = [re.sub(" +", " ", line.strip(" \\")) for line in as_latex(made, table).splitlines()]
+    assert lines[:3] == ["% Title", "begin{tabular}{llrrr}", "toprule"]
+    rows_of_latex = ["Model & Subset & N & Panel accuracy & WER", "a\\_1 & all & 5 & 0.500 & 0.250"]
+    assert [line for line in lines if "&" in line] == [*rows_of_latex, "A & part & 5 & 0.70 & 0.30"]
     markdown = as_markdown(made, table)
     assert "| silent" not in markdown and "| f1" not in markdown and "silent" in as_csv(made)
     assert markdown.endswith("- Not shown: silent (does not attempt this task).\n")
-
-
-OURS = "a & 9 & \\textbf{0.500} [0.400, 0.600]"
 
 
 def test_latex_has_the_best_value_bold_and_published_rows_apart() -> None:
     columns = ("model", "kind", "engine", "subset", "n", "acc", "acc_lo", "acc_hi", "comparable", "note")
 
     def row(model: str, kind: str, acc: float, comparable: str) -> dict[str, Any]:
-        limits = {"acc_lo": acc - 0.1, "acc_hi": acc + 0.1} if kind == "measured" else {}
-        values = {"model": model, "kind": kind, "engine": "e", "subset": "all", "n": 9, "acc": acc}
-        return values | limits | {"comparable": comparable, "note": ""}
+        limits = (acc - 0.1, acc + 0.1) if kind == "measured" else (None, None)
+        return dict(zip(columns, (model, kind, "e", "all", 9, acc, *limits, comparable, ""), strict=True))
 
-    rows = [row("a", "measured", 0.5, "yes"), row("b", "measured", 0.9, "no"), row("p", "published", 0.4, "yes")]
+    ours, theirs = row("b", "measured", 0.9, "no"), row("p", "published", 0.4, "yes")
+    best = ["a & 9 & \\textbf{0.500} [0.400, 0.600]", "b & 9 & 0.900 [0.800, 1.000]", "\\midrule", "p & 9 & 0.400"]
     for shown, expected in (
-        (
-            rows,
-            ["a & 9 & \\textbf{0.500} [0.400, 0.600]", "b & 9 & 0.900 [0.800, 1.000]", "\\midrule", "p & 9 & 0.400"],
-        ),
-        ([*rows[1:2], row("c", "measured", 0.1, "no")], ["b & 9 & \\textbf{0.900} [0.800, 1.000]"]),
+        ([row("a", "measured", 0.5, "yes"), ours, theirs], best),
+        ([ours, row("c", "measured", 0.1, "no")], ["b & 9 & \\textbf{0.900} [0.800, 1.000]"]),
     ):
-        lines = [
-            re.sub(" +", " ", line.strip())
-            for line in as_latex(Tabulated(columns, shown, [], [], []), TABLE).split("\n")
-        ]
-        assert [line.removesuffix(" \\\\") for line in lines[5 : 5 + len(expected)]] == expected
+        lines = as_latex(Tabulated(columns, shown, [], [], []), TABLE).split("\n")[5 : 5 + len(expected)]
+        assert [re.sub(" +", " ", line.strip()).removesuffix(" \\\\") for line in lines] == expected
 
 
 STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
@@ -307,13 +290,6 @@ def test_a_note_stays_in_its_latex_comment_and_a_cell_is_text(text: str) -> None
 def test_an_ordinary_table() -> None:
     table = made([score(f"i{n}", "Q1", value=float(n % 2)) for n in range(10)])
     table.notes.append("Naïve “quotes”, 5 % & more: p < .05, a <= b; they're — fine 🦤, x_1 {a} *b*")
-    assert as_csv(table) == (
-        "model,kind,engine,scoring,subset,n,n_missing,n_failed,n_refused,n_unparsable,n_truncated,acc,acc_lo,acc_hi,other,"
-        "other_lo,other_hi,comparable,note\n"
-        f"m,measured,replay,released,all,10,0,0,0,0,0,0.5,{table.rows[0]['acc_lo']},{table.rows[0]['acc_hi']},,,,yes,\n"
-        "GPT & Co,published,,released,all,9,,,,,,0.500,,,,,,yes,\n"
-        "m,measured,replay,paper,all,0,0,0,0,0,0,,,,,,,no,nothing to score: not asked\n"
-    )
     low, high = (f"{table.rows[0][name]:.3f}" for name in ("acc_lo", "acc_hi"))
     assert as_markdown(table, TABLE) == (
         "# A table\n\n"
@@ -328,12 +304,9 @@ def test_an_ordinary_table() -> None:
 
 @pytest.mark.parametrize("text", NASTY)
 def test_a_record_is_shown_without_what_steers_and_loses_nothing(text: str) -> None:
-    result = {"item": {"text": text, text: [text]}, "n": 1}
+    result: dict[str, Any] = {"item": {"text": text, text: [text]}, "n": 1}
     page = as_text(result)
     assert not STEERING.search(page) and json.loads(page) == result
-
-
-def test_an_ordinary_record_is_shown_as_it_was_and_half_a_surrogate_pair_too() -> None:
     result = {"item": {"text": 'naïve 日本語 🦤 “q” a\tb\nc \\ "x"', "n": [1, 2.5, None, True]}}
     assert as_text(result) == json.dumps(result, indent=1, ensure_ascii=False)
     assert as_text({"a": "\ud800"}) == '{\n "a": "\\ud800"\n}'

@@ -14,38 +14,26 @@ from punchline.scores import write_scores
 from punchline.tabulate.unparsed import count_unparsed, excerpt, why_unparsed
 
 
-def response(name: str, text: str | None, finish: str = "stop") -> Response:
-    return records.response(name, text, "ok" if text is not None else "failed", finish_reason=finish)
-
-
 def grade(state: str, *responses: Response, rule: str = "paper") -> Score:
     digests, truncated = tuple(one.digest for one in responses), any(one.truncated for one in responses)
     return records.score("i", task="t", rule=rule, state=state, responses=digests, truncated=truncated)
 
 
 def test_why_and_how_many(tmp_path: Path) -> None:
-    texts = ["B", "Whichever you like.", "", "<think>B", "I'm sorry, I can't help with that."]
-    texts += ["Well, the", "B because", None]
-    output = [response(f"r{n}", text, "length" if n in (5, 6) else "stop") for n, text in enumerate(texts)]
-    verdict_of_r0 = response("j0", "Hm.")
-    scores = [
-        *(grade("unparsable", one) for one in output[1:6]),
-        grade("ok", output[6]),
-        grade("failed", output[7]),
-        grade("missing"),
-        grade("unparsable", output[0], verdict_of_r0),
-        grade("ok", output[0], rule="released"),
-    ]
-    write_scores(tmp_path / "g.parquet", scores, ())
-    write_table(tmp_path / "s.parquet", output, Response)
-    write_table(tmp_path / "j.parquet", [verdict_of_r0], Response)
-    rows = count_unparsed("m", tmp_path / "g.parquet", {"": tmp_path / "s.parquet", "judge": tmp_path / "j.parquet"})
-    paper = {"model": "m", "condition": "default", "task": "t", "rule": "paper", "answers": 9, "read": 1, "unread": 6}
-    paper |= {"refused": 0, "truncated": 2, "failed": 1, "missing": 1}
-    paper |= {"unexplained": 2, "empty": 1, "thoughts_only": 1, "declines": 1, "cut_off": 1}
-    paper |= {"example_1": "r1: Whichever you like.", "example_2": "j0: Hm.", "example_3": "r5: Well, the"}
-    none = {name: 0 if isinstance(value, int) else value for name, value in paper.items() if "example" not in name}
-    assert rows == [paper, none | {"rule": "released", "answers": 1, "read": 1}]
+    read, odd, verdict = (records.response(*of) for of in (("r0", "B"), ("r1", "Whichever you like."), ("j0", "Hm.")))
+    cut = records.response("r2", "Well, the", finish_reason="length")
+    scores = [grade("unparsable", odd), grade("unparsable", cut), grade("unparsable", read, verdict), grade("missing")]
+    write_scores(tmp_path / "g.parquet", [*scores, grade("ok", read), grade("ok", read, rule="released")], ())
+    files = {"": tmp_path / "s.parquet", "judge": tmp_path / "j.parquet"}
+    write_table(files[""], [read, odd, cut], Response)
+    write_table(files["judge"], [verdict], Response)
+    paper, released = count_unparsed("m", tmp_path / "g.parquet", files)
+    about = {"model": "m", "condition": "default", "task": "t"}
+    counts = {"answers": 5, "read": 1, "unread": 3, "refused": 0, "truncated": 1, "failed": 0, "missing": 1}
+    counts |= {"unexplained": 2, "empty": 0, "thoughts_only": 0, "declines": 0, "cut_off": 1}
+    examples = {"example_1": "r1: Whichever you like.", "example_2": "j0: Hm.", "example_3": "r2: Well, the"}
+    assert paper == about | {"rule": "paper"} | counts | examples
+    assert released == about | {"rule": "released"} | dict.fromkeys(counts, 0) | {"answers": 1, "read": 1}
 
 
 def test_why_and_excerpts() -> None:

@@ -1,4 +1,4 @@
-"""Files on the validity of scores: items, links, people, repeats."""
+"""Validity of scores: items, links, people, repeats, shortcuts."""
 
 from pathlib import Path
 from typing import Any
@@ -6,17 +6,24 @@ from typing import Any
 import pandas as pd
 import pytest
 from tests.records import read_items
+from tests.tabulated import DATA, read_benchmark
 
+from punchline.artifacts.contents import behind_shortcuts
 from punchline.audit.compare import clusters_needed
 from punchline.benchmarks import hummus, humorbench, pixelhumor
 from punchline.benchmarks.pixelhumor.dataset import ANNOTATORS, EXPERTS, QUESTIONS
 from punchline.benchmarks.pixelhumor.people import ballots
+from punchline.config.cards import read_card
+from punchline.core import benchmark as benchmarks
+from punchline.core import engine as engines
+from punchline.core.benchmark import DEFAULT
 from punchline.files import csv_text
 from punchline.schema import ModelCard
 from punchline.validity.items import item_statistics
 from punchline.validity.links import caption_of, link, links
 from punchline.validity.people import agreement, by_agreement
 from punchline.validity.repeats import statistics
+from punchline.validity.shortcuts import SHORTCUTS, Measured, questions_of
 
 
 @pytest.mark.parametrize(
@@ -86,11 +93,9 @@ def test_answers_are_joined_by_caption() -> None:
     answers = [
         {"caption": c, "cluster": "1", "task": task, **of, **values} for c in "abc" for task, values in tasks.items()
     ]
-    rows = {
-        row["task"]: (row["both"], row["only_hummus"], row["only_humorbench"])
-        for row in links(pd.DataFrame(answers), elements)
-    }
-    assert rows == {"classification": (2, 1, 0), "naming": (0, 0, 2), "naming_minilm": (2, 1, 0)}
+    columns = ["task", "both", "only_hummus", "only_humorbench"]
+    rows = {tuple(row[name] for name in columns) for row in links(pd.DataFrame(answers), elements)}
+    assert rows == {("classification", 2, 1, 0), ("naming", 0, 0, 2), ("naming_minilm", 2, 1, 0)}
 
 
 @pytest.mark.real
@@ -143,8 +148,8 @@ def test_a_model_where_people_agree() -> None:
     part = pd.DataFrame([(item, task, yes if item < "d3" else no, yes, item) for item, task in given])
     part.columns = pd.Index(["item_id", "task", "parsed", "gold", "cluster"])
     (row,) = by_agreement(part, given)
-    values = {name: row[name] for name in ("n_agreed", "n_disputed", "agreed", "disputed", "difference", "votes")}
-    assert values == {"n_agreed": 6, "n_disputed": 6, "agreed": 1, "disputed": 0.5, "difference": 0.5, "votes": 0.75}
+    values = {"n_agreed": 6, "n_disputed": 6, "agreed": 1, "disputed": 0.5, "difference": 0.5, "votes": 0.75}
+    assert row | values == row
     few = next(by_agreement(part[part.item_id < "d3"], given))
     assert few["disputed"] == 1 and few["disputed_lo"] is None and "difference" not in few
 
@@ -169,7 +174,7 @@ def test_the_released_votes(mirror: Path) -> None:
         ("A B", {}),
     ],
 )
-def test_by_hand(answers: str, expected: dict[str, Any]) -> None:
+def test_repeats_by_hand(answers: str, expected: dict[str, Any]) -> None:
     cells = [
         (f"i{n}", f"c{n}", answer, float(answer == "A")) for n, word in enumerate(answers.split()) for answer in word
     ]
@@ -183,3 +188,61 @@ def test_samples_of_a_judge_are_in_its_card_only() -> None:
     assert (card.repeats, plain.repeats, card.asked()["samples"], "samples" in plain.asked()) == (10, 1, 10, False)
     with pytest.raises(ValueError, match="a judge's only"):
         ModelCard(name="m", engine="openai", samples=10)
+
+
+def test_shortcuts_on_released_annotations(mirror: Path) -> None:
+    for benchmark, shortcut, expected in (
+        # 218 and 121 of 348; half of the ties would be 217 and 120.
+        ("yesbut", "longest-option", {("moral_mcq", "philosophy_acc"): 62.644, ("title_mcq", "title_acc"): 34.770}),
+        ("yesbut", "options-only", {("moral_mcq", "philosophy_acc"): 85.920, ("title_mcq", "title_acc"): 52.299}),
+        ("hummus", "always-majority", {("classification", "classification_pos"): 2 * 558 / (2 * 558 + 382)}),
+        ("hummus", "text-only", {("classification", "classification_avg"): 0.495}),
+        ("pixelhumor", "last-panel", {("Q3", "f1"): 0.9448, ("Q3", "accuracy"): 0.9504}),
+    ):
+        cells = Measured(*read_benchmark(benchmark, mirror)[:3]).cells(*SHORTCUTS[shortcut])
+        values = {(task, column): estimate.point() for (*_, column), (task, estimate) in cells.items()}
+        tolerance = 0.01 if shortcut.endswith("only") else 1e-3  # a solver's rounding may turn an answer
+        assert {key: values[key] for key in expected} == pytest.approx(expected, rel=tolerance)
+
+
+def test_rows_of_shortcuts() -> None:
+    loaded, items, golds, _ = read_benchmark("yesbut")
+    rows = list(Measured(loaded, items, golds).rows({}))
+    assert {row["shortcut"] for row in rows} == {"always-majority", "longest-option", "options-only"}
+    assert {row["chance"] for row in rows} == {25.0}  # each option is drawn equally often
+    for row in rows:
+        assert row["n"] == 8 and row["lo"] < row["value"] < row["hi"]
+    (longest,) = (row for row in rows if (row["shortcut"], row["metric"]) == ("longest-option", "philosophy_acc"))
+    assert (longest["value"], longest["best_published"], longest["published_below"]) == (87.5, 84.1, 11)
+    few = dict(list(items.items())[:4])  # under 5 clusters: no interval, nothing to learn from
+    rows = list(Measured(loaded, few, golds).rows({}))
+    assert rows and {(row["lo"], row["hi"]) for row in rows} == {(None, None)}
+    assert "options-only" not in {row["shortcut"] for row in rows}
+
+
+def test_tables_note_models_that_are_not_above_the_best_shortcut(tmp_path: Path) -> None:
+    lines = [
+        "table,row,metric,shortcut,value,not_above",
+        "table8,subset=all,panel_acc,always-majority,0.31,a; b",
+        "table8,subset=all,panel_acc,last-panel,0.4567,a; b; c",
+        "table8,subset=all,text_acc,last-panel,0.1,d",
+        "table8,subset=multi-panel,panel_acc,last-panel,0.2,",
+        "table2,,f1,last-panel,0.2,e",
+    ]
+    (tmp_path / "shortcuts.csv").write_text("\n".join(lines))
+    table = benchmarks.load("pixelhumor").TABLES["table8"]
+    assert behind_shortcuts(str(tmp_path / "shortcuts.csv"), table) == [
+        "Not above the shortcut last-panel (panel_acc 0.457, subset=all) by the paired interval: a; b; c."
+    ]
+
+
+@pytest.mark.parametrize("name", ["pixelhumor", "yesbut", "hummus", "stripcipher", "satire"])
+def test_always_majority_answers_what_most_gold_labels_say(mirror: Path, name: str) -> None:
+    loaded, items, golds, _ = read_benchmark(name, DATA / "demo" if name == "stripcipher" else mirror)
+    majority = engines.load(read_card("always-majority"), 0)
+    questions = questions_of(loaded, items, golds, "released")
+    known = {task: part["right"].mode()[0] for task, part in questions.groupby("task")}
+    requests = [request for request in loaded.requests(next(iter(items.values()))) if request.condition == DEFAULT]
+    answers = majority.answer(requests, {}, "k")
+    output = {request.task: answer.text for request, answer in zip(requests, answers, strict=True)}
+    assert {task: output[task] for task in known if output.get(task)} == ({} if name == "stripcipher" else known)

@@ -1,13 +1,14 @@
 """Derived conditions: what is asked, how it is scored, and the two files that come of it."""
 
-import itertools
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from tests.records import images_of, read_golds, read_items, response, score, text_of, texts_of
+from tests.records import images_of, response, score, text_of, texts_of
+from tests.tabulated import read_benchmark, score_responses
+from tests.test_humorbench import corpus
 
 from punchline.benchmarks.stripcipher.options import options as strip_options
 from punchline.benchmarks.yesbut.options import options as comic_options
@@ -25,14 +26,7 @@ from punchline.validity import option_order, pictures
 OPTIONS = ["no-image", "options-only", "circular"]
 DERIVED = {"pixelhumor": ["no-image"], "hummus": ["no-image", "caption-only"], "satire": ["no-image"]}
 DERIVED |= {"humorbench": ["caption-only", "with-image"], "yesbut": OPTIONS, "stripcipher": OPTIONS}
-ALL = ("default", "no-image", "caption-only", "options-only", "circular", "with-image")
-
-
-def demo(root: Path, name: str) -> tuple[Any, dict[str, Item], dict[str, Gold]]:
-    loaded = benchmarks.load(name)
-    folder = root / "data/demo" / name
-    files = {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
-    return loaded, read_items(loaded, files), read_golds(loaded, files)
+ALL = ("default", "caption-only", "with-image", *OPTIONS)
 
 
 def test_a_benchmark_has_the_conditions_that_make_sense() -> None:
@@ -40,8 +34,8 @@ def test_a_benchmark_has_the_conditions_that_make_sense() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(DERIVED.keys() - {"satire"}))
-def test_requests_of_the_default_condition_stay_as_they_are(root: Path, name: str) -> None:
-    loaded, items, _ = demo(root, name)
+def test_requests_of_the_default_condition_stay_as_they_are(name: str) -> None:
+    loaded, items, *_ = read_benchmark(name)
     default, requests = (list(ask(loaded, items.values(), 2, of)) for of in (("default",), ALL))
     assert [one.request_id for one in requests if one.condition == "default"] == [one.request_id for one in default]
     derived = [one for one in requests if one.condition != "default"]
@@ -64,8 +58,8 @@ CASES = [  # condition, task, what the text begins with, what it ends with, what
 
 
 @pytest.mark.parametrize(("name", "condition", "task", "begins", "ends", "lacks"), CASES)
-def test_what_is_asked(root: Path, name: str, condition: str, task: str, begins: str, ends: str, lacks: str) -> None:
-    loaded, items, _ = demo(root, name)
+def test_what_is_asked(name: str, condition: str, task: str, begins: str, ends: str, lacks: str) -> None:
+    loaded, items, *_ = read_benchmark(name)
     result = [one for one in ask(loaded, items.values(), 1, (condition,)) if one.task == task]
     assert result
     for request in result:
@@ -76,16 +70,14 @@ def test_what_is_asked(root: Path, name: str, condition: str, task: str, begins:
 
 
 def test_addresses_of_humorbenchs_cartoons() -> None:
-    columns = "idx,cartoonstock_id,contest_number,description,caption,element\n"
-    rows = "1,,512.0,d,c,e\n2,,2.0,d,c,e\n3,CS7,,d,c,e\n"
-    loaded = benchmarks.load("humorbench")
-    pages = loaded.pages({loaded.ANNOTATIONS: (columns + rows).encode()})
+    rows = [{"contest_number": "512.0"}, {"contest_number": "2.0"}, {"cartoonstock_id": "CS7"}]
+    pages = benchmarks.load("humorbench").pages(corpus(rows))
     ends = ("cartoons/512.jpg", "all_contest_images.zip#2.jpeg", "searchID=CS7")
     assert all(pages[str(n)].endswith(end) for n, end in enumerate(ends))
 
 
-def test_with_image_asks_the_default_question_below_the_cartoon(root: Path) -> None:
-    loaded, items, _ = demo(root, "humorbench")
+def test_with_image_asks_the_default_question_below_the_cartoon() -> None:
+    loaded, items, *_ = read_benchmark("humorbench")
     drawn = (ImageRef(path="0.png", sha256="0" * 64, width=2, height=2),)
     for item, digest in ((replace(items["0"], images=drawn), "0" * 64), (items["1"], None)):
         default, pictured = ask(loaded, [item], 1, ("default", "with-image"))
@@ -93,8 +85,8 @@ def test_with_image_asks_the_default_question_below_the_cartoon(root: Path) -> N
         assert (default.condition, text_of(default)) == ("default", text_of(pictured))
 
 
-def test_a_judge_is_asked_about_answers_without_the_picture(root: Path) -> None:
-    yesbut, items, golds = demo(root, "yesbut")
+def test_a_judge_is_asked_about_answers_without_the_picture() -> None:
+    yesbut, items, golds, _ = read_benchmark("yesbut")
     requests = [one for one in ask(yesbut, items.values(), 1, ("no-image",)) if one.task == "description_1"]
     answers = [(request, response(request, "A plant is bought. A plant withers.")) for request in requests]
     judged = list(ask_in_pass(yesbut, "judge", items, golds, answers))
@@ -105,8 +97,8 @@ def test_a_judge_is_asked_about_answers_without_the_picture(root: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["yesbut", "stripcipher"])
-def test_the_right_option_is_right_wherever_it_stands(root: Path, name: str) -> None:
-    loaded, items, golds = demo(root, name)
+def test_the_right_option_is_right_wherever_it_stands(name: str) -> None:
+    loaded, items, golds, _ = read_benchmark(name)
     seen: dict[tuple[str, str], set[str]] = {}
     for request in ask(loaded, items.values(), 1, ("default", "circular")):
         if request.task not in loaded.OPTIONS:
@@ -117,12 +109,11 @@ def test_the_right_option_is_right_wherever_it_stands(root: Path, name: str) -> 
         lines = [line.strip() for text in texts_of(request) for line in text.split("\n")]
         (letter,) = [line[0] for line in lines if line[1:] == f". {own[gold.values[key]]}"]
         seen.setdefault((item.item_id, request.task), set()).add(letter)
-        for given, rule in itertools.product("ABCD", RULES):
+        for given in "ABCD":
             responses = {request.task: response(request, given)}
-            scores = loaded.score_item(responses, item, gold, "m", rule, None, request.condition)
-            (one,) = [one for one in scores if one.task == request.task]
-            result = (one.condition, one.parsed, one.metrics, one.gold_digest)
-            assert result == (request.condition, (given,), {"correct": float(given == letter)}, gold.digest)
+            scores = score_responses(loaded, responses, item, gold, condition=request.condition)
+            result = [(one.condition, one.parsed, one.metrics) for one in scores if one.task == request.task]
+            assert result == [(request.condition, (given,), {"correct": float(given == letter)})] * 2
     assert seen and all(letters == set("ABCD") for letters in seen.values())
 
 
@@ -130,9 +121,8 @@ def test_a_question_with_two_options_has_one_rotation() -> None:
     yesbut = benchmarks.load("yesbut")
     fields: dict[str, Any] = {"caption": "c", "moral_mcq": "A. one\nB. two", "title_mcq": "A. x\nB. y\nC. z"}
     item = Item(benchmark="yesbut", item_id="1", source="s", cluster="c", fields=fields)
-    result = [(one.task, one.condition) for one in variants.requests(yesbut, item, "circular")]
-    assert [condition for task, condition in result if task == "moral_mcq_1"] == ["circular-1"]
-    assert [condition for task, condition in result if task == "title_mcq_3"] == ["circular-1", "circular-2"]
+    result = {(one.task, one.condition) for one in variants.requests(yesbut, item, "circular") if one.task[-1] == "1"}
+    assert result == {("moral_mcq_1", "circular-1"), *(("title_mcq_1", f"circular-{k}") for k in (1, 2))}
 
 
 def project_of(folder: Path, scores: dict[str, list[Score]], conditions: list[str]) -> Any:

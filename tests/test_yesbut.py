@@ -4,14 +4,14 @@ import itertools
 import json
 import random
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 from msgspec.structs import replace
 from tests.records import asked_in, read_golds, read_items, refused, response, text_of, texts_of
-from tests.tabulated import Scored, tabulate
+from tests.tabulated import Scored, score_responses, tabulate
 
 from punchline.benchmarks import yesbut
 from punchline.benchmarks.yesbut import ANNOTATIONS, LENT, TABLES, TASKS
@@ -50,8 +50,6 @@ def items(files: dict[str, bytes]) -> list[Item]:
         *((json.dumps([comic(**fields)]), said) for fields, said in refused("yesbut")),
         (json.dumps([comic()])[:200], "not JSON"),
         ("{}", "expected a list"),
-        ("[3]", "record number 1: expected an object"),
-        ("\0", "not JSON"),
         (json.dumps([comic(1), comic(1)]), "record 00001.jpg, field image_file: the record is there twice"),
         ('[{"image_file": "1.jpg", "title": "a", "title": "b"}]', "'title' is there twice"),
     ],
@@ -81,11 +79,8 @@ def test_a_description_that_is_lent_twice_or_to_no_comic(file: str, name: str, s
 def test_chained_requests() -> None:
     (item,) = items(corpus())
     requests = asked_in("default", yesbut.requests(item))
-    own = {
-        "description_1": response(requests["description_1"], "<think>Yours?</think> Mine. "),
-        "description_2": response(requests["description_2"], "  "),
-        "description_3": response(requests["description_3"], None, "failed"),
-    }
+    texts = zip("123", ("<think>Yours?</think> Mine. ", "  ", None), ("ok", "ok", "failed"), strict=True)
+    own = {f"description_{k}": response(requests[f"description_{k}"], text, state) for k, text, state in texts}
     chained = yesbut.chained_requests(item, {"default": own})
     assert [r.task for r in chained] == ["contradiction_1", "moral_mcq_1", "title_mcq_1"]
     assert {r.condition for r in chained} == {"chained"}
@@ -114,8 +109,8 @@ def unit(text: str | None = None, state: State = "ok", **by_task: str) -> Answer
     return {task: response(task, one, state) for task, one in output.items()}, item, gold
 
 
-def scored(answers: Answers, rule: Rule, verdicts: Mapping[str, Verdict] | None = None) -> dict[str, Score]:
-    return {score.task: score for score in yesbut.score_item(*answers, "m", rule, verdicts)}
+def scored(answers: Answers, rule: Rule, verdict: Callable[[Request], Verdict] | None = None) -> dict[str, Score]:
+    return {score.task: score for score in score_responses(yesbut, *answers, verdict, rules=[rule])}
 
 
 def judged(answers: Answers) -> list[Request]:
@@ -124,22 +119,21 @@ def judged(answers: Answers) -> list[Request]:
 
 def test_gold_in_is_right_under_both_rules() -> None:
     right = {"description": "Caption 1.", "contradiction": "Contradiction 1."}
-    output = {task: right.get(task[:-2], "A") for task in TASKS}
     for rule, version in zip(RULES, (1, 3), strict=True):
-        scores = scored(unit(**output), rule)
+        scores = scored(unit(**{task: right.get(task[:-2], "A") for task in TASKS}), rule)
         assert tuple(scores) == TASKS
-        assert {one.signature.rpartition("|")[2] for one in scores.values()} == {f"v:{version}"}
         for task, score in scores.items():
-            assert score.state == "ok" and score.scored
+            assert (score.state, score.scored, score.signature.rpartition("|")[2]) == ("ok", True, f"v:{version}")
             assert score.metrics == ({"correct": 1.0} if "mcq" in task else {"r2": 1.0})
 
 
-def verdicts_of(answers: Answers, score: str, **recall: str) -> dict[str, Verdict]:
-    requests = judged(answers)
-    result = {r.request_id: Verdict("gpt-3.5-turbo", response(r, score)) for r in requests if r.task == "judge"}
-    for scorer, text in recall.items():
-        result |= {r.request_id: Verdict(scorer, response(r, text)) for r in requests if r.task == "bertscore"}
-    return result
+def verdicts(rating: str, scorer: str, recall: str, state: State = "ok") -> Callable[[Request], Verdict]:
+    """Verdicts of a judge that says `rating`, and of a scorer of texts that says `recall`."""
+    return lambda request: (
+        Verdict("gpt-3.5-turbo", response(request, rating, state))
+        if request.task == "judge"
+        else Verdict(scorer, response(request, recall, state))
+    )
 
 
 NO_NUMBERS = ("nan", "inf", "-inf", "", "high", "1e999", "2.001", "-1.001")
@@ -175,7 +169,7 @@ def test_verdicts(
 ) -> None:
     answers = unit("Text.")
     for rule in RULES:
-        scores = scored(answers, rule, verdicts_of(answers, rating, **{scorer: recall}))
+        scores = scored(answers, rule, verdicts(rating, scorer, recall))
         for task in ("description_1", "contradiction_3"):
             score = scores[task]
             result = {name: value for name, value in score.metrics.items() if name != "r2"}
@@ -193,9 +187,9 @@ def test_empty_answers_and_refusals() -> None:
         score = scored(answers, rule)["description_1"]
         assert score.scored and score.metrics in ({"r2": 0.0}, {})
     answers = unit(None, "refused")
-    verdicts = verdicts_of(answers, "[[1]]", bertscore="0.0")
-    assert scored(answers, "released", verdicts)["description_1"].metrics == {}
-    assert scored(answers, "paper", verdicts)["description_1"].metrics.items() >= {"gpt": 1.0, "bert": 0.0}.items()
+    released, paper = (scored(answers, rule, verdicts("[[1]]", "bertscore", "0.0")) for rule in RULES)
+    assert released["description_1"].metrics == {}
+    assert paper["description_1"].metrics.items() >= {"gpt": 1.0, "bert": 0.0}.items()
 
 
 def test_thoughts_are_neither_compared_nor_judged_under_rule_paper() -> None:
@@ -218,30 +212,25 @@ def every(task: str, text: str, number: int = 4, condition: str = "default") -> 
     return {(condition, task, n): text for n in range(1, number + 1)}
 
 
-def rows_of(
-    *samples: Mapping[Place, str], name: str = "table2", number: int = 4, judged: int = 0, verdict: str = "[[4]]"
-) -> list[dict[str, Any]]:
+def rows_of(*samples: Mapping[Place, str], name: str = "table2", judged: int = 0) -> list[dict[str, Any]]:
     """A model's rows of a table from answers[condition, task, comic's number]; the first `judged` comics are judged.
 
     Comics without an answer in a condition that others were asked in have missing answers, as in a file of scores.
-    `!failed` and `!refused` are states of no answer.
+    `!failed`: a failed answer.
     """
-    files = corpus(*map(comic, range(1, number + 1)))
+    files = corpus(*map(comic, range(1, 5)))
     golds, by_id = read_golds(yesbut, files), read_items(yesbut, files)
     scores: list[Score] = []
     for sample, output in enumerate(samples):
         conditions = sorted({condition for condition, _, _ in output})
-        for n, condition, rule in itertools.product(range(1, number + 1), conditions, RULES):
+        for n, condition in itertools.product(range(1, 5), conditions):
             item, gold = by_id[f"{n:05d}.jpg"], golds[f"{n:05d}.jpg"]
             given = {task: text for (of, task, m), text in output.items() if (of, m) == (condition, n)}
-            states: dict[str, Any] = {task: text[1:] if text[:1] == "!" else "ok" for task, text in given.items()}
-            responses = {task: response(f"{task} {n}", text, states[task]) for task, text in given.items()}
-            verdicts = {
-                r.request_id: Verdict("gpt-3.5-turbo", response(r, verdict, "ok" if n <= judged else "failed"))
-                for r in yesbut.judge_requests(item, gold, responses, condition)
-            }
-            result = yesbut.score_item(responses, item, gold, "m", rule, verdicts, condition)
-            scores += [replace(one, sample=sample) for one in result]
+            states: dict[str, Any] = {"!failed": "failed"}
+            responses = {task: response(f"{task} {n}", text, states.get(text, "ok")) for task, text in given.items()}
+            verdict = verdicts("[[4]]", "none", "", "ok" if n <= judged else "failed")
+            scored = score_responses(yesbut, responses, item, gold, verdict, condition)
+            scores += [replace(one, sample=sample) for one in scored]
     table = tabulate(TABLES[name], [Scored("m", "measured", "test", scores)], golds, by_id, files)
     return [row for row in table.rows if row["kind"] == "measured"]
 
@@ -252,10 +241,7 @@ def test_table2_is_a_mean_over_the_prompts_that_are_there() -> None:
     assert (row["philosophy_acc"], row["title_acc"]) == (50.0, 100.0)
     assert row["philosophy_acc_sd"] == pytest.approx(70.7107, abs=1e-3)
     assert (row["n_philosophy"], row["n_title"]) == (4, 4)
-    unset = {"title_acc_sd", "description_gpt", "n_description", "n_title_lo"}
-    assert all(row.get(name) is None for name in unset)
-    (row,) = rows_of(every("moral_mcq_1", "A"))
-    assert (row["prompts"], row["philosophy_acc"]) == (1, 100.0)
+    assert all(row.get(name) is None for name in ("title_acc_sd", "description_gpt", "n_description", "n_title_lo"))
 
 
 def test_with_samples_n_and_states_add_up_and_values_stay() -> None:
@@ -293,7 +279,7 @@ def test_a_prompt_with_few_answers_shows() -> None:
     assert (row["title_acc"], row["n_title"], row["prompts_least_n"], row["comparable"]) == (50.0, 4, 1, "no")
     assert (row["n"], row["n_missing"]) == (1, 3) and "title_acc n=4" in str(row["note"])
     (row,) = rows_of(every("title_mcq_1", "A"))
-    assert (row["prompts_least_n"], row["comparable"]) == (4, "yes")
+    assert (row["prompts"], row["prompts_least_n"], row["comparable"]) == (1, 4, "yes")
 
 
 @pytest.mark.real
