@@ -2,9 +2,6 @@
 
 import io
 import json
-import os
-import subprocess
-import sys
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
@@ -12,7 +9,6 @@ from contextlib import chdir
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -21,7 +17,6 @@ import pytest
 from PIL import Image
 from tests.servers.scripted import Call, Scripted, running
 
-from punchline.errors import entry_point
 from punchline.fetch.annotations import fetch_annotations
 from punchline.fetch.images import fetch_images
 from punchline.fetch.manifests import ANNOTATION_COLUMNS, LOCK_COLUMNS, PIN_COLUMNS, Selected
@@ -157,17 +152,12 @@ class Project:
         self.mirror: str | None = None
         hosts = [*SITES, *IMAGE_HOSTS, IMAGE_HOST, "static.explosm.net", "64.media.tumblr.com", "elsewhere.example"]
         self.hosts = dict.fromkeys(hosts, server.url)
-        self.place(root)
-
-    def place(self, root: Path) -> None:
-        """Make the folder the project's root."""
         self.root, self.raw = root, root / "data" / "raw" / "pixelhumor"
         self.out, self.log = self.raw / "images", self.raw / "fetch.jsonl"
         self.manifests = root / "data" / "manifests" / "pixelhumor"
         self.manifest, self.lock = self.manifests / "images_pinned.csv", self.manifests / "images.lock.csv"
-        self.manifests.mkdir(parents=True, exist_ok=True)
-        if not self.manifest.exists():
-            self.manifest.write_text(csv_text(PIN_COLUMNS, []))
+        self.manifests.mkdir(parents=True)
+        self.manifest.write_text(csv_text(PIN_COLUMNS, []))
 
     def xkcd(self, number: int, reply: Any = None, image: str | None = None) -> str:
         """Serve xkcd comic `number` with this reply to its image; its id."""
@@ -209,28 +199,16 @@ class Project:
         self.mirror = str(self.root / "mirror")
         return file
 
-    def child(self, ids: list[str], hosts: dict[str, str]) -> subprocess.Popen[str]:
-        """A fetch of these comics in a process of its own; see `main`."""
-        command = [sys.executable, __file__, json.dumps([str(self.root), self.server.url, ids, hosts])]
-        environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
-        pipe = subprocess.PIPE
-        return subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, env=environment)
-
     def fetch(
-        self,
-        ids: list[str],
-        pages: dict[str, str] | None = None,
-        hosts: dict[str, str] | None = None,
-        manners: Manners = QUICK,
-        **more: Any,
+        self, ids: list[str], pages: Any = None, hosts: Any = None, manners: Manners = QUICK, retry: bool = False
     ) -> list[FetchEntry]:
-        pages = {comic_id: f"https://xkcd.com/{comic_id.rpartition('_')[2]}/" for comic_id in ids} | (pages or {})
-        selected = [Selected(item_id=name, source=name.rpartition("_")[0] or name, url=pages[name]) for name in ids]
-        network = partial(Rerouted, hosts=self.hosts if hosts is None else hosts)
-        places = {"manifests": self.manifests, "raw": self.raw.relative_to(self.root)}
-        work = partial(fetch_images, selected=selected, **places, **({"mirror": self.mirror} | more))
+        """Fetch comics from `pages` {id: URL}, else from xkcd's; `hosts` in place of the project's."""
+        urls = {name: f"https://xkcd.com/{name.rpartition('_')[2]}/" for name in ids} | (pages or {})
+        selected = [Selected(item_id=name, source=name.rpartition("_")[0] or name, url=urls[name]) for name in ids]
+        places = {"manifests": self.manifests, "raw": self.raw.relative_to(self.root), "mirror": self.mirror}
+        work = partial(fetch_images, selected=selected, retry=retry, **places)
         with chdir(self.root):
-            return online(work, manners, network)
+            return online(work, manners, partial(Rerouted, hosts=self.hosts if hosts is None else hosts))
 
     def one(self, comic_id: str, **more: Any) -> FetchEntry:
         (entry,) = self.fetch([comic_id], **more)
@@ -245,17 +223,4 @@ def server() -> Iterator[Server]:
 
 @pytest.fixture
 def project(tmp_path: Path, server: Server) -> Project:
-    return Project(tmp_path, server)
-
-
-@entry_point
-def main() -> None:
-    """The process of `Project.child`."""
-    root, url, ids, hosts = json.loads(sys.argv[1])
-    project = Project(Path(root), SimpleNamespace(url=url))
-    project.hosts |= hosts
-    project.fetch(ids, manners=Manners(pause=0))
-
-
-if __name__ == "__main__":
-    main()
+    return Project(tmp_path / "project", server)
