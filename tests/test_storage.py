@@ -68,6 +68,7 @@ def test_what_is_hashed_is_canonical() -> None:
         (b"a,c\n1,2\n", r"line 1, field b: missing column. Expected: a, b; found: a, c"),
         (b"a;b\n1;2\n", r"line 1, field a: missing column. .*found: a;b"),
         (b"a,b\n\xff,2\n", r"line 2: byte 4 is not UTF-8"),
+        (b"a,b,a\n1,2,3\n", r"x\.csv, line 1, field a: the column appears twice"),
     ],
 )
 def test_a_bad_csv_is_named(content: bytes, message: str) -> None:
