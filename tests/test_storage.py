@@ -13,17 +13,7 @@ from hypothesis import strategies as st
 from punchline.core.storage import digests_in, read_table, write_table
 from punchline.errors import PunchlineError, nearest
 from punchline.files import csv_text, parse_csv, read_records, replacing, write_records
-from punchline.schema import (
-    Image,
-    Message,
-    Request,
-    Response,
-    Sampling,
-    Text,
-    canonical,
-    digest_of_all,
-    sha256,
-)
+from punchline.schema import Image, Message, Request, Response, Sampling, Text, canonical, digest_of_all, sha256
 
 
 def test_a_file_is_replaced_whole_or_not_at_all(tmp_path: Path) -> None:
