@@ -28,6 +28,7 @@ from tests.servers.scripted import completion, scripted
 from punchline.engines.openai import chat
 from punchline.engines.openai import engine as load
 from punchline.errors import PunchlineError
+from punchline.schema import ModelCard
 
 
 @pytest.mark.parametrize(
@@ -64,31 +65,29 @@ def test_calls_at_a_time_go_down_to_what_the_server_takes(server: Served, tmp_pa
     assert 0 < server.get("/state")["calls"] - before - 80 < 100  # 24 at a time would meet several hundred refusals
 
 
-SLOW_START = {"backoff": {"first": 0.2, "most": 1}}
-ONE = {"concurrency": 1}
+ONE = card(None, concurrency=1)
 
 
 @pytest.mark.parametrize(
-    ("texts", "options", "calls", "least", "most"),
+    ("texts", "of", "calls", "least", "most"),
     [
         (["<<429_after>> wait"], ONE, 2, 1.0, 4),
         (["<<429_date>> wait"], ONE, 2, 1.0, 4),
-        (["<<429_now:2>> at once"], SLOW_START, 3, 0.29, 60),  # half of 0.2 s and half of 0.4 s at least
-        ([], {"requests_per_minute": 600}, 8, 0.67, 60),  # seven gaps of 0.1 s
-        ([], {"requests_per_minute": 2400, "shards": 4}, 8, 0.67, 60),  # four jobs at a time, each its part
+        # Half of 0.2 s and half of 0.4 s at least.
+        (["<<429_now:2>> at once"], card(None, backoff={"first": 0.2, "most": 1}), 3, 0.29, 60),
+        ([], card(None, requests_per_minute=600), 8, 0.67, 60),  # seven gaps of 0.1 s
+        # Four jobs at a time, each its part.
+        ([], msgspec.structs.replace(card(None, requests_per_minute=2400), shards=4), 8, 0.67, 60),
         # Seven gaps of 0.12 s: the server counts 120 tokens. 6,000 tokens reserved each time would take 42 s.
-        ([], {"tokens_per_minute": 60_000, "max_tokens": 64}, 8, 0.4, 4),
-        ([], {"tokens_per_minute": 60_000, "max_tokens": 6000}, 8, 0.4, 4),
+        *(([], card(None, {"max_tokens": n}, tokens_per_minute=60_000), 8, 0.4, 4) for n in (64, 6000)),
     ],
 )
 def test_pace(
-    texts: list[str], options: dict[str, Any], calls: int, least: float, most: float, server: Served, tmp_path: Path
+    texts: list[str], of: ModelCard, calls: int, least: float, most: float, server: Served, tmp_path: Path
 ) -> None:
     """The first `calls` calls take between `least` and `most` seconds: a Retry-After and budgets hold for all."""
-    names = {name: options[name] for name in options if name not in ("shards", "max_tokens")}
-    sampling = {"max_tokens": options.get("max_tokens", 64)}
-    of = msgspec.structs.replace(card(server.url, sampling, **names), shards=options.get("shards", 1))
-    sent = [*requests(*texts), *many(3 if options == ONE else 0 if texts else 8, f"pace {options} {texts}")]
+    sent = [*requests(*texts), *many(3 if of is ONE else 8 - 8 * len(texts), f"pace {of}")]
+    of = msgspec.structs.replace(of, options=of.options | {"base_url": f"{server.url}/v1"})
     begun = len(server.get("/state")["starts"])
     assert_completes(tmp_path, of, sent)
     starts = server.get("/state")["starts"][begun:]
