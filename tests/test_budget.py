@@ -33,7 +33,7 @@ def card(**price: Any) -> ModelCard:
     ],
 )
 def test_no_request_takes_the_run_above_the_cap(
-    limit: int | None, usage: Usage, state: Any, asked: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    limit: int | None, usage: Usage, state: Any, asked: int, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(budget.MAX_COST, "3.5")
     sent: list[str] = []
@@ -43,7 +43,6 @@ def test_no_request_takes_the_run_above_the_cap(
             sent.append(one.item_id)
             yield response(one, None if state == "failed" else "", state, usage=usage)
 
-    monkeypatch.chdir(tmp_path)
     budget.reset()
     engine = cast(Engine, SimpleNamespace(answer=answer, card=card()))
     requests = [request("x" * 300, item_id=str(number), max_tokens=limit) for number in range(20)]  # type: ignore[arg-type]

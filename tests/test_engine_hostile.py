@@ -122,11 +122,10 @@ def test_only_a_proper_reply_about_a_vllm_is_one(kind: str, monkeypatch: pytest.
         assert (client.version, client.served()) == expected
 
 
-def test_a_vllm_is_asked_past_any_proxy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_vllm_is_asked_past_any_proxy(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def answer(call: Call) -> None:
         call.json({"data": [{"id": "a/b"}]} if call.command == "GET" else completion("yes", model="a/b"))
 
-    monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
     with scripted(answer) as server:
         options = {"id": "a/b", "revision": "0" * 40, "base_url": f"{server.url}/v1"}

@@ -190,15 +190,14 @@ def test_mirror_of_ones_own_images_by_the_lock(project: Project) -> None:
     assert len(project.server.requests) == before
 
 
-def test_an_annotation_of_the_projects_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    own = tmp_path / "strips.json"
-    manifest = annotations(tmp_path, b"[]", path="strips.json", url="strips.json")
+def test_an_annotation_of_the_projects_own(here: Path) -> None:
+    own = here / "strips.json"
+    manifest = annotations(here, b"[]", path="strips.json", url="strips.json")
     own.write_bytes(b"[]")
-    assert [file.read_bytes() for file in annotated(manifest, tmp_path / "raw")] == [b"[]"]
+    assert [file.read_bytes() for file in annotated(manifest, here / "raw")] == [b"[]"]
     own.write_bytes(b"[1]")
     with pytest.raises(PunchlineError, match=r"strips\.json: sha256 is"):
-        annotated(manifest, tmp_path / "other")
+        annotated(manifest, here / "other")
 
 
 def test_annotations_come_with_their_digest_or_not_at_all(tmp_path: Path, server: Server, capsys: Any) -> None:

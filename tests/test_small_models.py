@@ -58,8 +58,7 @@ def test_smollm2_keeps_the_weights_and_the_vocabulary_of_the_gguf(smollm2: Path)
 
 @needs_hf
 def test_a_damaged_folder_is_found_out_before_it_is_used(tiny: Path, tmp_path: Path) -> None:
-    folder = tmp_path / "model"
-    shutil.copytree(tiny, folder)
+    folder = shutil.copytree(tiny, tmp_path / "model")
     revisions.verify_folder(folder)
     weights = bytearray((folder / "model.safetensors").read_bytes())
     weights[-1] ^= 1
@@ -78,8 +77,7 @@ def test_a_folder_without_a_manifest_has_the_digest_of_its_files(tmp_path: Path)
         revisions.pinned(str(tmp_path / "a"), other)
 
 
-def test_a_hub_model_is_locked_once_and_the_lock_is_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_a_hub_model_is_locked_once_and_the_lock_is_followed(here: Path) -> None:
     commit = "0123456789abcdef" * 2 + "01234567"
     assert revisions.pinned("someone/model", commit) == commit and not Path("data").exists()  # the card goes first
     revisions.LOCK.parent.mkdir(parents=True)
@@ -91,12 +89,9 @@ def test_a_hub_model_is_locked_once_and_the_lock_is_followed(tmp_path: Path, mon
 
 
 @needs_hf
-def test_a_hub_that_cannot_be_reached_is_no_traceback_and_locks_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_hub_that_cannot_be_reached_locks_nothing(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import huggingface_hub.constants
 
-    monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
     with pytest.raises(PunchlineError, match="the hub was not reached and the model is not in its local cache"):
         revisions.pinned("someone/no-such-model")
