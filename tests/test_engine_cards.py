@@ -1,11 +1,15 @@
 """Cards of engines: mistakes are named at once, and what can change an answer is part of the key."""
 
+import itertools
+import random
 from typing import Any
 
 import pytest
 from tests.records import refused
 
 from punchline.core import engine as engines
+from punchline.engines import transformers
+from punchline.engines.transformers.prompts import Prompt, batches
 from punchline.errors import PunchlineError
 from punchline.schema import ModelCard, Paper
 
@@ -162,3 +166,25 @@ def test_what_changes_an_answer_changes_the_key_and_nothing_else_does(engine: st
 def test_a_server_of_ones_own_may_move() -> None:
     of = [card("openai", base_url=url) for url in ("http://a:1/v1", "http://b:2/v1")]
     assert len({engines.model_key(engines.load(one, 0), one, "b") for one in of}) == 1
+
+
+def test_transformers_without_its_packages_or_its_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transformers, "PACKAGES", ("torch_that_is_not_there",))
+    engine = engines.load(card("transformers"), 0)
+    assert engine.unavailable() == "not installed: torch_that_is_not_there; run make hf"
+    monkeypatch.setattr(transformers, "PACKAGES", ())
+    assert engine.unavailable() is None
+    assert str(engines.load(card("transformers", id="./none"), 0).unavailable()).startswith("no such folder: ./none;")
+
+
+def test_batches_hold_like_prompts_and_keep_the_budget() -> None:
+    rng = random.Random(0)
+    samplings: list[dict[str, Any]] = [{"temperature": n % 2, "max_tokens": 100, "seed": n} for n in range(300)]
+    prompts = [Prompt([], "", (), (), rng.randint(1, 900), sampling) for sampling in samplings]
+    result = batches(prompts, size=16, tokens=4000)
+    assert sorted(map(id, itertools.chain(*result))) == sorted(map(id, prompts))
+    for batch in result:
+        assert len(batch) <= 16 and len({prompt.sampling["temperature"] for prompt in batch}) == 1
+        assert len(batch) == 1 or len(batch) * (max(prompt.size for prompt in batch) + 100) <= 4000
+    padded = sum(len(batch) * max(prompt.size for prompt in batch) for batch in result)
+    assert padded < 1.2 * sum(prompt.size for prompt in prompts)
