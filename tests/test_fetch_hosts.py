@@ -74,6 +74,7 @@ BEHAVIOR: dict[str, tuple[tuple[str, str], Reply | list[Reply], str | None]] = {
     "forbidden": (IMAGE, Reply(status=403), "http 403"),
     "hangs up twice": (IMAGE, [Reply(hang_up=True)] * 2 + [Reply(picture(1))], None),
     "cuts the body twice": (IMAGE, [Reply(noise(), cut=9)] * 2 + [Reply(picture(1))], None),
+    "fails twice": (IMAGE, [Reply(status=500)] * 2 + [Reply(picture(1))], None),
     "busy for a moment": (IMAGE, [Reply(status=429, headers={"Retry-After": "0.1"}), Reply(picture(1))], None),
     "page": (IMAGE, page("<html></html>"), "wrong content type"),
     "page served as image": (IMAGE, Reply(b"\n <!DOCTYPE html><html>sorry</html>"), "not an image"),
