@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
+from unittest.mock import AsyncMock
 from urllib.parse import urlsplit
 
 import httpcore
@@ -33,7 +34,7 @@ IMAGE_HOST = "imgs.xkcd.com"
 @dataclass
 class Reply:
     body: bytes = b""
-    media_type: str | None = "image/png"
+    media_type: str = "image/png"
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
     cut: int = 0  # bytes of the body that are announced and not sent
@@ -74,12 +75,9 @@ class Server(Scripted):
         if reply.hang_up:
             return
         request.send_response(reply.status)
-        if reply.media_type is not None:
-            request.send_header("Content-Type", reply.media_type)
-        if not reply.unannounced:
-            request.send_header("Content-Length", str(len(reply.body)))
-        request.send_header("Connection", "close")  # unannounced, a client may send its next request into the closing
-        for name, value in reply.headers.items():
+        length = {} if reply.unannounced else {"Content-Length": str(len(reply.body))}
+        about = {"Content-Type": reply.media_type, "Connection": "close"}  # else requests are sent into the closing
+        for name, value in (about | length | reply.headers).items():
             request.send_header(name, value)
         request.end_headers()
         request.wfile.write(reply.body[: len(reply.body) - reply.cut])
@@ -97,25 +95,23 @@ class Rerouted(Backend):
             return await super().connect_tcp(host, port, *args, **more)
         place = urlsplit(self.hosts[host])
         stream = await Backend(False).connect_tcp(place.hostname or "", place.port or 80, *args, **more)
-
-        async def without_tls(*_: Any, **__: Any) -> httpcore.AsyncNetworkStream:
-            return stream
-
-        stream.start_tls = without_tls  # type: ignore[method-assign]
+        stream.start_tls = AsyncMock(return_value=stream)  # type: ignore[method-assign]
         return stream
 
 
-def picture(seed: int = 0, size: tuple[int, int] = (8, 6), kind: str = "PNG") -> bytes:
+def content_of(image: Image.Image, kind: str) -> bytes:
     out = io.BytesIO()
-    Image.new("RGB", size, (seed % 256, seed // 256 % 256, 90)).save(out, kind)
+    image.save(out, kind)
     return out.getvalue()
+
+
+def picture(seed: int = 0, size: tuple[int, int] = (8, 6), kind: str = "PNG") -> bytes:
+    return content_of(Image.new("RGB", size, (seed % 256, seed // 256 % 256, 90)), kind)
 
 
 def noise(kind: str = "PNG") -> bytes:
     """An image that does not compress: cutting it cuts pixels."""
-    out = io.BytesIO()
-    Image.effect_noise((64, 64), 90).save(out, kind)
-    return out.getvalue()
+    return content_of(Image.effect_noise((64, 64), 90), kind)
 
 
 def moved(to: str, status: int = 302) -> Reply:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from tests.servers.runs import KEY, card, journal, many, run
-from tests.servers.scripted import Answer, Call, completion, scripted
+from tests.servers.scripted import Answer, Call, completion, drip, scripted
 
 from punchline.core import engine as engines
 from punchline.engines.openai import chat
@@ -102,7 +102,7 @@ SAID: dict[str, Any] = {"/version": {"version": "0.32.0"}, "/v1/models": {"data"
 ABOUT: dict[str, Answer] = {
     "proper": lambda call: call.json(SAID[call.path]),
     "without an end": lambda call: call.chunks(endless()),
-    "dripping": lambda call: call.chunks(b" " for _ in iter(lambda: time.sleep(0.05), 1)),
+    "dripping": drip,
     "nested": lambda call: call.send(b"[" * 2**20),
     "no object": lambda call: call.json([1]),
     "no list": lambda call: call.json({"data": 7, "version": 7}),

@@ -3,6 +3,7 @@
 import json
 import ssl
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -90,6 +91,11 @@ def scripted(answer: Answer, tls: ssl.SSLContext | None = None) -> AbstractConte
         server.socket = tls.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
         server.url = server.url.replace("http", "https")
     return running(server)
+
+
+def drip(call: Call) -> None:
+    """A reply that never ends, a byte at a time."""
+    call.chunks(b" " for _ in iter(lambda: time.sleep(0.02), 1))
 
 
 def completion(text: Any, **more: Any) -> dict[str, Any]:
