@@ -32,8 +32,8 @@ def card(**price: Any) -> ModelCard:
         pytest.param(None, Usage(), "ok", 20, id="without a limit of tokens"),
     ],
 )
-def test_no_request_takes_the_run_above_the_cap(
-    limit: int | None, usage: Usage, state: Any, asked: int, here: Path, monkeypatch: pytest.MonkeyPatch
+def test_no_request_exceeds_the_cap(
+    limit: Any, usage: Usage, state: Any, asked: int, here: Any, monkeypatch: Any
 ) -> None:
     monkeypatch.setenv(budget.MAX_COST, "3.5")
     sent: list[str] = []

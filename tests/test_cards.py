@@ -33,6 +33,8 @@ NO_MODEL = {
 OF_THE_DATA = {("pixelhumor", "disagreements"), ("stripcipher", "table1"), ("yesbut", "table1"), ("yesbut", "figure8")}
 SPELT_OTHERWISE = {("humorbench", "table6", "GPT-5"): "gpt-5"}  # Table 4's spelling is the card's
 
+Published = dict[str, list[dict[str, str]]]  # rows of each paper
+
 
 @pytest.fixture(scope="module")
 def every(root: Path) -> list[ModelCard]:
@@ -49,7 +51,7 @@ def cards(every: list[ModelCard]) -> dict[str, ModelCard]:
 
 
 @pytest.fixture(scope="module")
-def published(root: Path) -> dict[str, list[dict[str, str]]]:
+def published(root: Path) -> Published:
     result = {}
     for paper in ("pixelhumor", "humorbench", "yesbut", "stripcipher"):
         path = root / "config" / "published" / f"{paper}.csv"
@@ -64,7 +66,7 @@ def test_every_model_of_a_paper_has_one_card(cards: dict[str, ModelCard], paper:
     assert [row for row, count in rows.items() if count > 1] == []
 
 
-def test_published_rows_have_cards(cards: dict[str, ModelCard], published: dict[str, list[dict[str, str]]]) -> None:
+def test_published_rows_have_cards(cards: dict[str, ModelCard], published: Published) -> None:
     result = {(r["paper"], r["table"], r["row"]) for rows in published.values() for r in rows}
     result = {place for place in result if place[:2] not in OF_THE_DATA}
     assert result >= NO_MODEL | set(SPELT_OTHERWISE)  # every exception names a row of the table
@@ -105,9 +107,7 @@ def test_bases_are_cards(cards: dict[str, ModelCard]) -> None:
     assert {card.base for card in cards.values() if card.base} <= set(cards)
 
 
-def test_humorbench_values_as_the_paper_prints_them(
-    published: dict[str, list[dict[str, str]]], paper: Callable[[str], str]
-) -> None:
+def test_humorbench_values_as_printed(published: Published, paper: Callable[[str], str]) -> None:
     text = re.sub(r"^\d{3} |</?i>", "", paper("humorbench"), flags=re.MULTILINE)
     rows: dict[tuple[str, str, str], list[str]] = {}
     for r in published["humorbench"]:

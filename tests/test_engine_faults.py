@@ -82,9 +82,7 @@ ONE = card(None, concurrency=1)
         *(([], card(None, {"max_tokens": n}, tokens_per_minute=60_000), 8, 0.4, 4) for n in (64, 6000)),
     ],
 )
-def test_pace(
-    texts: list[str], of: ModelCard, calls: int, least: float, most: float, server: Served, tmp_path: Path
-) -> None:
+def test_pace(texts: Any, of: ModelCard, calls: int, least: float, most: float, server: Served, tmp_path: Path) -> None:
     """The first `calls` calls take between `least` and `most` seconds: a Retry-After and budgets hold for all."""
     sent = [*requests(*texts), *many(3 if of is ONE else 8 - 8 * len(texts), f"pace {of}")]
     of = msgspec.structs.replace(of, options=of.options | {"base_url": f"{server.url}/v1"})
@@ -233,7 +231,7 @@ def test_ctrl_c_ends_a_run_at_once_and_the_next_one_completes_it(server: Served,
 
 @pytest.mark.parametrize("fault", ["401", "echo_key", "answer_key", "refused_key"])
 def test_the_key_is_written_nowhere(
-    fault: str, server: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: Any, caplog: Any
+    fault: str, server: Any, tmp_path: Path, monkeypatch: Any, capfd: Any, caplog: Any
 ) -> None:
     caplog.set_level("DEBUG")
     monkeypatch.setenv(VARIABLE, KEY)

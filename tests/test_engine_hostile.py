@@ -80,9 +80,7 @@ def test_a_long_honest_answer_comes_whole(encoding: str, tmp_path: Path) -> None
     assert journal(tmp_path)[0].text == "x" * 3_000_000
 
 
-def test_a_proxys_password_is_written_nowhere(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_a_proxys_password_is_written_nowhere(tmp_path: Path, monkeypatch: Any, capfd: Any) -> None:
     with scripted(lambda call: call.send(b"", 502)) as proxy:
         for address in (proxy.url, "http://127.0.0.1:9", "socks5://127.0.0.1:1"):
             monkeypatch.setenv("http_proxy", address.replace("://", f"://user:{KEY}@"))

@@ -53,9 +53,7 @@ def test_what_is_sent_and_all_that_is_known_of_an_answer(server: Served, tmp_pat
 
 
 @pytest.mark.parametrize(("wanted", "batched"), [(False, False), (False, True), (True, False)])
-def test_account_headers_go_where_the_card_says(
-    wanted: bool, batched: bool, here: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_account_headers_go_where_the_card_says(wanted: bool, batched: bool, here: Path, monkeypatch: Any) -> None:
     account = {"openai-organization": "org", "openai-project": "project", "x-tenant": "mine"}
     custom = "X-Tenant: mine" if wanted else "X-Tenant: mine\nauthorization: Bearer another\ncontent-type: x/y\n\n:"
     names = ("OPENAI_ORG_ID", "OPENAI_PROJECT_ID", "OPENAI_ADMIN_KEY", "OPENAI_CUSTOM_HEADERS", VARIABLE)
@@ -165,9 +163,7 @@ FILTERED = ("refused", None, "content_filter")
         ("refusal", {"content": "I'd rather"}, *FILTERED),
     ],
 )
-def test_why_an_answer_ended_is_said_in_one_vocabulary(
-    word: str | None, said: dict[str, Any], state: str, text: str | None, finish: str | None
-) -> None:
+def test_why_an_answer_ended(word: Any, said: dict[str, Any], state: str, text: Any, finish: Any) -> None:
     reply = chat.read_reply(json.dumps({"choices": [{"message": said, "finish_reason": word}]}).encode())
     assert (reply.state, reply.text, reply.finish_reason) == (state, text, finish)
     thoughts = said.get("reasoning_content") or said.get("reasoning")

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.records import read_golds, read_items, response, text_of, texts_of
@@ -45,9 +46,7 @@ def results(root: Path, texts: Mapping[str, str], replies: Mapping[str, str]) ->
         pytest.param({}, {"Q1": "No"}, {"Q1": ("ok", ("No",), True, 2), "Q3": ("ok", ("NA",), False, 3)}, id="another"),
     ],
 )
-def test_replies_change_the_scores_of_unparsable_answers(
-    root: Path, texts: dict[str, str], replies: dict[str, str], expected: dict[str, tuple]
-) -> None:
+def test_replies_score_unparsable_answers(root: Path, texts: Any, replies: Any, expected: dict[str, tuple]) -> None:
     result = results(root, texts, replies)
     assert {task: result[task] for task in expected} == expected
     assert set(result["asked"]).isdisjoint({"Q6", "Q8", *texts})

@@ -117,7 +117,7 @@ def test_missing_stays_missing_until_asked(project: Project) -> None:
     ],
 )
 def test_bytes_that_are_known(
-    project: Project, pinned: int | None, locked: int | None, served: bytes, reason: str | None, notes: tuple[str, ...]
+    project: Project, pinned: Any, locked: Any, served: bytes, reason: Any, notes: Any
 ) -> None:
     """By the manifest, or by the lock of an earlier fetch or of a colleague."""
     if pinned is not None:
@@ -264,9 +264,7 @@ def test_killed_run_goes_on_where_it_was(project: Project) -> None:
     assert len(read_manifest(project.lock, Lock)) == 20  # those before the kill, too
 
 
-def test_failure_inside_a_run_ends_it_and_keeps_what_was_fetched(
-    project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_failure_inside_a_run_keeps_what_was_fetched(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     ids = [project.xkcd(n) for n in range(5)]
 
     def full_disk(path: Path, content: bytes) -> None:

@@ -11,6 +11,7 @@ import time
 import zlib
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.fetch_server import (
@@ -211,9 +212,7 @@ def test_public_addresses() -> None:
     assert [a for a in [*PUBLIC, *PRIVATE.split()] if is_public(a)] == PUBLIC
 
 
-def test_a_name_that_resolves_to_another_machine_later_leads_nowhere(
-    project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_name_that_resolves_to_another_machine_later_leads_nowhere(project: Project, monkeypatch: Any) -> None:
     """The first look at the name finds a public address, every later one this machine."""
     looks, real = iter(["192.0.43.8"]), socket.getaddrinfo
     monkeypatch.setattr(socket, "getaddrinfo", lambda _, *rest, **more: real(next(looks, "127.0.0.1"), *rest, **more))
@@ -228,14 +227,13 @@ def texts(folder: Path) -> str:
 
 
 @pytest.mark.parametrize("where", ["environment", "netrc"])
-def test_a_mirrors_password_comes_from_netrc_or_the_environment_and_goes_to_no_other_host(
-    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str
-) -> None:
+def test_a_mirrors_password_goes_to_no_other_host(project: Project, monkeypatch: Any, where: str) -> None:
     if where == "environment":
         monkeypatch.setenv("PUNCHLINE_MIRROR_AUTH", f"user:{SECRET}")
     else:
-        (tmp_path / "netrc").write_text(f"machine 127.0.0.1 login user password {SECRET}\n")
-        monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
+        netrc = project.root.parent / "netrc"
+        netrc.write_text(f"machine 127.0.0.1 login user password {SECRET}\n")
+        monkeypatch.setenv("NETRC", str(netrc))
     project.pin(1, picture(1))
     project.pin(2, picture(2))
     project.serve_mirror(picture(1))
@@ -252,9 +250,7 @@ SIGNED = f"http://elsewhere.example/1.png?X-Amz-Signature={SECRET}"
 
 
 @pytest.mark.parametrize("kind", ["redirect", "page", "manifest", "signed by a mirror", "listed", "proxy"])
-def test_an_address_with_a_password_is_written_nowhere(
-    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
-) -> None:
+def test_an_address_with_a_password_is_written_nowhere(project: Project, monkeypatch: Any, kind: str) -> None:
     comic = project.xkcd(1, moved(KEYED) if kind == "redirect" else None, KEYED if kind == "page" else None)
     if kind in ("manifest", "signed by a mirror"):
         project.pin(1, picture(1), **({"image_url": KEYED} if kind == "manifest" else {}))
@@ -267,7 +263,7 @@ def test_an_address_with_a_password_is_written_nowhere(
     assert (entry.state == "ok") == (kind == "signed by a mirror")
     assert project.mirror is None or ("mirror: " in str(entry.note) and project.server.url not in str(entry.note))
     project.manifest.unlink()
-    assert SECRET not in texts(tmp_path)
+    assert SECRET not in texts(project.root)
 
 
 SLOW = {

@@ -77,9 +77,7 @@ with locked(sys.argv[1], Shard(int(sys.argv[2]), int(sys.argv[3]))):
         ((1, 3), (3, 3), False),
     ],
 )
-def test_who_asks_about_the_same_items_waits(
-    tmp_path: Path, first: tuple[int, int], second: tuple[int, int], waits: bool
-) -> None:
+def test_the_same_items_wait(tmp_path: Path, first: tuple[int, int], second: tuple[int, int], waits: bool) -> None:
     command = [sys.executable, "-c", LOCKING, str(tmp_path / "m.jsonl"), *map(str, second)]
     pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
     with locked(str(tmp_path / "m.jsonl"), Shard(*first)):
@@ -107,9 +105,7 @@ def append_answers(path: Path, room: int, last: Any) -> None:
 
 
 @pytest.mark.parametrize(("after_s", "room"), [(0.05, 10**9), (0.15, 10**9), (0.3, 10**9), (None, 10_000)])
-def test_no_answer_that_append_returned_for_is_lost(
-    tmp_path: Path, after_s: float | None, room: int, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_no_appended_answer_is_lost(tmp_path: Path, after_s: float | None, room: int, capfd: Any) -> None:
     """By a kill -9, or when there is no room for another."""
     path, last = tmp_path / "m.jsonl", FORK.Value("i", 0, lock=False)
     writer = FORK.Process(target=append_answers, args=(path, room, last))

@@ -57,9 +57,7 @@ def test_weights_by_name(options: dict[str, str], expected: float) -> None:
         (card("vllm", id="a/b-34B", base_url="http://h/v1"), None, None),
     ],
 )
-def test_a_machine_that_is_too_small(
-    of: ModelCard, gpus: list[int] | None, why: str | None, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_machine_that_is_too_small(of: ModelCard, gpus: list[int] | None, why: str | None, monkeypatch: Any) -> None:
     monkeypatch.setattr(resources, "gpu_memory", lambda: gpus)
     output = resources.too_small(of)
     assert output is None if why is None else why in str(output)

@@ -33,8 +33,10 @@ def test_a_second_run_asks_nothing_and_new_items_only(state: State, tmp_path: Pa
 
 
 def test_an_engine_that_dies_leaves_its_answers_and_no_index(tmp_path: Path) -> None:
+    engine = Counting()
+    engine.dies_after = 2
     with pytest.raises(RuntimeError):
-        run(tmp_path, Counting(dies_after=2), requests(5))
+        run(tmp_path, engine, requests(5))
     assert not (tmp_path / "m.parquet").exists()
     engine = Counting()
     run(tmp_path, engine, requests(5))
@@ -50,9 +52,7 @@ def test_failed_answers_are_asked_again_by_retry_only(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("journal", [None, b"", b'{"record":{"torn'])
 @pytest.mark.parametrize("state", ["ok", "failed"])
-def test_answers_that_only_an_index_holds_are_journalled_and_not_asked(
-    journal: bytes | None, state: State, tmp_path: Path
-) -> None:
+def test_answers_that_only_an_index_holds_are_not_asked(journal: bytes | None, state: State, tmp_path: Path) -> None:
     run(tmp_path, Counting(state=state), requests(2))
     path, index = tmp_path / "m.jsonl", tmp_path / "m.parquet"
     content = path.read_bytes()

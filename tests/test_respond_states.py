@@ -244,9 +244,7 @@ WORLDS = count()
     suppress_health_check=list(HealthCheck),
 )
 @given(OPERATIONS)
-def test_nobody_is_asked_twice_and_nothing_is_lost(
-    prepared: Path, tmp_path: Path, operations: list[tuple[str, str, int, int]]
-) -> None:
+def test_nobody_is_asked_twice_and_nothing_is_lost(prepared: Path, tmp_path: Path, operations: list[Any]) -> None:
     folder = tmp_path / str(next(WORLDS))
     shutil.copytree(prepared, folder / "p")
     world = World(folder)

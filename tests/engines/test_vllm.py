@@ -117,9 +117,7 @@ def answers(name: str = "answers") -> list[Any]:
 
 @needs_vllm
 @pytest.mark.timeout(900)
-def test_text_through_infer_and_a_second_run_starts_no_server(
-    project: Path, load: Load, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_text_and_that_a_second_run_starts_no_server(project: Path, load: Load, monkeypatch: Any) -> None:
     monkeypatch.setenv("SOME_API_KEY", "sk-not-for-the-child")
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")  # nobody there: the server is asked past it
     requests = captions(6)
