@@ -30,10 +30,9 @@ def card(engine: str, fields: dict[str, Any] | None = None, **options: Any) -> M
     return msgspec.convert({"name": "mine", "engine": engine, "options": options, **(fields or {})}, ModelCard)
 
 
-@pytest.mark.parametrize(
-    ("engine", "options", "said"), [(engine, *mistake) for engine in OPTIONS for mistake in refused(engine)]
-)
-def test_a_wrong_card_is_refused_at_once(engine: str, options: dict[str, Any], said: str) -> None:
+@pytest.mark.parametrize(("engine", "mistake"), [(engine, one) for engine in OPTIONS for one in refused(engine)])
+def test_a_wrong_card_is_refused_at_once(engine: str, mistake: tuple[dict[str, Any], str]) -> None:
+    options, said = mistake
     with pytest.raises(PunchlineError) as error:
         engines.load(card(engine, **options), 0)
     assert "config/model/mine.yaml" in str(error.value) and said in str(error.value)

