@@ -5,6 +5,7 @@ import ssl
 import threading
 import time
 import traceback
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -180,25 +181,20 @@ def test_longer_dated_names_are_the_same_model(asked: str, served: str, same: bo
 def test_a_server_that_dies_and_comes_back_in_the_middle_of_a_run(tmp_path: Path) -> None:
     served = Served()
     served.script(latency=0.05)
-    back: list[Served] = []
 
-    def restart() -> None:
+    def restart() -> Served:
         while len(served.get("/counts")) < 30:
             time.sleep(0.02)
         served.kill()
         time.sleep(0.5)
-        back.append(Served(served.port))
+        return Served(served.port)
 
-    thread = threading.Thread(target=restart)
-    thread.start()
-    try:
+    with ThreadPoolExecutor() as threads:
+        second = threads.submit(restart)
         of = card(served.url, concurrency=8, attempts=10, backoff={"first": 0.05, "most": 0.5})
         assert_completes(tmp_path, of, many(100, "phoenix"))
-        assert len(back[0].get("/counts")) >= 40  # the second server did its part
-    finally:
-        thread.join()
-        for each in (served, *back):
-            each.kill()
+    assert len(second.result().get("/counts")) >= 40  # the second server did its part
+    second.result().kill()
 
 
 def test_leaving_early_ends_the_calls_in_flight_and_a_slow_reader_holds_them_back(server: Served) -> None:

@@ -34,11 +34,8 @@ FAULT = re.compile(r"<<([a-z_0-9]+)(?::(\d+|always))?>>")
 CLOCK_S = 7200  # that the server's clock is ahead
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n"
 RAW = {"slow": HEAD, "reset": HEAD + b'{"choices": [', "no_http": b"HTTP?\r\n\r\n", "closed": b""}
-BODIES = {
-    "empty_body": b"",
-    "malformed": b'{"choices": [{"message": {"content": "hal',
-    "no_choices": b'{"id": "x", "choices": []}',
-}
+CUT = b'{"choices": [{"message": {"content": "hal'
+BODIES = {"empty_body": b"", "malformed": CUT, "no_choices": b'{"id": "x", "choices": []}'}
 UNSUPPORTED = "Unsupported parameter: 'temperature' is not supported with this model."
 TOO_LONG = "This model's maximum context length is 100 tokens. However, you requested 200 (max_tokens 64)."
 REFUSED: dict[str, tuple[int, str, dict[str, Any]]] = {  # (status, words, the rest of the error)
