@@ -9,21 +9,7 @@ from tests import records
 
 from punchline.overview import cost
 from punchline.plan import PLAN, Plan
-from punchline.schema import (
-    Image,
-    ImageRef,
-    Item,
-    Message,
-    ModelCard,
-    Price,
-    Request,
-    Response,
-    Sampling,
-    State,
-    Text,
-    Usage,
-    canonical,
-)
+from punchline.schema import Image, ImageRef, Item, ModelCard, Price, Response, State, Usage, canonical
 
 PRICE = Price(input=2.0, output=10.0, date=datetime.date(2026, 1, 1), source="made up")
 CARD = ModelCard(name="m", engine="openai", price=PRICE)
@@ -59,13 +45,8 @@ def test_cost(card: ModelCard, answers: list[Response], expected: dict[str, Any]
 
 
 def test_plan_counts_what_is_left() -> None:
-    def request(item: str, text: str, image: str | None) -> Request:
-        page = (Image(sha256=image),) if image else ()
-        message = Message(role="user", content=(*page, Text(text=text)))
-        sampling = Sampling(temperature=0, max_tokens=100)
-        return Request(benchmark="b", item_id=item, task="t", condition="c", messages=(message,), sampling=sampling)
-
-    requests = [request("1", "x" * 400, "a"), request("2", "x" * 40, None), request("3", "y", None)]
+    contents = [(Image(sha256="a"), "x" * 400), ("x" * 40,), ("y",)]
+    requests = [records.request(*content, item_id=str(n), max_tokens=100) for n, content in enumerate(contents, 1)]
     image = ImageRef(path="a.png", sha256="a", width=280, height=280)
     item = Item(benchmark="b", item_id="1", source="s", cluster="1", images=(image,))
     project: Any = SimpleNamespace(shard_count=lambda card: 1)
