@@ -2,10 +2,12 @@
 
 import itertools
 import random
+from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
+import yaml
 from tests.records import refused
 
 from punchline.core import engine as engines
@@ -22,7 +24,6 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "lexical": {},
     "baselines": {},
 }
-OVERLAP = {"baseline": "overlap", "threshold": 0.3}
 
 
 def card(engine: str, fields: dict[str, Any] | None = None, **options: Any) -> ModelCard:
@@ -38,64 +39,19 @@ def test_a_wrong_card_is_refused_at_once(engine: str, mistake: tuple[dict[str, A
     assert "config/model/mine.yaml" in str(error.value) and said in str(error.value)
 
 
-HUB = {"id": "someone/model", "revision": "a" * 40}
-# {engine: (options that all have, options that change nothing, options that each make another model)}
-KEYS: dict[str, tuple[dict[str, Any], list[dict[str, Any]], list[dict[str, Any]]]] = {
-    "openai": (
-        {},
-        [{"concurrency": 3}, {"timeouts": {"read": 9}}, {"requests_per_minute": 5}, {"batch": True}, {"attempts": 2}],
-        [
-            *({"revision": "2"}, {"reasoning_effort": "low"}, {"search": True}, {"extra_body": {"a": 1}}, {"id": "n"}),
-            *({"base_url": "https://h/v1", "api_key_env": "K"}, {"stream": True}),
-            {"fields": {"thinking_tokens": 1000}},
-        ],
-    ),
-    "vllm": (
-        HUB,
-        [
-            *({"start_timeout": 9}, {"concurrency": 1}, {"gpu_memory_utilization": 0.5}, {"base_url": "http://h/v1"}),
-            *({"executable": "vllm"}, {"max_num_seqs": 3}, {"data_parallel": 2}, {"executor": "ray"}),
-            *({"pipeline_parallel": 1}, {"fields": {"licence": "MIT"}}, {"fields": {"shards": 4}}),
-        ],
-        [
-            *({"revision": "b" * 40}, {"dtype": "float16"}, {"tensor_parallel": 2}, {"max_model_len": 99}),
-            *({"pipeline_parallel": 2}, {"extra_args": ["--quantization=fp8"]}, {"generation_config": "auto"}),
-            *({"fields": {"context": 98}}, {"chat_template_kwargs": {"enable_thinking": False}}, {"seed": 1}),
-        ],
-    ),
-    "transformers": (
-        HUB,
-        [{"batch_size": 3}, {"batch_tokens": 99}, {"device": "cpu"}],
-        [
-            *({"revision": "b" * 40}, {"dtype": "bfloat16"}, {"attention": "eager"}, {"template": {"thinking": False}}),
-            {"seed": 1},
-        ],
-    ),
-    "lexical": (OVERLAP, [{"seed": 7}], [{"threshold": 0.4}, {"baseline": "echo", "threshold": None}]),
-    "baselines": (
-        {"baseline": "prior", "answers": {"Q1": "Yes"}},
-        [{"seed": 1}],
-        [
-            {"answers": {"Q1": "No"}},
-            *({"baseline": name, "answers": None} for name in ("random", "label-order", "reading-order", "ocr")),
-            {"baseline": "random", "answers": None, "seed": 1},
-        ],
-    ),
-}
+KEYS = yaml.safe_load(Path(__file__).with_name("keys.yaml").read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("engine", KEYS)
 def test_what_changes_an_answer_changes_the_key_and_nothing_else_does(engine: str) -> None:
-    base, same, others = KEYS[engine]
-
     def key(options: dict[str, Any]) -> str:
-        options = base | options
+        options = KEYS[engine]["all"] | options
         seed = options.pop("seed", 0)
         of = card(engine, **options)
         return engines.model_key(engines.load(of, seed), of, "pixelhumor")
 
-    assert {key(options) for options in same} == {key({})}
-    assert len({key({}), *map(key, others)}) == 1 + len(others)
+    same, other = ({*map(key, KEYS[engine][kind])} for kind in ("same", "other"))
+    assert same == {key({})} and len(other - same) == len(KEYS[engine]["other"])
 
 
 def test_a_server_of_ones_own_may_move() -> None:
