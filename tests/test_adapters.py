@@ -100,12 +100,6 @@ def test_a_damaged_manifest(here: Path, content: bytes) -> None:
         adapters.identity("an-adapter")
 
 
-@pytest.mark.parametrize("name", ["", "../x", "a/b", ".x"])
-def test_an_adapters_name_is_no_path(name: str) -> None:
-    with pytest.raises(PunchlineError, match="field adapter"):
-        engines.load(a_card(adapter=name), 0)
-
-
 def test_training_needs_its_packages_and_items(project: Path, demo: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     recipe = read_recipe("tiny-hummus")
     base, (items, golds) = read_card(recipe.base), demo["hummus"]

@@ -77,7 +77,6 @@ def test_published_rows_have_cards(cards: dict[str, ModelCard], published: Publi
 
 
 def test_rows_of_one_table_are_printed_there(root: Path, cards: dict[str, ModelCard]) -> None:
-    """Tuned models, their bases, models that search."""
     files = (root / "config" / "published").glob("*.csv")
     printed = {(r["paper"], r["table"], r["row"]) for file in files for r in read_published(file)}
     named = {(b, t, row) for c in cards.values() for b, paper in c.papers.items() for t, row in paper.rows.items()}

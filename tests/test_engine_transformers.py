@@ -37,7 +37,6 @@ ask = partial(request, max_tokens=TOKENS)
 
 
 def answers(engine: Any, requests: list[Request], images: dict[str, Path] | None = None) -> dict[str, Response]:
-    """By request id; each request has one response."""
     given = list(engine.answer(requests, images or {}, "key"))
     assert sorted(r.request_id for r in given) == sorted(r.request_id for r in requests)
     return {response.request_id: response for response in given}
@@ -202,7 +201,6 @@ def test_a_repetition_penalty_does_not_see_padding(load: Callable[..., Any]) -> 
 
 @pytest.mark.parametrize("where", ["device", "machine"])
 def test_out_of_memory_halves_the_batch(where: str, load: Any, pictures: dict[str, Path], monkeypatch: Any) -> None:
-    """When the model runs, or when the machine reads pictures."""
     import torch
 
     engine, seen, most = load(), list[int](), 3

@@ -330,7 +330,6 @@ def gone(comic_id: str, reason: str, at: str = "2026-01-01T00:00:00Z") -> FetchE
     ],
 )
 def test_a_broken_line_of_the_log_is_named_and_nothing_is_deleted(project: Project, line: bytes) -> None:
-    """Such as one with a path that leaves the project."""
     victim = project.root.parent / "victim.txt"
     project.log.parent.mkdir(parents=True)
     for path, content in ((victim, picture(7)), (project.log, canonical(OK) + b"\n" + line + b"\n")):

@@ -39,7 +39,6 @@ MODULES: dict[str, Any] = {"hummus": hummus, "stripcipher": stripcipher}
 
 @pytest.fixture
 def project(project: Path) -> Path:
-    """The working folder with the cards of the tiny model too."""
     add_cards(project)
     return project
 
@@ -234,7 +233,6 @@ def test_stripcipher_targets_parse_back_to_gold(demo: Any) -> None:
 
 @pytest.mark.parametrize("name", ["qwen2-vl-7b-reordering", "llava-1.6-7b-reordering"])
 def test_shuffles_show_other_pictures(project: Path, demo: Any, tmp_path: Path, name: str) -> None:
-    """And have other answers."""
     recipe = read_recipe(name)
     items, golds = demo["stripcipher"]
     examples, page, left_out = examples_of(recipe, items, golds, tmp_path / "made")

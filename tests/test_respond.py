@@ -43,13 +43,6 @@ def test_an_engine_that_dies_leaves_its_answers_and_no_index(tmp_path: Path) -> 
     assert engine.asked == ["i2", "i3", "i4"]
 
 
-def test_failed_answers_are_asked_again_by_retry_only(tmp_path: Path) -> None:
-    assert run(tmp_path, Counting(state="failed"), requests(2)) == {"failed": 2}
-    engine = Counting()
-    assert run(tmp_path, engine, requests(2)) == {"failed": 2} and engine.asked == []
-    assert run(tmp_path, engine, requests(2), retry=True) == {"ok": 2}
-
-
 @pytest.mark.parametrize("journal", [None, b"", b'{"record":{"torn'])
 @pytest.mark.parametrize("state", ["ok", "failed"])
 def test_answers_that_only_an_index_holds_are_not_asked(journal: bytes | None, state: State, tmp_path: Path) -> None:

@@ -28,7 +28,6 @@ REQUESTS = [request(Image(sha256=None), 'a "quoted"\nline é', item_id=str(n), m
 
 
 def test_records_survive_jsonl_and_parquet(tmp_path: Path) -> None:
-    """In parquet by the same bytes every time."""
     write_records(tmp_path / "r.jsonl", REQUESTS)
     assert read_records(tmp_path / "r.jsonl", Request) == REQUESTS
     for name in ("a", "b"):

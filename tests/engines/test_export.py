@@ -24,7 +24,6 @@ pytestmark = pytest.mark.skipif(not (PEERS / "python").is_file(), reason=ABSENT)
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """A run with one table."""
     project = Project.copy(tmp_path_factory.mktemp("run"))
     project.snakemake(TABLE, config=CONFIG)
     return project
@@ -45,7 +44,6 @@ def cells(lineage: Path) -> list[Cell]:
 
 
 def panel_acc(of: list[Cell], model: str) -> float | None:
-    """A model's value in table 8, of all items."""
     at = ("table8", f"{model}|subset=all", "panel_acc")
     (cell,) = (cell for cell in of if (cell.table, cell.row, cell.column) == at)
     return cell.value

@@ -96,7 +96,6 @@ def answers(card: str, requests: list[Request], images: dict[str, Path], **optio
 
 
 def digests(name: str) -> dict[str, str]:
-    """Of every file of an adapter."""
     folder = adapters.folder_of(name)
     return {p.relative_to(folder).as_posix(): sha256(p.read_bytes()) for p in sorted(folder.rglob("*")) if p.is_file()}
 

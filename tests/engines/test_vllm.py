@@ -169,7 +169,6 @@ def test_images_through_infer_and_a_server_that_is_there(project: Path, load: Lo
 
 @needs_vllm
 def test_a_killed_server_is_started_once_more(project: Path, load: Load) -> None:
-    """Then it is an error."""
     requests = captions(120, 24)
     engine = load(card("smol", context=2048, max_num_seqs=16))
     killed: list[int] = []

@@ -79,8 +79,6 @@ def answer(messages: list[dict[str, Any]]) -> str:
 
 
 class Server(Scripted):
-    """State and behaviour."""
-
     request_queue_size = 1024
 
     def __init__(self, port: int, log: int | None) -> None:
@@ -109,7 +107,6 @@ class Server(Scripted):
             self.complete(json.loads(call.body), given, call)
 
     def complete(self, asked: dict[str, Any], key: str, call: Call) -> None:
-        """POST /v1/chat/completions."""
         text = last_text(asked["messages"])
         digest = digest_of([asked["model"], asked["messages"]])
         with self.lock:
@@ -137,7 +134,6 @@ class Server(Scripted):
             time.sleep(3600)
 
     def fault(self, text: str) -> str | None:
-        """The fault that this call meets."""
         if self.state["active"] > self.script.get("at_once", 10**9):
             return "429"
         if (fault := self.script.get("fault")) is not None:

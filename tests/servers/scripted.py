@@ -99,6 +99,5 @@ def drip(call: Call) -> None:
 
 
 def completion(text: Any, **more: Any) -> dict[str, Any]:
-    """A chat completion."""
     choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": text}}
     return {"id": "c", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice], **more}
