@@ -46,14 +46,10 @@ NOWHERE = "http://127.0.0.1:9"  # nothing listens there
 
 
 def bomb(width: int = 30_000, height: int = 30_000) -> bytes:
-    """A PNG header that promises width x height pixels, with next to no bytes behind it."""
-
-    def chunk(kind: bytes, body: bytes) -> bytes:
-        return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
-
-    header = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
-    chunks = {b"IHDR": header, b"IDAT": zlib.compress(bytes(1000)), b"IEND": b""}
-    return b"\x89PNG\r\n\x1a\n" + b"".join(chunk(kind, body) for kind, body in chunks.items())
+    """A PNG whose header promises width x height pixels, with next to no bytes behind it."""
+    content = picture()
+    header = b"IHDR" + struct.pack(">II", width, height) + content[24:29]
+    return content[:12] + header + struct.pack(">I", zlib.crc32(header)) + content[33:]
 
 
 def packed(encoding: str, rounds: int = 1, content: bytes = bytes(60_000_000)) -> Reply:

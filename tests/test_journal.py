@@ -5,8 +5,6 @@ import multiprocessing
 import os
 import re
 import resource
-import subprocess
-import sys
 import time
 from contextlib import closing
 from pathlib import Path
@@ -57,31 +55,27 @@ def test_every_single_bit_counts(tmp_path: Path) -> None:
                     assert len(answers) == 1 or place == len(good) - 1, f"bit {bit} of byte {place} went unnoticed"
 
 
-LOCKING = """
-import sys
-from punchline.journal import Shard, locked
-with locked(sys.argv[1], Shard(int(sys.argv[2]), int(sys.argv[3]))):
-    print("held", flush=True)
-"""
+def hold(journal: str, shard: Shard, held: Any) -> None:
+    """Set an event when the shard is locked."""
+    with locked(journal, shard):
+        held.set()
 
 
 @pytest.mark.parametrize(
     ("first", "second", "waits"),
     [
-        ((1, 1), (1, 1), True),
-        ((1, 1), (2, 3), True),
-        ((1, 2), (2, 2), False),
-        ((1, 2), (2, 3), True),
-        ((1, 3), (3, 3), False),
+        *(((1, 1), (1, 1), True), ((1, 1), (2, 3), True), ((1, 2), (2, 3), True)),
+        *(((1, 2), (2, 2), False), ((1, 3), (3, 3), False)),
     ],
 )
-def test_the_same_items_wait(tmp_path: Path, first: tuple[int, int], second: tuple[int, int], waits: bool) -> None:
-    command = [sys.executable, "-c", LOCKING, str(tmp_path / "m.jsonl"), *map(str, second)]
-    pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
-    with locked(str(tmp_path / "m.jsonl"), Shard(*first)):
-        other = subprocess.Popen(command, **pipes)
-        assert other.stdout is not None and ("waiting" in other.stdout.readline()) is waits
-    assert other.communicate()[0] == ("held\n" if waits else "")
+def test_the_same_items_wait(tmp_path: Path, first: Any, second: Any, waits: bool, capfd: Any) -> None:
+    journal, held = str(tmp_path / "m.jsonl"), FORK.Event()
+    with locked(journal, Shard(*first)):
+        other = FORK.Process(target=hold, args=(journal, Shard(*second), held))
+        other.start()
+        assert held.wait(1 if waits else 60) is not waits
+    other.join(60)
+    assert held.is_set() and ("waiting for another run" in capfd.readouterr().err) is waits
 
 
 def test_a_linked_journal_is_copied_before_it_is_written_to(tmp_path: Path) -> None:
