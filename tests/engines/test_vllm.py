@@ -6,6 +6,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
 
@@ -89,15 +90,8 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def load() -> Iterator[Load]:
     """Loads an engine by its card, until the test ends, however it ends."""
-    opened: list[Vllm] = []
-
-    def load(of: ModelCard, seed: int = 1) -> Vllm:
-        opened.append(Vllm(of, seed))
-        return opened[-1]
-
-    yield load
-    for engine in opened:
-        engine.close()
+    with ExitStack() as opened:
+        yield lambda of, seed=1: opened.enter_context(closing(Vllm(of, seed)))
 
 
 def run(engine: Vllm, requests: list[Request], files: dict[str, Path] | None = None, name: str = "answers") -> Any:
