@@ -23,7 +23,7 @@ from punchline.fetch.images import fetch_images
 from punchline.fetch.manifests import ANNOTATION_COLUMNS, LOCK_COLUMNS, PIN_COLUMNS, Selected
 from punchline.fetch.net import Backend
 from punchline.fetch.resolvers import IMAGE_HOSTS, SITES
-from punchline.fetch.web import Fetched, Manners, Request, online
+from punchline.fetch.web import Manners, online
 from punchline.files import csv_text
 from punchline.schema import FetchEntry, sha256
 
@@ -41,10 +41,6 @@ class Reply:
     unannounced: bool = False  # no Content-Length
     delay: float = 0.0  # seconds before the answer
     hang_up: bool = False  # close the connection without an answer
-
-
-def page(html: str, **more: object) -> Reply:
-    return Reply(html.encode(), "text/html; charset=utf-8", **more)  # type: ignore[arg-type]
 
 
 class Server(Scripted):
@@ -112,18 +108,6 @@ def picture(seed: int = 0, size: tuple[int, int] = (8, 6), kind: str = "PNG") ->
 def noise(kind: str = "PNG") -> bytes:
     """An image that does not compress: cutting it cuts pixels."""
     return content_of(Image.effect_noise((64, 64), 90), kind)
-
-
-def moved(to: str, status: int = 302) -> Reply:
-    return Reply(status=status, headers={"Location": to})
-
-
-def rules(text: str) -> Reply:
-    return Reply(text.encode(), "text/plain")
-
-
-def got(url: str, manners: Manners = QUICK, **more: Any) -> Fetched:
-    return online(lambda web: web.get(Request(url, 10**6, **more)), manners)
 
 
 def annotated(manifest: Path, out: Path, mirror: str | None = None, hosts: dict[str, str] | None = None) -> list[Path]:

@@ -11,19 +11,8 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.servers.runs import (
-    KEY,
-    VARIABLE,
-    Served,
-    another_process,
-    assert_completes,
-    card,
-    error_of,
-    journal,
-    many,
-    requests,
-    run,
-)
+from tests.servers import runs
+from tests.servers.runs import KEY, VARIABLE, Served, assert_completes, card, error_of, journal, many, requests, run
 from tests.servers.scripted import completion, scripted
 
 from punchline.engines.openai import chat
@@ -213,7 +202,7 @@ def test_leaving_early_ends_the_calls_in_flight_and_a_slow_reader_holds_them_bac
 def test_ctrl_c_ends_a_run_at_once_and_the_next_one_completes_it(server: Served, tmp_path: Path) -> None:
     server.script(latency=0.1)
     before = server.get("/state")["calls"]
-    process = another_process(server.url, tmp_path, 60, "interrupted", concurrency=4)
+    process = runs.another_process(server.url, tmp_path, 60, "interrupted", concurrency=4)
     while not (tmp_path / "m.jsonl").exists() or (tmp_path / "m.jsonl").stat().st_size < 2000:
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)

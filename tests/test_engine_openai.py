@@ -9,21 +9,9 @@ from typing import Any
 
 import msgspec
 import pytest
+from tests.servers import runs
 from tests.servers.batches import Provider, to
-from tests.servers.runs import (
-    BATCH,
-    KEY,
-    VARIABLE,
-    Served,
-    another_process,
-    card,
-    expected,
-    journal,
-    many,
-    pending,
-    requests,
-    run,
-)
+from tests.servers.runs import BATCH, KEY, VARIABLE, Served, card, expected, journal, many, pending, requests, run
 from tests.servers.scripted import completion, scripted
 
 from punchline.engines.openai import batch, chat
@@ -224,7 +212,7 @@ def test_a_batch_answers_every_request(here: Path) -> None:
 def test_a_run_killed_while_a_batch_runs_picks_it_up(here: Path) -> None:
     provider = Provider({"look": lambda batch: {**batch, "status": "in_progress"}})
     with scripted(provider) as server:
-        process = another_process(server.url, here, 10, "picked up", **BATCH)
+        process = runs.another_process(server.url, here, 10, "picked up", **BATCH)
         while not (here / batch.FOLDER / "m.json").exists() or pending(here)[0]["id"] is None:
             time.sleep(0.02)
         process.kill()

@@ -21,7 +21,6 @@ from tests.fetch_server import (
     noise,
     picture,
     project,
-    rules,
     server,
 )
 
@@ -168,7 +167,7 @@ def test_mirror(project: Project, where: str, content: bytes | None) -> None:
         expected = []
     else:
         host = project.serve_mirror(content, path=where)
-        project.server.routes[host, "/robots.txt"] = rules("User-agent: *\nDisallow: /")
+        project.server.routes[host, "/robots.txt"] = Reply(b"User-agent: *\nDisallow: /", "text/plain")
         expected = [(host, f"{where.rstrip('/')}/xkcd/images/1.png")]
     entry = project.one(comic)
     assert str(project.root) not in project.log.read_text()

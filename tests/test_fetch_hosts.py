@@ -14,35 +14,36 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.fetch_server import (
-    IMAGE_HOST,
-    QUICK,
-    Project,
-    Reply,
-    Rerouted,
-    Server,
-    got,
-    moved,
-    noise,
-    page,
-    picture,
-    project,
-    rules,
-    server,
-)
+from tests.fetch_server import IMAGE_HOST, QUICK, Project, Reply, Rerouted, Server, noise, picture, project, server
 from tests.records import outcome
 from tests.servers.scripted import Call, scripted
 
 from punchline.errors import PunchlineError
 from punchline.fetch.log import Missing
 from punchline.fetch.net import is_public
-from punchline.fetch.web import Manners, Request, Web, online, user_agent
+from punchline.fetch.web import Fetched, Manners, Request, Web, online, user_agent
 from punchline.schema import sha256
 
 __all__ = ["project", "server"]
 
 SECRET = "pl4nted-p4ssw0rd"
 NOWHERE = "http://127.0.0.1:9"  # nothing listens there
+
+
+def page(html: str, **more: object) -> Reply:
+    return Reply(html.encode(), "text/html; charset=utf-8", **more)  # type: ignore[arg-type]
+
+
+def moved(to: str, status: int = 302) -> Reply:
+    return Reply(status=status, headers={"Location": to})
+
+
+def rules(text: str) -> Reply:
+    return Reply(text.encode(), "text/plain")
+
+
+def got(url: str, manners: Manners = QUICK, **more: Any) -> Fetched:
+    return online(lambda web: web.get(Request(url, 10**6, **more)), manners)
 
 
 def bomb(width: int = 30_000, height: int = 30_000) -> bytes:
