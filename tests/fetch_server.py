@@ -172,11 +172,11 @@ class Project:
 
     def fill_mirror(self, content: bytes | None, name: str = "xkcd/images/1.png") -> Path:
         """Make a folder the mirror, with this content of the file `name`; the file."""
-        file = self.root / "mirror" / name
+        self.mirror = str(self.root / "mirror")
+        file = Path(self.mirror, name)
         file.parent.mkdir(parents=True)
         if content is not None:
             file.write_bytes(content)
-        self.mirror = str(self.root / "mirror")
         return file
 
     def fetch(

@@ -11,18 +11,7 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from tests.fetch_server import (
-    IMAGE_HOST,
-    Project,
-    Reply,
-    Server,
-    annotated,
-    annotations,
-    noise,
-    picture,
-    project,
-    server,
-)
+from tests.fetch_server import IMAGE_HOST, Project, Reply, annotated, annotations, noise, picture, project, server
 
 from punchline.errors import PunchlineError
 from punchline.fetch import images
@@ -57,9 +46,8 @@ def test_comic_is_fetched_once_and_locked(project: Project) -> None:
     locked = [(name, f"pixelhumor/images/{name}.png") for name in ("xkcd_1", "xkcd_2")]
     assert [(line.comic_id, line.mirror) for line in lines] == locked
     before, log = list(project.server.requests), project.log.read_bytes()
-    assert project.fetch(ids) == entries
+    assert project.fetch(ids) == entries and project.log.read_bytes() == log
     assert project.server.requests == before  # no request at all
-    assert project.log.read_bytes() == log
     assert {headers["User-Agent"].split("/")[0] for _, _, headers in project.server.calls} == {"punchline"}
     assert project.fetch(["xkcd_1"]) == entries[1:]  # a smaller selection forgets nothing
     assert logged(project.log) == entries[::-1]
@@ -190,16 +178,15 @@ def test_mirror_of_ones_own_images_by_the_lock(project: Project) -> None:
 
 
 def test_an_annotation_of_the_projects_own(here: Path) -> None:
-    own = here / "strips.json"
     manifest = annotations(here, b"[]", path="strips.json", url="strips.json")
-    own.write_bytes(b"[]")
+    Path("strips.json").write_bytes(b"[]")
     assert [file.read_bytes() for file in annotated(manifest, here / "raw")] == [b"[]"]
-    own.write_bytes(b"[1]")
+    Path("strips.json").write_bytes(b"[1]")
     with pytest.raises(PunchlineError, match=r"strips\.json: sha256 is"):
         annotated(manifest, here / "other")
 
 
-def test_annotations_come_with_their_digest_or_not_at_all(tmp_path: Path, server: Server, capsys: Any) -> None:
+def test_annotations_come_with_their_digest_or_not_at_all(tmp_path: Path, server: Any, capsys: Any) -> None:
     hosts = {"elsewhere.example": server.url}
     manifest = annotations(tmp_path, b"a,b\n")
     server.routes["elsewhere.example", "/full_label.csv"] = Reply(b"c,d\n", "text/plain")
@@ -208,13 +195,10 @@ def test_annotations_come_with_their_digest_or_not_at_all(tmp_path: Path, server
     for part in ("full_label.csv", "https://elsewhere.example", sha256(b"a,b\n"), sha256(b"c,d\n"), "mirror="):
         assert part in str(caught.value)
     assert not (tmp_path / "raw" / "full_label.csv").exists()
-
     server.routes["elsewhere.example", "/full_label.csv"] = Reply(b"a,b\n", "text/plain")
-    mirror = tmp_path / "mirror" / "pixelhumor"
-    mirror.mkdir(parents=True)
-    (mirror / "full_label.csv").write_bytes(b"e,f\n")
+    write_bytes(tmp_path / "mirror/pixelhumor/full_label.csv", b"e,f\n")
     for _ in range(2):  # the second time nothing is asked
-        (file,) = annotated(manifest, tmp_path / "raw", str(mirror.parent), hosts)
+        (file,) = annotated(manifest, tmp_path / "raw", str(tmp_path / "mirror"), hosts)
     assert file.read_bytes() == b"a,b\n"
     (warning,) = capsys.readouterr().err.splitlines()
     assert sha256(b"e,f\n") in warning
@@ -330,9 +314,8 @@ def gone(comic_id: str, reason: str, at: str = "2026-01-01T00:00:00Z") -> FetchE
 )
 def test_a_broken_line_of_the_log_is_named_and_nothing_is_deleted(project: Project, line: bytes) -> None:
     victim = project.root.parent / "victim.txt"
-    project.log.parent.mkdir(parents=True)
-    for path, content in ((victim, picture(7)), (project.log, canonical(OK) + b"\n" + line + b"\n")):
-        path.write_bytes(content)
+    write_bytes(victim, picture(7))
+    write_bytes(project.log, canonical(OK) + b"\n" + line + b"\n")
     with pytest.raises(PunchlineError, match=r"fetch\.jsonl, line 2"):
         project.fetch([project.xkcd(3)])
     assert victim.exists()
