@@ -293,9 +293,9 @@ def test_manifests_in_git_are_sound() -> None:
     assert len(read_manifest(folder / "stripcipher" / "silent_pinned.csv", Pin)) == 40
 
 
-SIZES: dict[str, int] = {"bytes": 1, "width": 1, "height": 1}
 SEEN = "2026-01-02T03:04:05Z"
-OK = FetchEntry(item_id="xkcd_1", source="xkcd", state="ok", path="a.png", sha256="0" * 64, fetched_at=SEEN, **SIZES)
+FILE: dict[str, Any] = {"path": "a.png", "sha256": "0" * 64, "bytes": 1, "width": 1, "height": 1}
+OK = FetchEntry(item_id="xkcd_1", source="xkcd", state="ok", fetched_at=SEEN, **FILE)
 
 
 def gone(comic_id: str, reason: str, at: str = "2026-01-01T00:00:00Z") -> FetchEntry:
