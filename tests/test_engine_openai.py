@@ -74,10 +74,9 @@ def test_the_other_shapes_of_a_thinking_budget() -> None:
 
 
 def test_images_are_sent_unchanged_and_before_the_text(tmp_path: Path) -> None:
-    path = tmp_path / "a.png"
-    path.write_bytes(PNG)
+    (tmp_path / "a.png").write_bytes(PNG)
     (asked,) = requests("look", image=PNG, images=3)
-    parts = chat.messages(asked, {sha256(PNG): path})[1]["content"]
+    parts = chat.messages(asked, {sha256(PNG): tmp_path / "a.png"})[1]["content"]
     assert [part["type"] for part in parts] == ["image_url"] * 3 + ["text"]
     assert parts[0]["image_url"]["url"] == f"data:image/png;base64,{base64.b64encode(PNG).decode()}"
 
@@ -89,12 +88,12 @@ def test_media_types_come_from_the_bytes() -> None:
 
 
 def test_a_model_that_reads_no_or_fewer_images_is_not_asked() -> None:
-    blind = msgspec.structs.replace(card("http://nobody"), modality=("text",))
-    one = msgspec.structs.replace(card("http://nobody"), images_per_prompt=1)
-    answers = [*load(blind, 0).answer(requests("blind", image=PNG), {}, "k")]
-    answers += load(one, 0).answer(requests("two", image=PNG, images=2), {}, "k")
-    reasons = ["the model reads no images", "the model reads 1 images at once, not 2"]
-    assert [(r.state, r.reason) for r in answers] == [("missing", reason) for reason in reasons]
+    reasons = {"the model reads no images": {"modality": ("text",)}}
+    reasons |= {"the model reads 1 images at once, not 2": {"images_per_prompt": 1}}
+    for reason, fields in reasons.items():
+        of = msgspec.structs.replace(card("http://nobody"), **fields)
+        (answer,) = load(of, 0).answer(requests("look", image=PNG, images=2), {}, "k")
+        assert (answer.state, answer.reason) == ("missing", reason)
 
 
 def test_states_of_single_requests(server: Served, tmp_path: Path) -> None:

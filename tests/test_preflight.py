@@ -30,13 +30,8 @@ def card(engine: str = "transformers", gpus: int | None = None, **options: Any) 
 
 def test_weights_by_name() -> None:
     qwen = "Qwen/Qwen2-VL-7B-Instruct"
-    sizes = {
-        qwen: 14.0,
-        "Qwen/Qwen2.5-VL-72B-Instruct-AWQ": 43.2,
-        "Qwen/Qwen2.5-0.5B": 1.0,
-        "THUDM/cogvlm-chat-hf": 0.0,
-    }
-    sizes |= {"meta-llama/Llama-4-Maverick-17B-128E-Instruct-FP8": 17.0}
+    sizes = {qwen: 14.0, "Qwen/Qwen2.5-VL-72B-Instruct-AWQ": 43.2, "Qwen/Qwen2.5-0.5B": 1.0}
+    sizes |= {"meta-llama/Llama-4-Maverick-17B-128E-Instruct-FP8": 17.0, "THUDM/cogvlm-chat-hf": 0.0}
     assert {name: resources.weights_gb(card(id=name)) for name in sizes} == pytest.approx(sizes)
     assert resources.weights_gb(card(id=qwen, dtype="float32")) == pytest.approx(28.0)
 
