@@ -26,10 +26,10 @@ __all__ = ["demo", "project"]
 
 def manifest(**fields: Any) -> Trained:
     part = Part(examples={"naming": 2}, steps=1, parameters=8, modules=1, losses=[0.5])
-    base = Base(card="c", id="some/model", revision="r")
     result: dict[str, Any] = {"name": "an-adapter", "files": {adapters.WEIGHTS: "0" * 64}, "parts": {WHOLE: part}}
-    result |= {"base": base, "recipe": {}, "corpus": "demo", "trained": ["1"], "held_out": ["2"], "left_out": {}}
-    return Trained(**result | {"versions": {}, "dtype": "float32", "device": "cpu"} | fields)
+    result |= {"base": Base(card="c", id="some/model", revision="r"), "recipe": {}, "corpus": "demo", "versions": {}}
+    result |= {"trained": ["1"], "held_out": ["2"], "left_out": {}, "dtype": "float32", "device": "cpu"}
+    return Trained(**result | fields)
 
 
 def write_manifest(made: Trained) -> None:

@@ -11,7 +11,7 @@ import pytest
 from tests.test_provenance import OTHER, SOURCE, copied_over, here, moved_over, older, put, same_size_same_time
 
 from punchline.artifacts.contents import files_beside
-from punchline.files import sha256_file
+from punchline.files import sha256_file, write_text
 from punchline.workflow import digests
 
 __all__ = ["here"]
@@ -139,8 +139,6 @@ def test_a_cache_that_cannot_be_written_costs_time_only(settled: None, here: Pat
 
 def test_what_a_kill_left_is_no_file_beside(tmp_path: Path) -> None:
     """A record would name it, and the next look would miss it: it is swept with the next write."""
-    folder = tmp_path / "pages"
-    folder.mkdir()
     for name in ("index.js", "0.js", "index.js.made.json", ".0.js.abc.part"):
-        (folder / name).touch()
-    assert files_beside(folder / "index.js") == [(folder / "0.js").as_posix()]
+        write_text(tmp_path / "pages" / name, "")
+    assert files_beside(tmp_path / "pages/index.js") == [f"{tmp_path}/pages/0.js"]

@@ -15,7 +15,7 @@ from tests.small_models import build_tiny, needs_hf
 from punchline.config import revisions
 from punchline.config.cards import read_card
 from punchline.errors import PunchlineError
-from punchline.files import files_of
+from punchline.files import files_of, write_text
 
 
 @needs_hf
@@ -68,9 +68,8 @@ def test_a_damaged_folder_is_found_out_before_it_is_used(tiny: Path, tmp_path: P
 
 
 def test_a_folder_without_a_manifest_has_the_digest_of_its_files(tmp_path: Path) -> None:
-    for name in ("a", "b", "c"):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "config.json").write_text("{}" if name != "c" else "{ }")
+    for name, content in (("a", "{}"), ("b", "{}"), ("c", "{ }")):
+        write_text(tmp_path / name / "config.json", content)
     one, same, other = (revisions.folder_revision(tmp_path / name) for name in ("a", "b", "c"))
     assert one == same == revisions.pinned(str(tmp_path / "a"), one) != other and one.startswith("sha256:")
     with pytest.raises(PunchlineError, match="not those that the card pins"):
@@ -80,8 +79,7 @@ def test_a_folder_without_a_manifest_has_the_digest_of_its_files(tmp_path: Path)
 def test_a_hub_model_is_locked_once_and_the_lock_is_followed(here: Path) -> None:
     commit = "0123456789abcdef" * 2 + "01234567"
     assert revisions.pinned("someone/model", commit) == commit and not Path("data").exists()  # the card goes first
-    revisions.LOCK.parent.mkdir(parents=True)
-    revisions.LOCK.write_text(f"id,revision\nsomeone/other,{commit[::-1]}\nsomeone/model,{commit}")
+    write_text(revisions.LOCK, f"id,revision\nsomeone/other,{commit[::-1]}\nsomeone/model,{commit}")
     assert revisions.pinned("someone/model") == commit
     revisions.LOCK.write_text("id,revision\nsomeone/model,main\n")
     with pytest.raises(PunchlineError, match=r"models\.lock\.csv, .* field revision: expected a commit hash"):
