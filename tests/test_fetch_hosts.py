@@ -64,6 +64,7 @@ INFO, IMAGE, ROBOTS = ("xkcd.com", "/1/info.0.json"), (IMAGE_HOST, "/comics/1.pn
 # Pages that are listed in place of xkcd's.
 LISTED = (NO_SITE, EXPLOSM, OWN) = ("garfield.example", "/1"), ("explosm.net", "/comics/1"), ("pbs.twimg.com", "/a?b=c")
 LOOPBACK = ("127.0.0.1", "2130706433", "0x7f.1", "localhost", "[::ffff:127.0.0.1]")
+OLD = json.dumps({"img": f"http://{IMAGE_HOST}/comics/old.png"}).encode()
 ROBOTS_REFUSED = "refused by robots.txt"
 ALL = "User-agent: *\n"
 # What a server does: (place, its replies there, reason that is recorded; None: the image is fetched).
@@ -95,9 +96,7 @@ BEHAVIOR: dict[str, tuple[tuple[str, str], Reply | list[Reply], str | None]] = {
     "not packed as it says": (IMAGE, packed("gzip", 0, b"no gzip at all"), "truncated"),
     "packed body cut": (IMAGE, packed("gzip", 0, gzip.compress(picture(1), mtime=0)[:-20]), "truncated"),
     "redirect to an allowed place": (IMAGE, moved("https://elsewhere.example/a.png", 301), None),
-    "redirect from http to https": (
-        *(INFO, Reply(json.dumps({"img": f"http://{IMAGE_HOST}/comics/old.png"}).encode(), "application/json"), None),
-    ),
+    "redirect from http to https": (INFO, Reply(OLD, "application/json"), None),
     "redirect to a file": (IMAGE, moved("file:///etc/passwd"), "redirect refused"),
     "redirect to plain http": (IMAGE, moved("http://elsewhere.example/a.png"), "redirect refused"),
     "redirect to itself": (IMAGE, moved("/comics/1.png"), "redirect refused"),

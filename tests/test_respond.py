@@ -24,14 +24,6 @@ def run(folder: Path, engine: Counting | None, asked: list[Request], **options: 
     return dict(ask(engine, asked, {}, journal=folder / "m.jsonl", index=folder / "m.parquet", key=key, **options))
 
 
-@pytest.mark.parametrize("state", ["ok", "refused"])
-def test_a_second_run_asks_nothing_and_new_items_only(state: State, tmp_path: Path) -> None:
-    engine = Counting(state=state)
-    for count in (3, 3, 5, 2, 5):  # a smaller selection is a smaller view, and loses no answer
-        assert run(tmp_path, engine, requests(count)) == {state: count}
-    assert engine.asked == ["i0", "i1", "i2", "i3", "i4"]
-
-
 def test_an_engine_that_dies_leaves_its_answers_and_no_index(tmp_path: Path) -> None:
     engine = Counting()
     engine.dies_after = 2

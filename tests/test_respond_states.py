@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import random
 import shutil
+import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import chdir
 from itertools import count
@@ -234,9 +235,6 @@ def prepared(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-WORLDS = count()
-
-
 @settings(
     max_examples=int(os.environ.get("PUNCHLINE_SEQUENCES", "12")),
     phases=[Phase.explicit, Phase.reuse, Phase.generate],  # shrinking takes minutes
@@ -245,7 +243,7 @@ WORLDS = count()
 )
 @given(OPERATIONS)
 def test_nobody_is_asked_twice_and_nothing_is_lost(prepared: Path, tmp_path: Path, operations: list[Any]) -> None:
-    folder = tmp_path / str(next(WORLDS))
+    folder = Path(tempfile.mkdtemp(dir=tmp_path))
     shutil.copytree(prepared, folder / "p")
     world = World(folder)
     with chdir(folder / "p"):

