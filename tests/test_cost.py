@@ -1,15 +1,20 @@
-"""What a run will ask and what it has cost, by hand."""
+"""What a run will ask, what it has cost, and the cap on its money, with an engine that bills what the test says."""
 
 import datetime
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import msgspec
 import pytest
 from tests import records
 
+from punchline import budget
+from punchline.errors import PunchlineError
 from punchline.overview import cost
 from punchline.plan import PLAN, Plan
-from punchline.schema import Image, ImageRef, Item, ModelCard, Price, Response, State, Usage, canonical
+from punchline.schema import Image, ImageRef, Item, ModelCard, Price, Request, Response, State, Usage, canonical
 
 PRICE = Price(input=2.0, output=10.0, date=datetime.date(2026, 1, 1), source="made up")
 CARD = ModelCard(name="m", engine="openai", price=PRICE)
@@ -58,3 +63,45 @@ def test_plan_counts_what_is_left() -> None:
     assert row["cost_most"] == pytest.approx((210 * 2 + 200 * 10) / 1e6)
     nothing = planned.row("answer", FREE, requests, [])
     assert (nothing["to_ask"], nothing["tokens_in"], nothing.get("cost_most")) == (0, 0, None)
+
+
+def of_price(**changes: Any) -> ModelCard:
+    return ModelCard(name="m", engine="openai", price=msgspec.structs.replace(PRICE, **changes))
+
+
+@pytest.mark.parametrize(
+    ("limit", "usage", "state", "asked"),
+    [
+        pytest.param(500_000, Usage(prompt=100, completion=500_000), "ok", 3, id="as long as may be: 1 USD each"),
+        pytest.param(500_000, Usage(prompt=100, completion=100_000), "ok", 13, id="shorter: 0.2 USD each"),
+        pytest.param(500_000, Usage(), "ok", 3, id="not counted: costs what it may cost"),
+        pytest.param(500_000, Usage(), "failed", 20, id="no answer costs nothing"),
+        pytest.param(100, Usage(prompt=500_000, completion=0), "ok", 6, id="longer prompts than estimated"),
+        pytest.param(None, Usage(), "ok", 20, id="without a limit of tokens"),
+    ],
+)
+def test_the_cap(limit: Any, usage: Usage, state: Any, asked: int, here: Path, monkeypatch: Any) -> None:
+    monkeypatch.setenv(budget.MAX_COST, "3.5")
+    sent: list[str] = []
+
+    def answer(some: Sequence[Request], images: Mapping[str, Path], key: str) -> Iterator[Response]:
+        for one in some:
+            sent.append(one.item_id)
+            yield records.response(one, None if state == "failed" else "", state, usage=usage)
+
+    budget.reset()
+    engine: Any = SimpleNamespace(answer=answer, card=of_price(input=1.0, output=2.0))
+    requests = [records.request("x" * 300, item_id=str(number), max_tokens=limit) for number in range(20)]
+    try:
+        list(budget.answer(engine, requests, {}, "k"))
+    except PunchlineError as error:
+        assert f"{20 - asked:,} requests to m about b are not sent" in str(error) and asked < 20
+    assert sent == [str(number) for number in range(asked)]
+    assert float(budget.SPENT.read_text()) <= 3.5
+
+
+@pytest.mark.parametrize("wrong", [ModelCard(name="m", engine="openai"), of_price(currency="EUR")])
+def test_a_price_is_needed(wrong: ModelCard) -> None:
+    with pytest.raises(PunchlineError, match="max_cost cannot be kept"):
+        budget.check(wrong)
+    budget.check(ModelCard(name="m", engine="vllm"))
