@@ -86,8 +86,7 @@ def viewer(load: Callable[..., Any]) -> Any:
 def pictures(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """Drawings of four sizes and kinds: {sha256: file}."""
     folder = tmp_path_factory.mktemp("pictures")
-    rng = np.random.default_rng(0)
-    files = []
+    rng, files = np.random.default_rng(0), []
     for number, (height, width, channels) in enumerate([(80, 120, 3), (300, 90, 3), (200, 200, 4), (60, 400, 1)]):
         image = np.full((height, width, channels), 255, np.uint8)
         for _ in range(6):
@@ -247,7 +246,7 @@ def test_a_prompt_beyond_the_context_fails_and_no_other(load: Callable[..., Any]
 
 def test_what_a_model_is_not_asked(reader: Any, viewer: Any, pictures: dict[str, Path], tmp_path: Path) -> None:
     digests = list(pictures)
-    response = answers(reader, [ask(Image(sha256=digests[0]), "What?")], pictures).popitem()[1]
+    (response,) = answers(reader, [ask(Image(sha256=digests[0]), "What?")], pictures).values()
     assert (response.state, response.reason, response.text) == ("missing", "the model reads no images", None)
     broken = tmp_path / "broken.png"
     broken.write_bytes(pictures[digests[0]].read_bytes()[:200])

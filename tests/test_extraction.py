@@ -28,11 +28,9 @@ def results(root: Path, texts: Mapping[str, str], replies: Mapping[str, str]) ->
     output: list[tuple[Request, Response]] = [(one, response(one, replies.get(one.task, "NONE"))) for one in result]
     item = {requests[0].item_id: items[requests[0].item_id]}
     scores = score(load("pixelhumor"), "m", item, golds, pairs, None, read_replies("reader", output))
-    matches = {
-        one.task: (one.state, one.parsed, "|extractor:reader|" in one.signature, len(one.responses))
-        for one in scores
-        if one.rule == "paper"
-    }
+    of_paper = [one for one in scores if one.rule == "paper"]
+    named = [(one.state, one.parsed, "|extractor:reader|" in one.signature, len(one.responses)) for one in of_paper]
+    matches = dict(zip([one.task for one in of_paper], named, strict=True))
     return matches | {"asked": tuple(one.task for one in result)}
 
 

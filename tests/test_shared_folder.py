@@ -16,8 +16,6 @@ from punchline.rating.votes import Sheet, Unit, Votes
 
 OTHER = 12_345  # a user that is not this one
 SAID = "Work in a clone of your own; or share this one: one group"
-
-
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
 

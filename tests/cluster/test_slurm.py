@@ -75,10 +75,7 @@ def project(slurm: None, tmp_path_factory: pytest.TempPathFactory) -> Project:
 
 
 def cancelled_run(project: Project, name: str, least: int, job: str) -> tuple[bytes, str]:
-    """A run of which a job is cancelled when its journal has that many lines.
-
-    The journal when the job is gone, and all that the run said.
-    """
+    """Cancel a job when its journal has that many lines: the journal after that, and all that the run said."""
     command = [sys.executable, "-m", "snakemake", "--profile", "profiles/slurm", TABLE]
     environment, journal = project.environment | {"OPENAI_API_KEY": KEY}, project.path / name
     said_by = project.path.parent / "said"

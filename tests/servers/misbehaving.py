@@ -46,6 +46,7 @@ REFUSED: dict[str, tuple[int, str, dict[str, Any]]] = {  # (status, words, the r
     "parameter": (400, UNSUPPORTED, {"code": "unsupported_parameter", "param": "temperature"}),
     "too_long": (400, TOO_LONG, {"code": "context_length_exceeded", "param": "messages"}),
     "bad": (400, "I do not like this one.", {"code": "invalid_request_error"}),
+    "echo_key": (500, "The key {key} crashed me; part of it: {part}", {}),
 }
 # (text, finish reason, other fields of the message, other fields of the reply) of odd answers.
 ODD: dict[str, tuple[str | None, str, dict[str, Any], dict[str, Any]]] = {
@@ -167,11 +168,9 @@ def misbehave(fault: str, asked: dict[str, Any], key: str, call: Call) -> None:
     elif fault == "429_date":
         until, now = (email.utils.formatdate(time.time() + s, usegmt=True) for s in (CLOCK_S + 2, CLOCK_S))
         refuse(call, 429, "Rate limit", headers={"Retry-After": until, "Date": now})
-    elif fault == "echo_key":
-        refuse(call, 500, f"The key {key} crashed me; part of it: {key[3:20]}")
     elif fault in REFUSED:
         status, words, about = REFUSED[fault]
-        refuse(call, status, words, **about)
+        refuse(call, status, words.format(key=key, part=key[3:20]), **about)
     elif fault in BODIES:
         call.send(BODIES[fault], Content_Type="application/json")
     elif fault in ODD:
