@@ -43,7 +43,8 @@ def in_root(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ({"benchmarks": "all"}, {"benchmarks": ["hummus", "humorbench", "pixelhumor", "stripcipher", "yesbut"]}),
         ({"benchmarks": "hummus", "conditions": "all"}, {"conditions": ["default", "description", "prompts", "joint"]}),
         ({"scorers": "minilm"}, {"scorers": ["minilm"]}),
-        ({"corpus": "open", "mirror": "a/b"}, {"corpus.sources": {"pixelhumor": ["xkcd"]}, "mirror": "a/b"}),
+        ({"corpus": "open"}, {"corpus.sources": {"pixelhumor": ["xkcd"]}}),
+        *(({"mirror": at}, {"mirror": at}) for at in ("http://h:8080/m@x", "https://h", "a/b@c", "../mirror")),
     ],
 )
 def test_overrides_take_the_place_of_lines(overrides: dict[str, Any], expected: dict[str, Any]) -> None:
@@ -215,11 +216,6 @@ def test_an_address_with_a_secret_is_refused_in_run_yaml(project: Path) -> None:
     with pytest.raises(PunchlineError, match=r"config/run\.yaml, field mirror: .*netrc") as caught:
         read_selection({})
     assert SECRET not in str(caught.value)
-
-
-def test_an_address_without_one_is_a_mirror() -> None:
-    for mirror in ("http://mirror.example:8080/m@x", "https://mirror.example", "a/b@c", "../mirror"):
-        assert read_selection({"mirror": mirror})[1].mirror == mirror
 
 
 CARDS = [

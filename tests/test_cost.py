@@ -25,14 +25,12 @@ def response(state: State = "ok", **usage: int) -> Response:
     return records.response("r", "x" if state == "ok" else None, state, usage=Usage(**usage))
 
 
-REASONED = {"tokens_reasoning": 150, "cost": 0.004}
-
-
 @pytest.mark.parametrize(
     ("card", "answers", "expected"),
     [
         (CARD, [response(prompt=1000, completion=200)], {"ok": 1, "uncounted": 0, "cost": 0.004}),
-        (CARD, [response(prompt=1000, completion=200, reasoning=150, cached=900)], REASONED),
+        (CARD, [response(prompt=1000, completion=200, reasoning=150)], {"tokens_reasoning": 150, "cost": 0.004}),
+        (CARD, [response(prompt=1000, completion=200, cached=900)], {"cost": 0.004}),
         # A failed call and a missing image cost what was counted: nothing.
         (CARD, [response("failed"), response("missing")], {"failed": 1, "missing": 1, "uncounted": 0, "cost": 0.0}),
         # One answer whose tokens nobody counted: the sum would be too small, so there is none.

@@ -32,6 +32,8 @@ def logged(log: Path) -> list[FetchEntry]:
 
 
 def test_comic_is_fetched_once_and_locked(project: Project) -> None:
+    (project.root.parent / "elsewhere").mkdir()  # the images' folder may be a link
+    (project.root / "data/raw").symlink_to(project.root.parent / "elsewhere")
     ids = [project.xkcd(2), project.xkcd(1)]
     entries = project.fetch(ids)
     assert [entry.item_id for entry in entries] == ids
@@ -319,14 +321,6 @@ def test_a_broken_line_of_the_log_is_named_and_nothing_is_deleted(project: Proje
     with pytest.raises(PunchlineError, match=r"fetch\.jsonl, line 2"):
         project.fetch([project.xkcd(3)])
     assert victim.exists()
-
-
-def test_the_images_folder_may_be_a_link_to_elsewhere(project: Project, tmp_path: Path) -> None:
-    (tmp_path / "elsewhere").mkdir()
-    (project.root / "data" / "raw").symlink_to(tmp_path / "elsewhere")
-    comic = project.xkcd(1)
-    assert project.one(comic).path == "data/raw/pixelhumor/images/xkcd_1.png"
-    assert project.one(comic).state == "ok" and project.server.asked(IMAGE_HOST, "/comics/1.png") == 1
 
 
 def test_availability() -> None:

@@ -87,9 +87,8 @@ class World:
         self.kept: dict[Path, bytes] = {}
 
     def project(self, run: str, shards: int = 1) -> Project:
-        name = {} if run == "default" else {"run": run}
         chosen: dict[str, Any] = {"benchmarks": ["yesbut"], "conditions": ["oracle", "chained"], "scorers": None}
-        selection = selection_in(Path(), **chosen, models=["random"], limit=LIMITS[run], **name)
+        selection = selection_in(Path(), **chosen, models=["random"], limit=LIMITS[run])
         project = Project(msgspec.structs.replace(selection, models=["m"], judge="j", run=run), shards)
         for folder, name, cards, engines in (("model", "m", "cards", "engines"), ("judge", "j", "judges", "judging")):
             card = ModelCard(name=name, engine="openai", folder=f"config/{folder}")
