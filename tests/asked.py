@@ -22,14 +22,10 @@ class Counting(Engine):
     name = "counting"
     version = "1"
 
-    def __init__(
-        self, needs_images: bool = False, state: State = "ok", dies_after: int | None = None, text: str | None = None
-    ) -> None:
+    def __init__(self, needs_images: bool = False, state: State = "ok", text: str | None = None) -> None:
         super().__init__(ModelCard(name="m", engine="counting"))
-        self.needs_images = needs_images
-        self.state = state
-        self.dies_after = dies_after
-        self.text = text
+        self.needs_images, self.state, self.text = needs_images, state, text
+        self.dies_after: int | None = None
         self.asked: list[str] = []
 
     def identity(self) -> dict[str, Any]:
@@ -46,18 +42,10 @@ class Counting(Engine):
 
 
 def ask(
-    engine: Engine | None,
-    requests: Sequence[Request],
-    images: Mapping[str, Path],
-    *,
-    journal: str | Path,
-    index: str | Path,
-    key: str,
-    label: str = "test",
-    **options: Any,
+    engine: Engine | None, requests: Sequence[Request], images: Mapping[str, Path], *, index: Any, key: str, **more: Any
 ) -> Counter[str]:
     """Answer requests, write the index; how many answers of each state it holds."""
-    with answered(engine, requests, images, journal=journal, key=key, label=label, **options) as log:
+    with answered(engine, requests, images, key=key, **{"label": "test"} | more) as log:
         return write_index(index, requests, log, key)
 
 

@@ -2,9 +2,6 @@
 
 import io
 import json
-import os
-import subprocess
-import sys
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
@@ -12,8 +9,8 @@ from contextlib import chdir
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
+from unittest.mock import AsyncMock
 from urllib.parse import urlsplit
 
 import httpcore
@@ -21,13 +18,12 @@ import pytest
 from PIL import Image
 from tests.servers.scripted import Call, Scripted, running
 
-from punchline.errors import entry_point
 from punchline.fetch.annotations import fetch_annotations
 from punchline.fetch.images import fetch_images
 from punchline.fetch.manifests import ANNOTATION_COLUMNS, LOCK_COLUMNS, PIN_COLUMNS, Selected
 from punchline.fetch.net import Backend
 from punchline.fetch.resolvers import IMAGE_HOSTS, SITES
-from punchline.fetch.web import Fetched, Manners, Request, online
+from punchline.fetch.web import Manners, online
 from punchline.files import csv_text
 from punchline.schema import FetchEntry, sha256
 
@@ -38,17 +34,13 @@ IMAGE_HOST = "imgs.xkcd.com"
 @dataclass
 class Reply:
     body: bytes = b""
-    media_type: str | None = "image/png"
+    media_type: str = "image/png"
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
     cut: int = 0  # bytes of the body that are announced and not sent
     unannounced: bool = False  # no Content-Length
     delay: float = 0.0  # seconds before the answer
     hang_up: bool = False  # close the connection without an answer
-
-
-def page(html: str, **more: object) -> Reply:
-    return Reply(html.encode(), "text/html; charset=utf-8", **more)  # type: ignore[arg-type]
 
 
 class Server(Scripted):
@@ -79,12 +71,9 @@ class Server(Scripted):
         if reply.hang_up:
             return
         request.send_response(reply.status)
-        if reply.media_type is not None:
-            request.send_header("Content-Type", reply.media_type)
-        if not reply.unannounced:
-            request.send_header("Content-Length", str(len(reply.body)))
-        request.send_header("Connection", "close")  # unannounced, a client may send its next request into the closing
-        for name, value in reply.headers.items():
+        length = {} if reply.unannounced else {"Content-Length": str(len(reply.body))}
+        about = {"Content-Type": reply.media_type, "Connection": "close"}  # else requests are sent into the closing
+        for name, value in (about | length | reply.headers).items():
             request.send_header(name, value)
         request.end_headers()
         request.wfile.write(reply.body[: len(reply.body) - reply.cut])
@@ -102,37 +91,23 @@ class Rerouted(Backend):
             return await super().connect_tcp(host, port, *args, **more)
         place = urlsplit(self.hosts[host])
         stream = await Backend(False).connect_tcp(place.hostname or "", place.port or 80, *args, **more)
-
-        async def without_tls(*_: Any, **__: Any) -> httpcore.AsyncNetworkStream:
-            return stream
-
-        stream.start_tls = without_tls  # type: ignore[method-assign]
+        stream.start_tls = AsyncMock(return_value=stream)  # type: ignore[method-assign]
         return stream
 
 
-def picture(seed: int = 0, size: tuple[int, int] = (8, 6), kind: str = "PNG") -> bytes:
+def content_of(image: Image.Image, kind: str) -> bytes:
     out = io.BytesIO()
-    Image.new("RGB", size, (seed % 256, seed // 256 % 256, 90)).save(out, kind)
+    image.save(out, kind)
     return out.getvalue()
+
+
+def picture(seed: int = 0, size: tuple[int, int] = (8, 6), kind: str = "PNG") -> bytes:
+    return content_of(Image.new("RGB", size, (seed % 256, seed // 256 % 256, 90)), kind)
 
 
 def noise(kind: str = "PNG") -> bytes:
     """An image that does not compress: cutting it cuts pixels."""
-    out = io.BytesIO()
-    Image.effect_noise((64, 64), 90).save(out, kind)
-    return out.getvalue()
-
-
-def moved(to: str, status: int = 302) -> Reply:
-    return Reply(status=status, headers={"Location": to})
-
-
-def rules(text: str) -> Reply:
-    return Reply(text.encode(), "text/plain")
-
-
-def got(url: str, manners: Manners = QUICK, **more: Any) -> Fetched:
-    return online(lambda web: web.get(Request(url, 10**6, **more)), manners)
+    return content_of(Image.effect_noise((64, 64), 90), kind)
 
 
 def annotated(manifest: Path, out: Path, mirror: str | None = None, hosts: dict[str, str] | None = None) -> list[Path]:
@@ -157,17 +132,12 @@ class Project:
         self.mirror: str | None = None
         hosts = [*SITES, *IMAGE_HOSTS, IMAGE_HOST, "static.explosm.net", "64.media.tumblr.com", "elsewhere.example"]
         self.hosts = dict.fromkeys(hosts, server.url)
-        self.place(root)
-
-    def place(self, root: Path) -> None:
-        """Make the folder the project's root."""
         self.root, self.raw = root, root / "data" / "raw" / "pixelhumor"
         self.out, self.log = self.raw / "images", self.raw / "fetch.jsonl"
         self.manifests = root / "data" / "manifests" / "pixelhumor"
         self.manifest, self.lock = self.manifests / "images_pinned.csv", self.manifests / "images.lock.csv"
-        self.manifests.mkdir(parents=True, exist_ok=True)
-        if not self.manifest.exists():
-            self.manifest.write_text(csv_text(PIN_COLUMNS, []))
+        self.manifests.mkdir(parents=True)
+        self.manifest.write_text(csv_text(PIN_COLUMNS, []))
 
     def xkcd(self, number: int, reply: Any = None, image: str | None = None) -> str:
         """Serve xkcd comic `number` with this reply to its image; its id."""
@@ -202,35 +172,23 @@ class Project:
 
     def fill_mirror(self, content: bytes | None, name: str = "xkcd/images/1.png") -> Path:
         """Make a folder the mirror, with this content of the file `name`; the file."""
-        file = self.root / "mirror" / name
+        self.mirror = str(self.root / "mirror")
+        file = Path(self.mirror, name)
         file.parent.mkdir(parents=True)
         if content is not None:
             file.write_bytes(content)
-        self.mirror = str(self.root / "mirror")
         return file
 
-    def child(self, ids: list[str], hosts: dict[str, str]) -> subprocess.Popen[str]:
-        """A fetch of these comics in a process of its own; see `main`."""
-        command = [sys.executable, __file__, json.dumps([str(self.root), self.server.url, ids, hosts])]
-        environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
-        pipe = subprocess.PIPE
-        return subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, env=environment)
-
     def fetch(
-        self,
-        ids: list[str],
-        pages: dict[str, str] | None = None,
-        hosts: dict[str, str] | None = None,
-        manners: Manners = QUICK,
-        **more: Any,
+        self, ids: list[str], pages: Any = None, hosts: Any = None, manners: Manners = QUICK, retry: bool = False
     ) -> list[FetchEntry]:
-        pages = {comic_id: f"https://xkcd.com/{comic_id.rpartition('_')[2]}/" for comic_id in ids} | (pages or {})
-        selected = [Selected(item_id=name, source=name.rpartition("_")[0] or name, url=pages[name]) for name in ids]
-        network = partial(Rerouted, hosts=self.hosts if hosts is None else hosts)
-        places = {"manifests": self.manifests, "raw": self.raw.relative_to(self.root)}
-        work = partial(fetch_images, selected=selected, **places, **({"mirror": self.mirror} | more))
+        """Fetch comics from `pages` {id: URL}, else from xkcd's; `hosts` in place of the project's."""
+        urls = {name: f"https://xkcd.com/{name.rpartition('_')[2]}/" for name in ids} | (pages or {})
+        selected = [Selected(item_id=name, source=name.rpartition("_")[0] or name, url=urls[name]) for name in ids]
+        places = {"manifests": self.manifests, "raw": self.raw.relative_to(self.root), "mirror": self.mirror}
+        work = partial(fetch_images, selected=selected, retry=retry, **places)
         with chdir(self.root):
-            return online(work, manners, network)
+            return online(work, manners, partial(Rerouted, hosts=self.hosts if hosts is None else hosts))
 
     def one(self, comic_id: str, **more: Any) -> FetchEntry:
         (entry,) = self.fetch([comic_id], **more)
@@ -245,17 +203,4 @@ def server() -> Iterator[Server]:
 
 @pytest.fixture
 def project(tmp_path: Path, server: Server) -> Project:
-    return Project(tmp_path, server)
-
-
-@entry_point
-def main() -> None:
-    """The process of `Project.child`."""
-    root, url, ids, hosts = json.loads(sys.argv[1])
-    project = Project(Path(root), SimpleNamespace(url=url))
-    project.hosts |= hosts
-    project.fetch(ids, manners=Manners(pause=0))
-
-
-if __name__ == "__main__":
-    main()
+    return Project(tmp_path / "project", server)

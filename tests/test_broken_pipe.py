@@ -6,7 +6,7 @@ import struct
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import closing, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ import pytest
 from tests.conftest import ROOT
 from tests.ran import ran
 
+from punchline.files import write_text
 from punchline.rating.votes import Sheet, Votes
 
 COMMAND = [sys.executable, "-m", "punchline.cli"]
@@ -32,12 +33,11 @@ def started(project: Path, arguments: str, **more: str) -> subprocess.Popen[str]
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
     """A project with a report and a study without raters."""
-    (tmp_path / "Snakefile").touch()
-    (tmp_path / "results/report").mkdir(parents=True)
+    write_text(tmp_path / "Snakefile", "")
+    write_text(tmp_path / "results/report/index.html", "text\n" * 200_000)
     (tmp_path / "data").mkdir()
     for name in ("config", "data/demo", "data/manifests"):
         (tmp_path / name).symlink_to(ROOT / name)
-    (tmp_path / "results/report/index.html").write_text("text\n" * 200_000)
     Votes.make(str(tmp_path / "data/ratings/pixelhumor/relevance.sqlite"), SHEET, {})
     return tmp_path
 
@@ -57,13 +57,11 @@ def served(request: pytest.FixtureRequest, project: Path) -> Iterator[tuple[subp
 
 def test_a_client_that_goes_ends_no_server(served: tuple[subprocess.Popen[str], int]) -> None:
     process, port = served
-    for _ in range(30):
-        with suppress(OSError), closing(socket.create_connection(("127.0.0.1", port))) as client:
-            client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    for resets in [1, 0] * 30:
+        with suppress(OSError), socket.create_connection(("127.0.0.1", port)) as client:
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", resets, 0))
             client.sendall(2 * GET)
-        with suppress(OSError), closing(socket.create_connection(("127.0.0.1", port))) as client:
-            client.sendall(2 * GET)
-    with closing(socket.create_connection(("127.0.0.1", port), timeout=30)) as client:
+    with socket.create_connection(("127.0.0.1", port), timeout=30) as client:
         client.sendall(GET)
         assert client.recv(9) == b"HTTP/1.1 "
     assert process.poll() is None

@@ -11,7 +11,7 @@ import pytest
 from tests.test_provenance import OTHER, SOURCE, copied_over, here, moved_over, older, put, same_size_same_time
 
 from punchline.artifacts.contents import files_beside
-from punchline.files import sha256_file
+from punchline.files import sha256_file, write_text
 from punchline.workflow import digests
 
 __all__ = ["here"]
@@ -58,22 +58,17 @@ def test_a_digest_is_computed_once_for_a_file(settled: None, change: Callable[[]
     counted = Counted()
     tick()
     for _ in range(3):
-        assert counted() == ["abc"]
-    assert counted.times == 1
+        assert counted() == ["abc"] and counted.times == 1
     tick()
     change()
     tick()
-    assert counted() == [Path(SOURCE).read_text()]
-    assert counted.times == 1 + again
-    assert counted() == [Path(SOURCE).read_text()]
-    assert counted.times == 1 + again
+    for _ in range(2):
+        assert counted() == [Path(SOURCE).read_text()] and counted.times == 1 + again
 
 
 def test_a_file_that_may_still_change_is_read_each_time() -> None:
     counted = Counted()
-    counted()
-    counted()
-    assert counted.times == 2
+    assert counted() == counted() == ["abc"] and counted.times == 2
     for text in ("abd", "abe", "abf"):  # within one tick of the clock, and of one size
         Path(SOURCE).write_text(text)
         assert counted() == [text] and digests.of_file(SOURCE) == sha256_file(SOURCE)
@@ -135,17 +130,15 @@ def test_a_cache_that_cannot_be_written_costs_time_only(settled: None, here: Pat
     known().save()
     assert Path(".punchline").read_text() == "a file in its place"
     shutil.rmtree(here)
-    known_before = digests._Cache(here / ".punchline" / "digests.json")
-    known_before.changed = True
-    known_before.save()  # the folder went: nothing is made in its place
+    cache = digests._Cache(here / ".punchline" / "digests.json")
+    cache.changed = True
+    cache.save()  # the folder went: nothing is made in its place
     assert not here.exists()
     here.mkdir()
 
 
 def test_what_a_kill_left_is_no_file_beside(tmp_path: Path) -> None:
     """A record would name it, and the next look would miss it: it is swept with the next write."""
-    folder = tmp_path / "pages"
-    folder.mkdir()
     for name in ("index.js", "0.js", "index.js.made.json", ".0.js.abc.part"):
-        (folder / name).touch()
-    assert files_beside(folder / "index.js") == [(folder / "0.js").as_posix()]
+        write_text(tmp_path / "pages" / name, "")
+    assert files_beside(tmp_path / "pages/index.js") == [f"{tmp_path}/pages/0.js"]

@@ -5,29 +5,20 @@ import ssl
 import threading
 import time
 import traceback
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
-from tests.servers.runs import (
-    KEY,
-    VARIABLE,
-    Served,
-    another_process,
-    assert_completes,
-    card,
-    error_of,
-    journal,
-    many,
-    requests,
-    run,
-)
+from tests.servers import runs
+from tests.servers.runs import KEY, VARIABLE, Served, assert_completes, card, error_of, journal, many, requests, run
 from tests.servers.scripted import completion, scripted
 
 from punchline.engines.openai import chat
 from punchline.engines.openai import engine as load
 from punchline.errors import PunchlineError
+from punchline.schema import ModelCard
 
 
 @pytest.mark.parametrize(
@@ -64,31 +55,27 @@ def test_calls_at_a_time_go_down_to_what_the_server_takes(server: Served, tmp_pa
     assert 0 < server.get("/state")["calls"] - before - 80 < 100  # 24 at a time would meet several hundred refusals
 
 
-SLOW_START = {"backoff": {"first": 0.2, "most": 1}}
-ONE = {"concurrency": 1}
+ONE = card(None, concurrency=1)
 
 
 @pytest.mark.parametrize(
-    ("texts", "options", "calls", "least", "most"),
+    ("texts", "of", "calls", "least", "most"),
     [
         (["<<429_after>> wait"], ONE, 2, 1.0, 4),
         (["<<429_date>> wait"], ONE, 2, 1.0, 4),
-        (["<<429_now:2>> at once"], SLOW_START, 3, 0.29, 60),  # half of 0.2 s and half of 0.4 s at least
-        ([], {"requests_per_minute": 600}, 8, 0.67, 60),  # seven gaps of 0.1 s
-        ([], {"requests_per_minute": 2400, "shards": 4}, 8, 0.67, 60),  # four jobs at a time, each its part
+        # Half of 0.2 s and half of 0.4 s at least.
+        (["<<429_now:2>> at once"], card(None, backoff={"first": 0.2, "most": 1}), 3, 0.29, 60),
+        ([], card(None, requests_per_minute=600), 8, 0.67, 60),  # seven gaps of 0.1 s
+        # Four jobs at a time, each its part.
+        ([], msgspec.structs.replace(card(None, requests_per_minute=2400), shards=4), 8, 0.67, 60),
         # Seven gaps of 0.12 s: the server counts 120 tokens. 6,000 tokens reserved each time would take 42 s.
-        ([], {"tokens_per_minute": 60_000, "max_tokens": 64}, 8, 0.4, 4),
-        ([], {"tokens_per_minute": 60_000, "max_tokens": 6000}, 8, 0.4, 4),
+        *(([], card(None, {"max_tokens": n}, tokens_per_minute=60_000), 8, 0.4, 4) for n in (64, 6000)),
     ],
 )
-def test_pace(
-    texts: list[str], options: dict[str, Any], calls: int, least: float, most: float, server: Served, tmp_path: Path
-) -> None:
+def test_pace(texts: Any, of: ModelCard, calls: int, least: float, most: float, server: Served, tmp_path: Path) -> None:
     """The first `calls` calls take between `least` and `most` seconds: a Retry-After and budgets hold for all."""
-    names = {name: options[name] for name in options if name not in ("shards", "max_tokens")}
-    sampling = {"max_tokens": options.get("max_tokens", 64)}
-    of = msgspec.structs.replace(card(server.url, sampling, **names), shards=options.get("shards", 1))
-    sent = [*requests(*texts), *many(3 if options == ONE else 0 if texts else 8, f"pace {options} {texts}")]
+    sent = [*requests(*texts), *many(3 if of is ONE else 8 - 8 * len(texts), f"pace {of}")]
+    of = msgspec.structs.replace(of, options=of.options | {"base_url": f"{server.url}/v1"})
     begun = len(server.get("/state")["starts"])
     assert_completes(tmp_path, of, sent)
     starts = server.get("/state")["starts"][begun:]
@@ -164,44 +151,30 @@ def test_another_model_ends_the_run(server: Served, tmp_path: Path, monkeypatch:
     assert "answered as" in error_of(tmp_path / "x", card(server.url, served_as="x"), sent)
 
 
-@pytest.mark.parametrize(
-    ("asked", "served", "same"),
-    [
-        ("gpt-4o", "gpt-4o-2024-08-06", True),
-        ("gpt-4o", "gpt-4o-mini", False),
-        ("gpt-4o", "gpt-4o-mini-2024-07-18", False),
-        ("claude-3-5-sonnet-latest", "claude-3-5-sonnet-20241022", True),
-        ("gemini-2.5-flash", "models/gemini-2.5-flash", True),
-        ("o3", "o3-2025-04-16", True),
-        ("gpt-4-0613", "gpt-4", False),
-    ],
-)
-def test_longer_dated_names_are_the_same_model(asked: str, served: str, same: bool) -> None:
-    assert chat.same_model(asked, served) is same
+def test_longer_dated_names_are_the_same_model() -> None:
+    same = {"gpt-4o": "gpt-4o-2024-08-06", "o3": "o3-2025-04-16", "gemini-2.5-flash": "models/gemini-2.5-flash"}
+    same |= {"claude-3-5-sonnet-latest": "claude-3-5-sonnet-20241022"}
+    others = [("gpt-4o", "gpt-4o-mini"), ("gpt-4o", "gpt-4o-mini-2024-07-18"), ("gpt-4-0613", "gpt-4")]
+    assert [pair for pair in [*same.items(), *others] if chat.same_model(*pair)] == [*same.items()]
 
 
 def test_a_server_that_dies_and_comes_back_in_the_middle_of_a_run(tmp_path: Path) -> None:
     served = Served()
     served.script(latency=0.05)
-    back: list[Served] = []
 
-    def restart() -> None:
+    def restart() -> Served:
         while len(served.get("/counts")) < 30:
             time.sleep(0.02)
         served.kill()
         time.sleep(0.5)
-        back.append(Served(served.port))
+        return Served(served.port)
 
-    thread = threading.Thread(target=restart)
-    thread.start()
-    try:
+    with ThreadPoolExecutor() as threads:
+        second = threads.submit(restart)
         of = card(served.url, concurrency=8, attempts=10, backoff={"first": 0.05, "most": 0.5})
         assert_completes(tmp_path, of, many(100, "phoenix"))
-        assert len(back[0].get("/counts")) >= 40  # the second server did its part
-    finally:
-        thread.join()
-        for each in (served, *back):
-            each.kill()
+    assert len(second.result().get("/counts")) >= 40  # the second server did its part
+    second.result().kill()
 
 
 def test_leaving_early_ends_the_calls_in_flight_and_a_slow_reader_holds_them_back(server: Served) -> None:
@@ -220,7 +193,7 @@ def test_leaving_early_ends_the_calls_in_flight_and_a_slow_reader_holds_them_bac
 def test_ctrl_c_ends_a_run_at_once_and_the_next_one_completes_it(server: Served, tmp_path: Path) -> None:
     server.script(latency=0.1)
     before = server.get("/state")["calls"]
-    process = another_process(server.url, tmp_path, 60, "interrupted", concurrency=4)
+    process = runs.another_process(server.url, tmp_path, 60, "interrupted", concurrency=4)
     while not (tmp_path / "m.jsonl").exists() or (tmp_path / "m.jsonl").stat().st_size < 2000:
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)
@@ -234,7 +207,7 @@ def test_ctrl_c_ends_a_run_at_once_and_the_next_one_completes_it(server: Served,
 
 @pytest.mark.parametrize("fault", ["401", "echo_key", "answer_key", "refused_key"])
 def test_the_key_is_written_nowhere(
-    fault: str, server: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: Any, caplog: Any
+    fault: str, server: Any, tmp_path: Path, monkeypatch: Any, capfd: Any, caplog: Any
 ) -> None:
     caplog.set_level("DEBUG")
     monkeypatch.setenv(VARIABLE, KEY)

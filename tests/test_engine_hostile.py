@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from tests.servers.runs import KEY, card, journal, many, run
-from tests.servers.scripted import Answer, Call, completion, scripted
+from tests.servers.scripted import Answer, Call, completion, drip, scripted
 
 from punchline.core import engine as engines
 from punchline.engines.openai import chat
@@ -80,9 +80,7 @@ def test_a_long_honest_answer_comes_whole(encoding: str, tmp_path: Path) -> None
     assert journal(tmp_path)[0].text == "x" * 3_000_000
 
 
-def test_a_proxys_password_is_written_nowhere(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_a_proxys_password_is_written_nowhere(tmp_path: Path, monkeypatch: Any, capfd: Any) -> None:
     with scripted(lambda call: call.send(b"", 502)) as proxy:
         for address in (proxy.url, "http://127.0.0.1:9", "socks5://127.0.0.1:1"):
             monkeypatch.setenv("http_proxy", address.replace("://", f"://user:{KEY}@"))
@@ -102,7 +100,7 @@ SAID: dict[str, Any] = {"/version": {"version": "0.32.0"}, "/v1/models": {"data"
 ABOUT: dict[str, Answer] = {
     "proper": lambda call: call.json(SAID[call.path]),
     "without an end": lambda call: call.chunks(endless()),
-    "dripping": lambda call: call.chunks(b" " for _ in iter(lambda: time.sleep(0.05), 1)),
+    "dripping": drip,
     "nested": lambda call: call.send(b"[" * 2**20),
     "no object": lambda call: call.json([1]),
     "no list": lambda call: call.json({"data": 7, "version": 7}),
@@ -122,11 +120,10 @@ def test_only_a_proper_reply_about_a_vllm_is_one(kind: str, monkeypatch: pytest.
         assert (client.version, client.served()) == expected
 
 
-def test_a_vllm_is_asked_past_any_proxy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_vllm_is_asked_past_any_proxy(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def answer(call: Call) -> None:
         call.json({"data": [{"id": "a/b"}]} if call.command == "GET" else completion("yes", model="a/b"))
 
-    monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
     with scripted(answer) as server:
         options = {"id": "a/b", "revision": "0" * 40, "base_url": f"{server.url}/v1"}

@@ -1,6 +1,7 @@
 """Answers that are streamed: whole, broken off, with an error, not streamed after all."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -40,10 +41,7 @@ def spoken(text: str, finish: str | None = "stop", *, end: str = "\n\n", thought
     [
         ([*spoken(ANSWER), DONE], (ANSWER, "stop")),
         ([b": waiting\n\n", *spoken(ANSWER, end="\r\n\r\n"), DONE], (ANSWER, "stop")),
-        (
-            [b"event: message\n", *spoken(ANSWER), DONE, event({"error": {"message": "after the end"}})],
-            (ANSWER, "stop"),
-        ),
+        ([b"event: message\n", *spoken(ANSWER), DONE, event({"error": "after the end"})], (ANSWER, "stop")),
         (spoken(ANSWER), (ANSWER, "stop")),  # ends by its finish reason
         ([*spoken(ANSWER, None), DONE], (ANSWER, None)),
         ([*spoken("", "length", thoughts="and so on"), DONE], ("", "length")),
@@ -55,14 +53,10 @@ def test_a_stream_is_the_answer_that_it_adds_up_to(events: list[bytes], expected
     assert reply.usage == Usage(prompt=7, completion=5, reasoning=3)
 
 
-def cut_off(call: Call) -> None:
+def cut_off() -> Iterator[bytes]:
     """Some events, then the connection is gone."""
-    call.send_response(200)
-    call.send_header("Transfer-Encoding", "chunked")
-    call.end_headers()
-    for block in spoken("half an answer")[:9]:
-        call.wfile.write(b"%x\r\n%s\r\n" % (len(block), block))
-    call.close_connection = True
+    yield from spoken("half an answer")[:9]
+    raise BrokenPipeError
 
 
 def stream(*events: bytes) -> Answer:
@@ -72,7 +66,7 @@ def stream(*events: bytes) -> Answer:
 @pytest.mark.parametrize(
     "broken",
     [
-        cut_off,
+        lambda call: call.chunks(cut_off()),
         stream(*spoken("half an answer", None)[:-1]),  # ends as if that were all
         stream(*spoken("half")[:4], event({"error": {"message": "overloaded", "code": 500}})),
         stream(*spoken("half")[:4], b"data: {no json\n\n", DONE),

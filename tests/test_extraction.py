@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.records import read_golds, read_items, response, text_of, texts_of
@@ -27,11 +28,9 @@ def results(root: Path, texts: Mapping[str, str], replies: Mapping[str, str]) ->
     output: list[tuple[Request, Response]] = [(one, response(one, replies.get(one.task, "NONE"))) for one in result]
     item = {requests[0].item_id: items[requests[0].item_id]}
     scores = score(load("pixelhumor"), "m", item, golds, pairs, None, read_replies("reader", output))
-    matches = {
-        one.task: (one.state, one.parsed, "|extractor:reader|" in one.signature, len(one.responses))
-        for one in scores
-        if one.rule == "paper"
-    }
+    of_paper = [one for one in scores if one.rule == "paper"]
+    named = [(one.state, one.parsed, "|extractor:reader|" in one.signature, len(one.responses)) for one in of_paper]
+    matches = dict(zip([one.task for one in of_paper], named, strict=True))
     return matches | {"asked": tuple(one.task for one in result)}
 
 
@@ -45,9 +44,7 @@ def results(root: Path, texts: Mapping[str, str], replies: Mapping[str, str]) ->
         pytest.param({}, {"Q1": "No"}, {"Q1": ("ok", ("No",), True, 2), "Q3": ("ok", ("NA",), False, 3)}, id="another"),
     ],
 )
-def test_replies_change_the_scores_of_unparsable_answers(
-    root: Path, texts: dict[str, str], replies: dict[str, str], expected: dict[str, tuple]
-) -> None:
+def test_replies_score_unparsable_answers(root: Path, texts: Any, replies: Any, expected: dict[str, tuple]) -> None:
     result = results(root, texts, replies)
     assert {task: result[task] for task in expected} == expected
     assert set(result["asked"]).isdisjoint({"Q6", "Q8", *texts})

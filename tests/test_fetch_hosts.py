@@ -9,35 +9,19 @@ import socket
 import struct
 import time
 import zlib
-from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.fetch_server import (
-    IMAGE_HOST,
-    QUICK,
-    Project,
-    Reply,
-    Rerouted,
-    Server,
-    got,
-    moved,
-    noise,
-    page,
-    picture,
-    project,
-    rules,
-    server,
-)
+from tests.fetch_server import IMAGE_HOST, QUICK, Project, Reply, Rerouted, Server, noise, picture, project, server
 from tests.records import outcome
-from tests.servers.scripted import Call, Scripted, scripted
+from tests.servers.scripted import Call, scripted
 
 from punchline.errors import PunchlineError
 from punchline.fetch.log import Missing
 from punchline.fetch.net import is_public
-from punchline.fetch.web import Manners, Request, Web, online, user_agent
+from punchline.fetch.web import Fetched, Manners, Request, Web, online, user_agent
 from punchline.schema import sha256
 
 __all__ = ["project", "server"]
@@ -46,15 +30,27 @@ SECRET = "pl4nted-p4ssw0rd"
 NOWHERE = "http://127.0.0.1:9"  # nothing listens there
 
 
+def page(html: str, **more: object) -> Reply:
+    return Reply(html.encode(), "text/html; charset=utf-8", **more)  # type: ignore[arg-type]
+
+
+def moved(to: str, status: int = 302) -> Reply:
+    return Reply(status=status, headers={"Location": to})
+
+
+def rules(text: str) -> Reply:
+    return Reply(text.encode(), "text/plain")
+
+
+def got(url: str, manners: Manners = QUICK, **more: Any) -> Fetched:
+    return online(lambda web: web.get(Request(url, 10**6, **more)), manners)
+
+
 def bomb(width: int = 30_000, height: int = 30_000) -> bytes:
-    """A PNG header that promises width x height pixels, with next to no bytes behind it."""
-
-    def chunk(kind: bytes, body: bytes) -> bytes:
-        return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
-
-    header = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
-    chunks = {b"IHDR": header, b"IDAT": zlib.compress(bytes(1000)), b"IEND": b""}
-    return b"\x89PNG\r\n\x1a\n" + b"".join(chunk(kind, body) for kind, body in chunks.items())
+    """A PNG whose header promises width x height pixels, with next to no bytes behind it."""
+    content = picture()
+    header = b"IHDR" + struct.pack(">II", width, height) + content[24:29]
+    return content[:12] + header + struct.pack(">I", zlib.crc32(header)) + content[33:]
 
 
 def packed(encoding: str, rounds: int = 1, content: bytes = bytes(60_000_000)) -> Reply:
@@ -68,21 +64,19 @@ INFO, IMAGE, ROBOTS = ("xkcd.com", "/1/info.0.json"), (IMAGE_HOST, "/comics/1.pn
 # Pages that are listed in place of xkcd's.
 LISTED = (NO_SITE, EXPLOSM, OWN) = ("garfield.example", "/1"), ("explosm.net", "/comics/1"), ("pbs.twimg.com", "/a?b=c")
 LOOPBACK = ("127.0.0.1", "2130706433", "0x7f.1", "localhost", "[::ffff:127.0.0.1]")
+OLD = json.dumps({"img": f"http://{IMAGE_HOST}/comics/old.png"}).encode()
 ROBOTS_REFUSED = "refused by robots.txt"
 ALL = "User-agent: *\n"
 # What a server does: (place, its replies there, reason that is recorded; None: the image is fetched).
 BEHAVIOR: dict[str, tuple[tuple[str, str], Reply | list[Reply], str | None]] = {
     "gone": (IMAGE, Reply(status=404), "not found (404)"),
     "forbidden": (IMAGE, Reply(status=403), "http 403"),
-    "always busy": (IMAGE, Reply(status=503), "http 503"),
     "hangs up twice": (IMAGE, [Reply(hang_up=True)] * 2 + [Reply(picture(1))], None),
     "cuts the body twice": (IMAGE, [Reply(noise(), cut=9)] * 2 + [Reply(picture(1))], None),
     "fails twice": (IMAGE, [Reply(status=500)] * 2 + [Reply(picture(1))], None),
     "busy for a moment": (IMAGE, [Reply(status=429, headers={"Retry-After": "0.1"}), Reply(picture(1))], None),
     "page": (IMAGE, page("<html></html>"), "wrong content type"),
     "page served as image": (IMAGE, Reply(b"\n <!DOCTYPE html><html>sorry</html>"), "not an image"),
-    "svg served as image": (IMAGE, Reply(b'<?xml version="1.0"?><svg/>'), "not an image"),
-    "other bytes": (IMAGE, Reply(b"BM not at all"), "not an image"),
     "nothing": (IMAGE, Reply(b""), "not an image"),
     "TIFF": (IMAGE, Reply(picture(kind="TIFF"), "image/tiff"), "not an image"),
     "bomb": (IMAGE, Reply(bomb()), "decompression bomb"),
@@ -102,11 +96,8 @@ BEHAVIOR: dict[str, tuple[tuple[str, str], Reply | list[Reply], str | None]] = {
     "not packed as it says": (IMAGE, packed("gzip", 0, b"no gzip at all"), "truncated"),
     "packed body cut": (IMAGE, packed("gzip", 0, gzip.compress(picture(1), mtime=0)[:-20]), "truncated"),
     "redirect to an allowed place": (IMAGE, moved("https://elsewhere.example/a.png", 301), None),
-    "redirect from http to https": (
-        *(INFO, Reply(json.dumps({"img": f"http://{IMAGE_HOST}/comics/old.png"}).encode(), "application/json"), None),
-    ),
+    "redirect from http to https": (INFO, Reply(OLD, "application/json"), None),
     "redirect to a file": (IMAGE, moved("file:///etc/passwd"), "redirect refused"),
-    "redirect to ftp": (IMAGE, moved("ftp://elsewhere.example/a.png"), "redirect refused"),
     "redirect to plain http": (IMAGE, moved("http://elsewhere.example/a.png"), "redirect refused"),
     "redirect to itself": (IMAGE, moved("/comics/1.png"), "redirect refused"),
     **{f"redirect to {host}": (IMAGE, moved(f"https://{host}/a.png"), "unsafe address") for host in LOOPBACK},
@@ -118,7 +109,6 @@ BEHAVIOR: dict[str, tuple[tuple[str, str], Reply | list[Reply], str | None]] = {
     # robots.txt: RFC 9309, 2.3.1.3 (unavailable: all may be fetched) and 2.3.1.4 (unreachable: nothing may)
     "no robots.txt": (ROBOTS, Reply(status=404), None),
     "robots.txt forbidden": (ROBOTS, Reply(status=403), None),
-    "robots.txt refuses all": (ROBOTS, rules(f"{ALL}Disallow: /"), ROBOTS_REFUSED),
     "robots.txt refuses the folder": (ROBOTS, rules(f"{ALL}Disallow: /comics/"), ROBOTS_REFUSED),
     "robots.txt refuses another folder": (ROBOTS, rules(f"{ALL}Disallow: /admin/"), None),
     "robots.txt refuses us": (ROBOTS, rules(f"User-agent: punchline\nDisallow: /\n\n{ALL}Allow: /"), ROBOTS_REFUSED),
@@ -218,15 +208,10 @@ def test_public_addresses() -> None:
     assert [a for a in [*PUBLIC, *PRIVATE.split()] if is_public(a)] == PUBLIC
 
 
-def test_a_name_that_resolves_to_another_machine_later_leads_nowhere(
-    project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_name_that_resolves_to_another_machine_later_leads_nowhere(project: Project, monkeypatch: Any) -> None:
     """The first look at the name finds a public address, every later one this machine."""
-    looks = iter(["192.0.43.8"])
-    real = socket.getaddrinfo
-    monkeypatch.setattr(
-        socket, "getaddrinfo", lambda name, *args, **more: real(next(looks, "127.0.0.1"), *args, **more)
-    )
+    looks, real = iter(["192.0.43.8"]), socket.getaddrinfo
+    monkeypatch.setattr(socket, "getaddrinfo", lambda _, *rest, **more: real(next(looks, "127.0.0.1"), *rest, **more))
     manners = Manners(pause=0.0, connect_timeout=0.3, backoff=0.01, attempts=2)
     with pytest.raises(Missing, match="unsafe address"):
         got(f"http://rebind.example:{project.server.url.rpartition(':')[2]}/a.png", manners, public=True, robots=False)
@@ -238,33 +223,22 @@ def texts(folder: Path) -> str:
 
 
 @pytest.mark.parametrize("where", ["environment", "netrc"])
-def test_a_mirrors_password_comes_from_netrc_or_the_environment_and_goes_to_no_other_host(
-    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str
-) -> None:
-    seen: list[tuple[str, str | None]] = []
-    answer = project.server.answer
-
-    def look(request: Any) -> None:
-        seen.append((request.headers["Host"], request.headers.get("Authorization")))
-        answer(request)
-
-    monkeypatch.setattr(project.server, "answer", look)
+def test_a_mirrors_password_goes_to_no_other_host(project: Project, monkeypatch: Any, where: str) -> None:
     if where == "environment":
         monkeypatch.setenv("PUNCHLINE_MIRROR_AUTH", f"user:{SECRET}")
     else:
-        (tmp_path / "netrc").write_text(f"machine 127.0.0.1 login user password {SECRET}\n")
-        monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
+        netrc = project.root.parent / "netrc"
+        netrc.write_text(f"machine 127.0.0.1 login user password {SECRET}\n")
+        monkeypatch.setenv("NETRC", str(netrc))
     project.pin(1, picture(1))
     project.pin(2, picture(2))
     project.serve_mirror(picture(1))
     host = project.serve_mirror(moved("http://elsewhere.example/2.png"), 2)
     project.server.routes["elsewhere.example", "/2.png"] = Reply(picture(2))
     assert [e.url for e in project.fetch(["xkcd_1", "xkcd_2"])] == [f"mirror:xkcd/images/{n}.png" for n in (1, 2)]
-    given = {host for host, header in seen if header is not None}
-    assert given == {host} and "elsewhere.example" in {host for host, _ in seen}
-    monkeypatch.delenv("NETRC", raising=False)
-    (tmp_path / "netrc").unlink(missing_ok=True)
-    assert SECRET not in texts(tmp_path)
+    seen = {(headers["Host"], "Authorization" in headers) for _, _, headers in project.server.calls}
+    assert seen == {(host, True), ("elsewhere.example", False)}
+    assert SECRET not in texts(project.root)
 
 
 KEYED = f"https://user:{SECRET}@{IMAGE_HOST}/comics/1.png"
@@ -272,9 +246,7 @@ SIGNED = f"http://elsewhere.example/1.png?X-Amz-Signature={SECRET}"
 
 
 @pytest.mark.parametrize("kind", ["redirect", "page", "manifest", "signed by a mirror", "listed", "proxy"])
-def test_an_address_with_a_password_is_written_nowhere(
-    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
-) -> None:
+def test_an_address_with_a_password_is_written_nowhere(project: Project, monkeypatch: Any, kind: str) -> None:
     comic = project.xkcd(1, moved(KEYED) if kind == "redirect" else None, KEYED if kind == "page" else None)
     if kind in ("manifest", "signed by a mirror"):
         project.pin(1, picture(1), **({"image_url": KEYED} if kind == "manifest" else {}))
@@ -287,19 +259,7 @@ def test_an_address_with_a_password_is_written_nowhere(
     assert (entry.state == "ok") == (kind == "signed by a mirror")
     assert project.mirror is None or ("mirror: " in str(entry.note) and project.server.url not in str(entry.note))
     project.manifest.unlink()
-    assert SECRET not in texts(tmp_path)
-
-
-def dripping(start: bytes, drip: bytes, every: float) -> AbstractContextManager[Scripted]:
-    """Start a server that sends `start`, then `drip` for a minute."""
-
-    def answer(call: Call) -> None:
-        call.wfile.write(start)
-        for _ in range(int(60 / every)):
-            time.sleep(every)
-            call.wfile.write(drip)
-
-    return scripted(answer)
+    assert SECRET not in texts(project.root)
 
 
 SLOW = {
@@ -313,9 +273,15 @@ SLOW = {
 
 @pytest.mark.parametrize("kind", SLOW)
 def test_a_whole_reply_has_a_deadline(kind: str) -> None:
+    start, drip = SLOW[kind]
+
+    def answer(call: Call) -> None:
+        call.wfile.write(start)
+        for _ in range(1200):  # a minute
+            time.sleep(0.05)
+            call.wfile.write(drip)
+
     manners = Manners(pause=0.0, read_timeout=5.0, total_timeout=0.5, backoff=0.01, attempts=2)
-    with dripping(*SLOW[kind], 0.05) as slow:
-        began = time.monotonic()
-        ended = outcome(lambda: got(f"{slow.url}/a.png", manners, mirror=True), 6)
-        assert isinstance(ended, Missing) and ended.reason == "timed out"
-        assert time.monotonic() - began < 5
+    with scripted(answer) as slow:
+        ended = outcome(lambda: got(f"{slow.url}/a.png", manners, mirror=True), 5)
+    assert isinstance(ended, Missing) and ended.reason == "timed out"

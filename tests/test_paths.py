@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
 
-import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -37,8 +36,7 @@ def views(of: Paths, arguments: dict[str, list[str]] = ARGUMENTS) -> Iterator[tu
         elif inspect.isfunction(member):
             parameters = list(inspect.signature(member).parameters)[1:]
             for values in product(*(arguments[parameter] for parameter in parameters)):
-                path = member(of, *values)
-                yield name, values, path
+                yield name, values, member(of, *values)
 
 
 def shared(of: Paths, arguments: dict[str, list[str]] = ARGUMENTS) -> list[str]:
@@ -60,13 +58,9 @@ def check_apart(files: list[str]) -> None:
     assert not folders & set(files)
 
 
-def test_every_place_is_looked_at() -> None:
-    named = {name for name, _, _ in views(Paths())}
-    sought = "items gold fetch_log index requests responses responded scores table csv"
-    assert named >= set(sought.split())
-
-
 def test_each_named_run_has_two_folders() -> None:
+    sought = "items gold fetch_log index requests responses responded scores table csv"
+    assert {name for name, _, _ in views(Paths())} >= set(sought.split())
     for _, _, path in views(Paths(run="mine")):
         assert path.startswith(("data/runs/mine/", "results/runs/mine/"))
     for _, _, path in views(Paths()):
@@ -74,8 +68,7 @@ def test_each_named_run_has_two_folders() -> None:
     assert {Paths(run=name).logs for name in ("default", "a", "b")} == {"logs", "logs/runs/a", "logs/runs/b"}
 
 
-def test_a_file_is_found_in_every_run_its_own_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_a_file_is_found_in_every_run_its_own_first(here: Path) -> None:
     default, *named = (Paths(run=name).responses("yesbut", "m", "judge") for name in (DEFAULT_RUN, "a", "b"))
     assert of_all_runs(default) == [default]
     for path in named:
@@ -112,26 +105,17 @@ FOLDERS_OF_CORPORA = st.lists(NAMES, min_size=1, max_size=3).map("/".join)
 
 
 @given(st.lists(FOLDERS_OF_CORPORA | FOLDERS_OF_CORPORA.map(lambda name: f"data/raw/{name}"), min_size=2, unique=True))
+@example(["mine", "data/raw/mine", "data/rawmine", "data/raw"])
 def test_each_corpus_has_its_own_pictures(roots: list[str]) -> None:
     assert len({Paths(root).pictures("yesbut") for root in roots}) == len(roots)
 
 
-def test_a_folder_named_as_one_in_raw_has_its_own_pictures() -> None:
-    assert Paths("mine").pictures("yesbut") != Paths("data/raw/mine").pictures("yesbut")
-    assert Paths("data/rawmine").pictures("yesbut") not in (Paths("mine").pictures("yesbut"), "data/images/mine/yesbut")
-
-
 def test_every_table_of_every_benchmark_has_its_own_place() -> None:
     files = [Paths().table(spec.file) for name in benchmarks.names() for spec in benchmarks.load(name).TABLES.values()]
-    result = [
-        file.removesuffix(".csv") + suffix for file in files for suffix in (".csv", ".md", ".tex", ".lineage.json")
-    ]
-    own, names = (
-        ("unread", "ranks", "availability", "shortcuts", *VALIDITY),
-        ("cost", "plan", "discrepancies", "metrics", *SHARED),
-    )
-    others = [Paths().csv(name, benchmark) for name in own for benchmark in benchmarks.names()]
-    others += [Paths().csv(name) for name in names]
+    paths = [file.removesuffix(".csv") + end for file in files for end in (".csv", ".md", ".tex", ".lineage.json")]
+    own = ("unread", "ranks", "availability", "shortcuts", *VALIDITY)
+    paths += [Paths().csv(name, benchmark) for name in own for benchmark in benchmarks.names()]
+    paths += [Paths().csv(name) for name in ("cost", "plan", "discrepancies", "metrics", *SHARED)]
     arguments = ARGUMENTS | {"benchmark": benchmarks.names(), "name": []}
-    others += [path for _, _, path in views(Paths(), arguments)]
-    check_apart([*result, *map(record_of, result), *others, *map(record_of, others)])
+    paths += [path for _, _, path in views(Paths(), arguments)]
+    check_apart([*paths, *map(record_of, paths)])

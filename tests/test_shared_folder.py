@@ -6,18 +6,16 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from tests.ran import ran
 
 from punchline.benchmarks.study import Question
+from punchline.files import write_text
 from punchline.rating.votes import Sheet, Unit, Votes
 
 OTHER = 12_345  # a user that is not this one
 SAID = "Work in a clone of your own; or share this one: one group"
-
-
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
@@ -42,17 +40,12 @@ def without_rights(root: Path) -> Run:
     ],
 )
 def test_another_users_folder(tmp_path: Path, without_rights: Run, code: str, words: str) -> None:
-    file = tmp_path / "p/results/cost.csv"
-    file.parent.mkdir(parents=True)
-    file.touch()
-    for path in (file, file.parent, tmp_path / "p"):  # as umask 022 leaves them
-        path.chmod(0o644 if path == file else 0o755)
-        if os.geteuid() == 0:
+    file, root = tmp_path / "p/results/cost.csv", os.geteuid() == 0
+    write_text(file, "")
+    for path, owned, mine in ((file, 0o644, 0o444), (file.parent, 0o755, 0o555), (tmp_path / "p", 0o755, 0o555)):
+        path.chmod(owned if root else mine)  # root's are another's, as umask 022 leaves them
+        if root:
             os.chown(path, OTHER, OTHER)
-        elif path != file:
-            path.chmod(0o555)
-    if os.geteuid() != 0:
-        file.chmod(0o444)
     script = f"from punchline.errors import entry_point\n@entry_point\ndef main():\n    {code}\nmain()"
     done = without_rights(script, tmp_path / "p")
     assert done.returncode == 1 and "Traceback" not in done.stderr
@@ -62,10 +55,10 @@ def test_another_users_folder(tmp_path: Path, without_rights: Run, code: str, wo
 def test_votes_that_may_only_be_read(tmp_path: Path, without_rights: Run) -> None:
     """They are read, and a vote says why it is not taken."""
     unit = Unit(item_id="1", task="", texts=(), context=(), picture="", sha256="")
-    names: dict[str, Any] = {"benchmark": "pixelhumor", "study": "relevance", "run": "default", "title": "", "note": ""}
-    names |= {"models": (), "intro": (), "options": (("1", "one"),), "questions": {"": (Question("", "?"),)}}
-    one = Sheet(**names, units=(unit,), seed=0)
-    votes = Votes.make(tmp_path / "b/s.sqlite", one, {"1": [0]})
+    names = dict.fromkeys(("benchmark", "study", "run", "title", "note"), "x")
+    options, questions = (("1", "one"),), {"": (Question("", "?"),)}
+    sheet = Sheet(**names, seed=0, models=(), intro=(), options=options, questions=questions, units=(unit,))
+    votes = Votes.make(tmp_path / "b/s.sqlite", sheet, {"1": [0]})
     votes.vote("1", 0, {"": "1"}, "")
     for path, mode in ((votes.path, 0o444), (votes.path.parent, 0o555)):
         path.chmod(mode)
@@ -83,7 +76,6 @@ def test_a_folder_of_ones_own(tmp_path: Path, without_rights: Run, barred: str) 
     for name in ("logs", ".punchline"):
         (folder / name).mkdir(parents=True)
     (folder / barred).chmod(0o555)
-
     code = "from punchline.errors import entry_point\n"
     code += "from punchline.workflow.processes import check_writable\nentry_point(check_writable)()"
     done = without_rights(code, folder)

@@ -15,7 +15,7 @@ from tests.small_models import build_tiny, needs_hf
 from punchline.config import revisions
 from punchline.config.cards import read_card
 from punchline.errors import PunchlineError
-from punchline.files import files_of
+from punchline.files import files_of, write_text
 
 
 @needs_hf
@@ -58,8 +58,7 @@ def test_smollm2_keeps_the_weights_and_the_vocabulary_of_the_gguf(smollm2: Path)
 
 @needs_hf
 def test_a_damaged_folder_is_found_out_before_it_is_used(tiny: Path, tmp_path: Path) -> None:
-    folder = tmp_path / "model"
-    shutil.copytree(tiny, folder)
+    folder = shutil.copytree(tiny, tmp_path / "model")
     revisions.verify_folder(folder)
     weights = bytearray((folder / "model.safetensors").read_bytes())
     weights[-1] ^= 1
@@ -69,21 +68,18 @@ def test_a_damaged_folder_is_found_out_before_it_is_used(tiny: Path, tmp_path: P
 
 
 def test_a_folder_without_a_manifest_has_the_digest_of_its_files(tmp_path: Path) -> None:
-    for name in ("a", "b", "c"):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "config.json").write_text("{}" if name != "c" else "{ }")
+    for name, content in (("a", "{}"), ("b", "{}"), ("c", "{ }")):
+        write_text(tmp_path / name / "config.json", content)
     one, same, other = (revisions.folder_revision(tmp_path / name) for name in ("a", "b", "c"))
     assert one == same == revisions.pinned(str(tmp_path / "a"), one) != other and one.startswith("sha256:")
     with pytest.raises(PunchlineError, match="not those that the card pins"):
         revisions.pinned(str(tmp_path / "a"), other)
 
 
-def test_a_hub_model_is_locked_once_and_the_lock_is_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_a_hub_model_is_locked_once_and_the_lock_is_followed(here: Path) -> None:
     commit = "0123456789abcdef" * 2 + "01234567"
     assert revisions.pinned("someone/model", commit) == commit and not Path("data").exists()  # the card goes first
-    revisions.LOCK.parent.mkdir(parents=True)
-    revisions.LOCK.write_text(f"id,revision\nsomeone/other,{commit[::-1]}\nsomeone/model,{commit}")
+    write_text(revisions.LOCK, f"id,revision\nsomeone/other,{commit[::-1]}\nsomeone/model,{commit}")
     assert revisions.pinned("someone/model") == commit
     revisions.LOCK.write_text("id,revision\nsomeone/model,main\n")
     with pytest.raises(PunchlineError, match=r"models\.lock\.csv, .* field revision: expected a commit hash"):
@@ -91,12 +87,9 @@ def test_a_hub_model_is_locked_once_and_the_lock_is_followed(tmp_path: Path, mon
 
 
 @needs_hf
-def test_a_hub_that_cannot_be_reached_is_no_traceback_and_locks_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_hub_that_cannot_be_reached_locks_nothing(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import huggingface_hub.constants
 
-    monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
     with pytest.raises(PunchlineError, match="the hub was not reached and the model is not in its local cache"):
         revisions.pinned("someone/no-such-model")

@@ -7,7 +7,9 @@ import sys
 import time
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
+import psutil
 import pytest
 from tests.asked import lines_of
 from tests.e2e.project import Project
@@ -50,16 +52,10 @@ def asked_of_slurm(said: str) -> dict[str, str]:
     return {what: ran(*show, job).stdout for job, what in submitted}
 
 
-def working_in(folder: Path) -> list[str]:
+def working_in(folder: Path) -> list[list[str]]:
     """Processes whose working directory is in the folder."""
-    result = []
-    for process in Path("/proc").glob("[0-9]*"):
-        try:
-            if process.joinpath("cwd").readlink().is_relative_to(folder):
-                result.append(process.joinpath("cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace"))
-        except OSError:
-            continue
-    return result
+    found = [process.info for process in psutil.process_iter(["cwd", "cmdline"])]
+    return [one["cmdline"] for one in found if one["cwd"] and Path(one["cwd"]).is_relative_to(folder)]
 
 
 @pytest.fixture(scope="module")
@@ -78,24 +74,14 @@ def project(slurm: None, tmp_path_factory: pytest.TempPathFactory) -> Project:
     return project
 
 
-@pytest.fixture(scope="module")
-def cancelled(project: Project) -> tuple[bytes, str]:
-    """A run whose model is cancelled while it answers: the journal just after that, and all that the run said."""
-    return cancelled_run(project, JOURNAL, 4, r"^(\d+) RUNNING \S*slow_all$")
-
-
 def cancelled_run(project: Project, name: str, least: int, job: str) -> tuple[bytes, str]:
-    """A run of which a job is cancelled when its journal has that many lines.
-
-    The journal when the job is gone, and all that the run said.
-    """
+    """Cancel a job when its journal has that many lines: the journal after that, and all that the run said."""
     command = [sys.executable, "-m", "snakemake", "--profile", "profiles/slurm", TABLE]
     environment, journal = project.environment | {"OPENAI_API_KEY": KEY}, project.path / name
     said_by = project.path.parent / "said"
     with said_by.open("w") as out:
-        run = subprocess.Popen(
-            command, cwd=project.path, env=environment, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT
-        )
+        pipes: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": out, "stderr": subprocess.STDOUT}
+        run = subprocess.Popen(command, cwd=project.path, env=environment, **pipes)
         try:
             while not journal.exists() or journal.read_bytes().count(b"\n") < least:
                 assert run.poll() is None, said_by.read_text()
@@ -112,6 +98,12 @@ def cancelled_run(project: Project, name: str, least: int, job: str) -> tuple[by
             run.terminate()
             run.wait(timeout=60)
     return left, said_by.read_text()
+
+
+@pytest.fixture(scope="module")
+def cancelled(project: Project) -> tuple[bytes, str]:
+    """A run whose model is cancelled while it answers."""
+    return cancelled_run(project, JOURNAL, 4, r"^(\d+) RUNNING \S*slow_all$")
 
 
 def requests_of(project: Project) -> list[str]:

@@ -18,26 +18,20 @@ CONFIG = f"benchmarks=pixelhumor models=[{','.join(MODELS)}] limit={ITEMS}"
 TABLE = "results/table8.csv"
 LINEAGE = "results/table8.lineage.json"
 
-pytestmark = [
-    pytest.mark.skipif(not (PEERS / "python").is_file(), reason="PEERS ABSENT: make peers installs what reads exports")
-]
+ABSENT = "PEERS ABSENT: make peers installs what reads exports"
+pytestmark = pytest.mark.skipif(not (PEERS / "python").is_file(), reason=ABSENT)
 
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """A run with one table."""
     project = Project.copy(tmp_path_factory.mktemp("run"))
     project.snakemake(TABLE, config=CONFIG)
     return project
 
 
-def export(project: Project, name: str, folder: Path) -> Path:
-    project.punchline("export", name, "--output", str(folder))
-    return folder
-
-
-def peer(folder: Path, code: str) -> Any:
+def peer(project: Project, name: str, folder: Path, code: str) -> Any:
     """What the other tool says of an export: `code` has its folder as `there` and prints JSON."""
+    project.punchline("export", name, "--output", str(folder))
     offline = {"HF_HUB_OFFLINE": "1", "HF_HOME": str(folder.parent / "cache"), "HOME": str(folder.parent)}
     done = ran(PEERS / "python", "-c", f"import json, sys; there = sys.argv[1]\n{code}", str(folder), env=offline)
     assert done.returncode == 0, done.stderr
@@ -50,25 +44,21 @@ def cells(lineage: Path) -> list[Cell]:
 
 
 def panel_acc(of: list[Cell], model: str) -> float | None:
-    """A model's value in table 8, of all items."""
     at = ("table8", f"{model}|subset=all", "panel_acc")
     (cell,) = (cell for cell in of if (cell.table, cell.row, cell.column) == at)
     return cell.value
 
 
 def test_datasets_loads_it_offline(made: Project, tmp_path: Path) -> None:
-    result = peer(
-        export(made, "hf", tmp_path / "hf"),
-        """
+    code = """
 import datasets
 items = datasets.load_dataset(there, "pixelhumor-items", split="test")
 answers = datasets.load_dataset(there, "pixelhumor-answers", split="test")
 sizes = [image.size for image in items[0]["images"]]
 print(json.dumps([len(items), items[0], sizes, [dict(one) for one in answers]], default=str))
-""",
-    )
+"""
     records = [json.loads(line) for line in (made.path / "data/items/pixelhumor/items.jsonl").open()]
-    count, first, sizes, answers = result
+    count, first, sizes, answers = peer(made, "hf", tmp_path / "hf", code)
     assert count == len(records) == ITEMS
     assert first["item_id"] == records[0]["item_id"]
     assert json.loads(first["gold"])["panel_sequence"]
@@ -83,37 +73,29 @@ print(json.dumps([len(items), items[0], sizes, [dict(one) for one in answers]], 
 
 def test_what_a_judge_was_asked_and_said_is_passed_on(tmp_path: Path) -> None:
     project = Project.copy(tmp_path / "run")
-    project.snakemake(
-        "results/humorbench/leaderboard.csv", config="benchmarks=humorbench models=echo judge=overlap limit=2"
-    )
-    answers = peer(
-        export(project, "hf", tmp_path / "hf"),
-        """
+    config = "benchmarks=humorbench models=echo judge=overlap limit=2"
+    project.snakemake("results/humorbench/leaderboard.csv", config=config)
+    code = """
 import datasets
 answers = datasets.load_dataset(there, "humorbench-answers", split="test")
 print(json.dumps([[one["answer"], one["heard"]] for one in answers]))
-""",
-    )
+"""
+    answers = peer(project, "hf", tmp_path / "hf", code)
     assert answers and all(heard for _, heard in answers)
     every = [one for _, heard in answers for one in heard]
     assert all((one["hop"], one["who"]) == ("judge", "overlap") for one in every)
     assert all(one["question"] and "<judgement>" in one["answer"] for one in every)
-    explained = peer(
-        export(project, "inspect", tmp_path / "logs"),
-        """
+    code = """
 from inspect_ai.log import list_eval_logs, read_eval_log
 logs = [read_eval_log(info) for info in list_eval_logs(there)]
 print(json.dumps([score.explanation for log in logs for s in log.samples for score in s.scores.values()]))
-""",
-    )
+"""
+    explained = peer(project, "inspect", tmp_path / "logs", code)
     assert explained and all(one.startswith("overlap: ") for one in explained)
 
 
 def test_inspect_reads_it(made: Project, tmp_path: Path) -> None:
-    logs = export(made, "inspect", tmp_path / "logs")
-    result = peer(
-        logs,
-        """
+    code = """
 from inspect_ai.log import list_eval_logs, read_eval_log, read_eval_log_sample_summaries
 said = []
 for info in list_eval_logs(there):
@@ -126,8 +108,8 @@ for info in list_eval_logs(there):
     assert len(read_eval_log_sample_summaries(info)) == len(ids) == len(set(ids))
     said.append([log.status, log.eval.model, len(ids), images[0][:30], rules, metrics])
 print(json.dumps(said))
-""",
-    )
+"""
+    result = peer(made, "inspect", tmp_path / "logs", code)
     assert {one[1] for one in result} == {f"punchline/{model}" for model in MODELS}
     for status, model, count, image, rules, metrics in result:
         assert (status, count, rules) == ("success", 8 * ITEMS, ["paper", "released"])

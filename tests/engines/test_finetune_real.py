@@ -2,13 +2,12 @@
 
 import importlib.util
 import math
-import os
 import shutil
 import signal
-import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import chdir
 from pathlib import Path
 from typing import Any
 
@@ -60,19 +59,17 @@ def pairs(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
     return corpus_of("hummus", tmp_path_factory.mktemp("hummus"))
 
 
-def enter(root: Path, tiny: Path, folder: Path) -> None:
+def small_project(root: Path, tiny: Path, folder: Path) -> Path:
     """Make `folder` a project: config/ and the small model."""
     shutil.copytree(root / "config", folder / "config")
     add_cards(folder)
-    (folder / "data" / "models").mkdir(parents=True)
     shutil.copytree(tiny, folder / "data" / "models" / "tiny-qwen2-vl")
-    os.chdir(folder)
+    return folder
 
 
 @pytest.fixture
 def project(root: Path, tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(root)  # back there at the end
-    enter(root, tiny, tmp_path)
+    monkeypatch.chdir(small_project(root, tiny, tmp_path))
     return tmp_path
 
 
@@ -99,20 +96,17 @@ def answers(card: str, requests: list[Request], images: dict[str, Path], **optio
 
 
 def digests(name: str) -> dict[str, str]:
-    """Of every file of an adapter."""
     folder = adapters.folder_of(name)
     return {p.relative_to(folder).as_posix(): sha256(p.read_bytes()) for p in sorted(folder.rglob("*")) if p.is_file()}
 
 
 @pytest.fixture(scope="module")
-def learnt(root: Path, tiny: Path, pairs: Corpus, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def learnt(root: Path, tiny: Path, pairs: Corpus, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A project in which the recipe tiny-hummus is trained."""
-    folder = tmp_path_factory.mktemp("learnt")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(root)
-        enter(root, tiny, folder)
+    folder = small_project(root, tiny, tmp_path_factory.mktemp("learnt"))
+    with chdir(folder):
         learn(read_recipe("tiny-hummus"), pairs)
-        yield folder
+    return folder
 
 
 @pytest.fixture
@@ -149,9 +143,7 @@ def test_the_manifest_says_what_was_trained_on(in_learnt: Path, pairs: Corpus) -
     assert Recipe(**result.recipe | parts) == read_recipe("tiny-hummus")
 
 
-def test_the_key_of_answers_follows_the_adapter_and_a_job_that_runs_again_trains_nothing(
-    in_learnt: Path, pairs: Corpus, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_the_key_follows_the_adapter_which_is_trained_once(in_learnt: Path, pairs: Corpus, capfd: Any) -> None:
     def key_of(name: str) -> str:
         card = read_card(name)
         return engines.model_key(engines.load(card, 0), card, "hummus")
@@ -172,25 +164,19 @@ def test_changed_files_and_another_base_are_refused(in_learnt: Path, pairs: Corp
     weights = adapters.folder_of("tiny-hummus") / adapters.WEIGHTS
     content = weights.read_bytes()
     weights.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
-    try:
-        with pytest.raises(PunchlineError, match=r"adapter_model.safetensors: not as punchline.json lists it"):
-            answers("tiny-qwen2-vl-hummus", requests, images)
-    finally:
-        weights.write_bytes(content)
+    with pytest.raises(PunchlineError, match=r"adapter_model.safetensors: not as punchline.json lists it"):
+        answers("tiny-qwen2-vl-hummus", requests, images)
+    weights.write_bytes(content)
 
 
 @pytest.fixture(scope="module")
-def encoded(
-    root: Path, tiny: Path, pairs: Corpus, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[tuple[Loaded, list[Encoded]]]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(root)
-        enter(root, tiny, tmp_path_factory.mktemp("encoded"))
+def encoded(root: Path, tiny: Path, pairs: Corpus, tmp_path_factory: Any) -> tuple[Loaded, list[Encoded]]:
+    with chdir(small_project(root, tiny, tmp_path_factory.mktemp("encoded"))):
         recipe = read_recipe("tiny-hummus")
         engine = Transformers(read_card(recipe.base), 0)
         loaded = Loaded(engine.card, engine.id, engine.revision, engine.dtype)
-        examples, images = asked_of(recipe, pairs, Path("made"))
-        yield loaded, list(tokenised(recipe, engine, loaded, examples, images, Counter()))
+        examples, images = asked_of(recipe, pairs, Path("made").resolve())
+        return loaded, list(tokenised(recipe, engine, loaded, examples, images, Counter()))
 
 
 def test_loss_is_on_the_answers_tokens_only(encoded: tuple[Loaded, list[Encoded]]) -> None:
@@ -246,32 +232,27 @@ train(recipe, read_card(recipe.base), read_records("items.jsonl", Item), read_re
 """
 
 
-def run(root: Path, kill_at: int) -> subprocess.CompletedProcess[str]:
-    return ran(sys.executable, "-c", SCRIPT, kill_at, root / "src")
-
-
 def test_killed_and_started_again_it_is_the_same(root: Path, project: Path, pairs: Corpus) -> None:
     # Dropout and accumulation, so that what is drawn and summed on the way counts.
     change("tiny-hummus", epochs=2, items=3, batch=2, accumulate=2, adapter_for="task", lora__dropout=0.1)
     write_records("items.jsonl", pairs[0])
     write_records("gold.jsonl", pairs[1])
 
-    done = run(root, 0)
+    command = [sys.executable, "-c", SCRIPT]
+    done = ran(*command, 0, root / "src")
     assert done.returncode == 0, done.stderr
     whole = digests("tiny-hummus")
     shutil.rmtree(ADAPTERS)
 
-    assert run(root, 1).returncode == -signal.SIGKILL
+    assert ran(*command, 1, root / "src").returncode == -signal.SIGKILL
     assert adapters.trained("tiny-hummus") is None
-    done = run(root, 0)
+    done = ran(*command, 0, root / "src")
     assert done.returncode == 0, done.stderr
     assert "goes on at step 1 of" in done.stderr
     assert digests("tiny-hummus") == whole
 
 
-def test_a_damaged_or_foreign_checkpoint_is_not_gone_on_from(
-    project: Path, pairs: Corpus, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_a_damaged_or_foreign_checkpoint_is_not_gone_on_from(project: Path, pairs: Corpus, capfd: Any) -> None:
     first = learn(a_recipe(epochs=1, items=2, seed=1), pairs)
     second = learn(a_recipe(epochs=1, items=2), pairs)
     assert "damaged or of another training" in capfd.readouterr().err

@@ -5,7 +5,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import psutil
@@ -36,23 +35,15 @@ time.sleep(600)
 """
 
 
-def eventually(condition: Callable[[], bool], seconds: float = 15) -> bool:
-    """True if a condition comes true in time."""
-    until = time.monotonic() + seconds
-    while not condition() and time.monotonic() < until:
-        time.sleep(0.02)
-    return condition()
-
-
 def below(leash: int, log: Path) -> list[psutil.Process]:
     """Processes on a leash, all started."""
-    assert eventually(lambda: log.exists() and "started" in log.read_text() and len(descendants(leash)) >= 3)
+    while not log.exists() or "started" not in log.read_text() or len(descendants(leash)) < 3:
+        time.sleep(0.02)
     return [psutil.Process(pid) for pid in descendants(leash)]
 
 
 @pytest.mark.parametrize("terminated", [False, True])
 def test_closing_ends_children_that_ignore_term(tmp_path: Path, terminated: bool) -> None:
-    """Those of a leash that is terminated itself too, before it ends."""
     log = tmp_path / "log"
     with log.open("wb") as file:
         leash = on_leash(["sh", "-c", STUBBORN], os.environ, file, grace=0.3)
@@ -90,9 +81,9 @@ def test_output_and_status_come_through(tmp_path: Path, script: str, let: bool, 
     log = tmp_path / "log"
     with log.open("wb") as file:
         leash = on_leash(["sh", "-c", script], {**os.environ, "WORD": "heard"}, file)
-    if let:
-        assert eventually(lambda: "started" in log.read_text())
-        assert let_go(leash) == status
+    while let and "started" not in log.read_text():
+        time.sleep(0.02)
+    assert not let or let_go(leash) == status
     assert leash.wait(15) == status and log.read_text().replace("Terminated\n", "") == words
     assert not descendants(leash.pid)
     let_go(leash)

