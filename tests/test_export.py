@@ -62,9 +62,8 @@ def test_a_licence_opens_or_not() -> None:
         assert bool(public.OPEN.match(licence)) == (licence not in NONE)
 
 
-def test_annotations_are_private_by_their_licences(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    manifest = tmp_path / "data/manifests/b/annotations.csv"
+def test_annotations_are_private_by_their_licences(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    manifest = here / "data/manifests/b/annotations.csv"
     manifest.parent.mkdir(parents=True)
     for licences, drawn, asked, reason in (
         (["MIT", "CC0"], False, "true", ""),

@@ -26,10 +26,7 @@ from punchline.rating.draw import agreeing, draw_decision
 from punchline.rating.votes import Sheet, Votes
 from punchline.tables.ratings import read_ratings
 
-
-@pytest.fixture(autouse=True)
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("here")
 
 
 @pytest.fixture

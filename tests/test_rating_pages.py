@@ -28,8 +28,7 @@ from punchline.rating.votes import Votes
 
 
 @pytest.fixture(autouse=True)
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def run(here: Path) -> None:
     write_run()
 
 

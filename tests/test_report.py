@@ -33,8 +33,7 @@ def pinned(benchmark: str, *lines: str) -> None:
 
 
 @pytest.mark.parametrize("licence", LICENCES)
-def test_a_licence_decides(licence: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_a_licence_decides(licence: str, here: Path) -> None:
     pinned("yesbut", f"c,https://a.example/c,{licence},by C")
     known = rights(chosen(drawn=False), "yesbut")
     assert known["c"] == Right(LICENCES[licence], licence, "by C", "https://a.example/c")
@@ -44,8 +43,7 @@ def test_a_licence_decides(licence: str, tmp_path: Path, monkeypatch: pytest.Mon
         assert list(items_with_rights(chosen(drawn=drawn), "yesbut")) == [(item, right)]
 
 
-def test_nothing_is_held_that_may_not_be_passed_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_nothing_is_held_that_may_not_be_passed_on(here: Path) -> None:
     pinned("pixelhumor", "open_1,,CC BY-NC 2.5,O", "shut_1,,none stated,S")
     images = [ImageRef(path="p.png", sha256=name, width=1, height=1) for name in ("open_1", "shut_1", "new_1")]
     about: dict[str, Any] = {"benchmark": "pixelhumor", "source": "s", "cluster": "c"}

@@ -33,17 +33,16 @@ def test_a_difference_in_words(of: dict[str, float], text: str) -> None:
     assert _sentence("A", "B", {**ONE, **of}, percent=False) == text
 
 
-def test_a_card_is_asked_for_and_its_path_names_a_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "config/model").mkdir(parents=True)
+def test_a_card_is_asked_for_and_its_path_names_a_model(here: Path) -> None:
+    (here / "config/model").mkdir(parents=True)
     answers = "http://127.0.0.1:9/v1\norg/model\n\ny\n"
     done = CliRunner().invoke(app, ["init", "--model-card", "mine.yaml"], input=answers)
     assert done.exit_code == 0, done.output
     card = {"engine": "openai", "base_url": "http://127.0.0.1:9/v1", "id": "org/model", "modality": ["text", "image"]}
-    assert yaml.safe_load((tmp_path / "mine.yaml").read_text()) == card
+    assert yaml.safe_load((here / "mine.yaml").read_text()) == card
     assert _model("mine.yaml") == "mine"
     assert read_card("mine").options["id"] == "org/model"
-    (tmp_path / "mine.yaml").write_text("engine: baselines\n")
+    (here / "mine.yaml").write_text("engine: baselines\n")
     with pytest.raises(PunchlineError, match="another card has this name"):
         _model("mine.yaml")
     with pytest.raises(PunchlineError, match="no such card"):

@@ -3,14 +3,13 @@
 import hashlib
 import json
 import re
-from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from tests.servers.runs import KEY, Served
 
 from punchline.rating.votes import Votes
 
+from .conftest import add_served
 from .project import Project
 
 pytestmark = pytest.mark.long
@@ -31,10 +30,8 @@ def review(project: Project, name: str, rater: str, answer: str) -> None:
         votes.vote(rater, index, uses | words, "")
 
 
-def test_drafts_are_reviewed_and_decided(
-    tmp_path: Path, server: Served, add_served: Callable[[Project], Project]
-) -> None:
-    project = add_served(Project.copy(tmp_path / "p"))
+def test_drafts_are_reviewed_and_decided(fresh: Project, server: Served) -> None:
+    project = add_served(fresh, server)
     server.script(key=KEY)
     assert "nothing is prepared yet" in project.punchline(*DRAW, fails=True)
     project.snakemake("prepare_all", config=CONFIG)

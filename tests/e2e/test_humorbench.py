@@ -16,10 +16,6 @@ VERDICTS = "data/responses/humorbench/judge"
 JOURNAL = "o1-released.released.jsonl"  # the journal of the verdicts that were released with a model's answers
 
 
-def rows(project: Project, table: str) -> list[dict[str, str]]:
-    return [row for row in project.rows(table) if row["kind"] != "published"]
-
-
 def lines(path: Path) -> int:
     return path.read_bytes().count(b"\n") if path.is_file() else 0
 
@@ -46,16 +42,13 @@ def test_a_judged_run_audits_and_runs_once(judged_run: Project) -> None:
 
 
 def test_another_threshold_judges_again_and_asks_no_model(judged: Project) -> None:
-    card = judged.path / "config/judge/overlap.yaml"
-    text = card.read_text()
-    assert "threshold: 0.3" in text
-    card.write_text(text.replace("threshold: 0.3", "threshold: 1.0"))
+    judged.edit("config/judge/overlap.yaml", "threshold: 0.3", "threshold: 1.0")
     config = f"{ECHO} judge=overlap"
     assert judged.to_run(LEADERBOARD, config=config) == {"respond", "score", "tables_humorbench"}
     answers, verdicts = judged.path / "data/responses/humorbench/echo.jsonl", judged.path / VERDICTS / "overlap.jsonl"
-    requests, given, before = lines(answers), lines(verdicts), rows(judged, LEADERBOARD)[0]
+    requests, given, (before,) = lines(answers), lines(verdicts), judged.rows(LEADERBOARD, model="echo")
     judged.snakemake(LEADERBOARD, config=config)
-    after = rows(judged, LEADERBOARD)[0]
+    (after,) = judged.rows(LEADERBOARD, model="echo")
     assert (lines(answers), lines(verdicts)) == (requests, 2 * given)
     assert float(after["accuracy"]) < float(before["accuracy"])
     assert judged.audit(LEADERBOARD)["verdict"] == "equal"
@@ -78,7 +71,7 @@ def test_a_judge_beside_people_among_runs_of_other_benchmarks(judged: Project) -
     judged.snakemake("results/runs/words/humorbench/corrected.csv", config=config)
     assert "Not checked" not in leaderboard.read_text()
     passed = float(judged.rows("results/runs/words/humorbench/leaderboard.csv")[0]["accuracy"])
-    result = [row for row in judged.rows("results/runs/words/humorbench/corrected.csv") if row["rule"] == "released"]
+    result = judged.rows("results/runs/words/humorbench/corrected.csv", rule="released")
     assert [(row["method"], row["corrected"], row["n_labeled"]) for row in result] == [
         ("ppi++", "1.0", "20"),
         ("rogan-gladen", "", "20"),  # without a FAIL by people there is no false positive rate

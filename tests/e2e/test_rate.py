@@ -2,11 +2,7 @@
 
 import json
 import re
-import subprocess
-import sys
 from collections import defaultdict
-from collections.abc import Iterator
-from contextlib import contextmanager
 from statistics import mean
 
 import pytest
@@ -26,12 +22,8 @@ SAID = {
 def replayed(project: Project) -> None:
     """Two models with answers to question 6 of the demo comics."""
     comics = [row["comic_id"] for row in project.rows("data/raw/demo/pixelhumor/objective_label.csv")]
-    (project.path / "data/replay").mkdir(exist_ok=True)
     for model, text in SAID.items():
-        answers = {comic: {"Q6": text} for comic in comics}
-        (project.path / f"data/replay/{model}.json").write_text(json.dumps(answers))
-        card = f"engine: replay\nformat: pixelhumor\npath: data/replay/{model}.json\n"
-        (project.path / f"config/model/{model}.yaml").write_text(card)
+        project.add_replay(model, {comic: {"Q6": text} for comic in comics})
 
 
 def rate_all(page: Page, link: str, own: str) -> int:
@@ -107,29 +99,14 @@ def warns(browser: Browser, links: list[str]) -> None:
     page.context.close()
 
 
-@contextmanager
-def served(project: Project, study: str, port: str) -> Iterator[None]:
-    """The study's pages, until they are killed."""
-    serving = [sys.executable, "-m", "punchline.cli", "rate", "serve", study, "--port", port]
-    server = subprocess.Popen(serving, cwd=project.path, env=project.environment, stdout=subprocess.PIPE, text=True)
-    assert server.stdout is not None
-    try:
-        assert "votes go into it" in server.stdout.readline()
-        yield
-    finally:
-        server.kill()
-        server.communicate()
-
-
 def test_from_links_to_an_audited_table(small: Project, browser: Browser) -> None:
     project = small
     replayed(project)
     project.snakemake("respond_all", config=CONFIG)
-    output = project.punchline(
-        "rate", "new", "relevance", "--raters", "2", "--seed", "3", "--items", "4", "--port", "8677"
-    )
+    output = project.execute("punchline rate new relevance --raters 2 --seed 3 --items 4 --port 8677")
     links = re.findall(r"http://\S+", output)
-    with served(project, "relevance", "8677"):
+    with project.serving("rate", "serve", "relevance", "--port", "8677") as line:
+        assert "votes go into it" in line
         looks_well(browser, links[0])
         warns(browser, links)
         for link, own in zip(links, "35", strict=True):
@@ -150,13 +127,11 @@ def test_from_links_to_an_audited_table(small: Project, browser: Browser) -> Non
     votes = defaultdict(list)
     for row in exported:
         votes[row["source"]].append(float(row["score"]))
-    built = {row["model"]: row for row in project.rows(table) if row["kind"] == "human"}
-    measured = {name: float(built[name]["mean"]) for name in SAID}
+    measured = {row["model"]: float(row["mean"]) for row in project.rows(table, kind="human") if row["model"] in SAID}
     assert measured == {name: mean(scores) for name, scores in votes.items()} == dict.fromkeys(SAID, 4.0)
     assert project.audit(table)["verdict"] == "equal"
 
-    ratings = project.path / "config/pixelhumor/ratings.csv"
-    ratings.write_text(ratings.read_text().replace(",3,", ",4,", 1))  # one vote is another
+    project.edit("config/pixelhumor/ratings.csv", ",3,", ",4,")  # one vote is another
     assert project.audit(table)["verdict"] != "equal"
 
 

@@ -1,7 +1,6 @@
 """README's table of reproduced values: each command gives them, from the released data."""
 
 import re
-import shlex
 from pathlib import Path
 
 import pytest
@@ -21,16 +20,13 @@ MADE = {  # benchmark: the table that its command builds, the row, column
 
 
 @pytest.mark.parametrize(("name", "values", "command"), TABLE, ids=[name for name, *_ in TABLE])
-def test_a_command_gives_the_values(name: str, values: str, command: str, mirror: Path, tmp_path: Path) -> None:
-    project = Project.copy(tmp_path / "p")
-    program, *arguments = shlex.split(command.replace("--cores all", "--cores 2"))
-    own = ["--config", f"mirror={mirror}"] if "--config" not in arguments else [f"mirror={mirror}"]
-    module = {"punchline": "punchline.cli"}.get(program, program)
-    project.run("python", "-m", module, *arguments, *own)
+def test_a_command_gives_the_values(name: str, values: str, command: str, mirror: Path, fresh: Project) -> None:
+    project = fresh
+    project.execute(command, *(["--config"] if "--config" not in command else []), f"mirror={mirror}")
     if name in MADE:
         path, wanted, column = MADE[name]
-        rows = [row for row in project.rows(path) if all(row[key] == value for key, value in wanted.items())]
-        result = {row[column] for row in rows if row["kind"] != "published" and row[column]}
+        rows = (row for row in project.rows(path, **wanted) if row["kind"] != "published")
+        result = {row[column] for row in rows if row[column]}
         for value in re.findall(r"\d*\.\d+", values):
             digits = len(value.partition(".")[2])
             assert any(round(float(one), digits) == float(value) for one in result), (value, result)

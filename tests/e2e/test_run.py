@@ -2,19 +2,16 @@
 
 import re
 import shlex
-from collections.abc import Callable
 from pathlib import Path
 
 from tests.servers.runs import KEY, Served
 
-from .conftest import TABLE
+from .conftest import TABLE, add_served
 from .project import Project
 
 
-def test_a_model_of_a_server_from_its_card(
-    small: Project, add_served: Callable[[Project, str], Project], tmp_path: Path
-) -> None:
-    add_served(small, "price: {input: 1.0, output: 2.0, date: 2026-01-01, source: test}\n")
+def test_a_model_of_a_server_from_its_card(small: Project, server: Served, tmp_path: Path) -> None:
+    add_served(small, server, "price: {input: 1.0, output: 2.0, date: 2026-01-01, source: test}\n")
     card = tmp_path / "mine.yaml"
     card.write_text((small.path / "config/model/served.yaml").read_text())
     arguments = [str(card), "reading-order", "--run", "mine", "--limit", "6", "--strict"]
@@ -30,20 +27,8 @@ def test_a_model_of_a_server_from_its_card(
     assert "unchanged" in again.stdout + again.stderr or "Nothing to be done" in again.stdout + again.stderr
 
 
-def test_errors_name_what_to_do(small: Project) -> None:
-    for arguments, error in (
-        (["absent.yaml"], "absent.yaml: no such card. punchline init --model-card FILE writes one"),
-        (["randon"], "unknown model 'randon'"),
-        (["random", "--benchmark", "pixelhumour"], "unknown benchmarks 'pixelhumour'"),
-    ):
-        output = small.punchline("run", *arguments, fails=True)
-        assert error in output and "Traceback" not in output
-
-
-def test_failures_end_a_run_in_a_summary(
-    small: Project, add_served: Callable[[Project, str], Project], server: Served
-) -> None:
-    project = add_served(small, "attempts: 1\nbreaker: 0\n")
+def test_failures_end_a_run_in_a_summary(small: Project, server: Served) -> None:
+    project = add_served(small, server, "attempts: 1\nbreaker: 0\n")
     config = "models=[random,served] limit=6"
     server.script(key=KEY, fault="500")
     output = project.snakemake(TABLE, config=config)

@@ -4,14 +4,11 @@ import re
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
 
 import pytest
 from tests.asked import lines_of
 
-from punchline.journal import Shard
+from punchline.journal import Shard, locked
 
 from .conftest import SMALL, TABLE
 from .project import Project
@@ -40,18 +37,6 @@ def forget(project: Project) -> None:
         path.unlink()
 
 
-@contextmanager
-def held(journal: Path, shard: Shard) -> Iterator[None]:
-    """Another process asks about a shard's items: whoever wants to must wait."""
-    code = "import sys\nfrom punchline.journal import Shard, locked\n"
-    code += f"with locked({str(journal)!r}, Shard({shard.number}, {shard.of})):\n print(flush=True); sys.stdin.read()"
-    command = [sys.executable, "-c", code]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
-        assert other.stdout is not None and other.stdout.readline() == b"\n"
-        yield
-        other.communicate()
-
-
 def test_shards(small: Project) -> None:
     before, root = asked(small), small.audit(TABLE)["root"]
     card = small.path / "config/model/label-order.yaml"
@@ -73,19 +58,12 @@ def test_shards(small: Project) -> None:
     report = small.audit(TABLE)
     assert (report["verdict"], report["root"]) == ("equal", root)
 
-    # Answers that are lost after every shard is done are asked by the run after the one that says so.
-    for path in (small.path / SHARDS).glob("*.jsonl"):
-        path.unlink()
-    forget(small)
-    small.snakemake(TABLE, config=SMALL)
-    assert asked(small) == before and small.audit(TABLE)["verdict"] == "equal"
-
 
 def test_a_run_waits_for_another_that_asks_the_same(small: Project) -> None:
     before = asked(small)
     forget(small)
     command = [sys.executable, "-m", "snakemake", "--cores", "2", TABLE, "--config", *SMALL.split()]
-    with held(small.path / JOURNAL, Shard(2, 3)):
+    with locked(str(small.path / JOURNAL), Shard(2, 3)):
         run = subprocess.Popen(command, cwd=small.path, env=small.environment, stderr=subprocess.PIPE, text=True)
         assert run.stderr is not None
         assert any("waiting for another run that asks" in line for line in run.stderr)

@@ -2,7 +2,6 @@
 
 import json
 import re
-from pathlib import Path
 
 import pytest
 from tests.servers.scripted import Call, completion, scripted
@@ -31,8 +30,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
     result = Project.copy(tmp_path_factory.mktemp("variants") / "p")
     with scripted(reply) as server:
         for name in ("longest", "first"):
-            card = f"engine: openai\nid: {name}\nbase_url: {server.url}/v1\nconcurrency: 8\n"
-            (result.path / f"config/model/{name}.yaml").write_text(card)
+            result.add_served(name, server.url, "concurrency: 8\n", id=name)
         result.snakemake(*FILES, config=CONFIG)
         calls = len(server.calls)
         assert result.to_run(*FILES, config=CONFIG) == set()
@@ -80,9 +78,9 @@ def test_the_files_are_audited(project: Project, file: str) -> None:
     assert report["verdict"] == "differs" and report["findings"]
 
 
-def test_humorbench_with_its_cartoons(tmp_path: Path) -> None:
+def test_humorbench_with_its_cartoons(fresh: Project) -> None:
     """Elements whose cartoon cannot be had are missing, and no row compares them."""
-    project = Project.copy(tmp_path / "p")
+    project = fresh
     explained, saw = {True: "A snail carries its house, so renting one makes no sense", False: "No idea."}, []
 
     def explain(call: Call) -> None:
@@ -90,8 +88,7 @@ def test_humorbench_with_its_cartoons(tmp_path: Path) -> None:
         call.json(completion(explained[saw[-1]]))
 
     with scripted(explain) as server:
-        card = f"engine: openai\nid: seer\nbase_url: {server.url}/v1\n"
-        (project.path / "config/model/seer.yaml").write_text(card)
+        project.add_served("seer", server.url)
         config = "benchmarks=[humorbench] models=[seer] judge=overlap conditions=[with-image]"
         output = project.snakemake("all", config=config)
     drawn = len(list((project.path / "data/demo/humorbench/images").glob("*.png")))

@@ -74,9 +74,6 @@ def digest(values: Iterable[str]) -> str:
     return hashlib.sha256("\n".join(values).encode()).hexdigest()[:16]
 
 
-# ------------------------------------------------------------------------------------------------- items, requests
-
-
 def raw_files(name: str, folder: Path) -> dict[str, bytes]:
     """Content of the released files that a benchmark's items and gold are made of."""
     benchmark = benchmarks.load(name)
@@ -104,9 +101,6 @@ def demo_requests() -> Pins:
         ]
         pins[f"{name}.csv"] = table([("item", "task", "condition", "sample", "request"), *rows])
     return pins
-
-
-# ------------------------------------------------------------------------------------------------------ model keys
 
 
 def _cards() -> Iterator[Any]:
@@ -144,9 +138,6 @@ def model_keys() -> Pins:
             for name, key in [("all", keys["hummus"])] if same else keys.items():
                 rows.append((card.folder, card.name, name, key))
     return {"keys.csv": table(rows)}
-
-
-# -------------------------------------------------------------------------------------------- journals and records
 
 
 def _responses() -> dict[str, Response]:
@@ -235,9 +226,6 @@ def records() -> Pins:
         *_responses().values(),
     ]
     return {"records.jsonl": [f'{{"digest":"{one.digest}","{type(one).__name__}":{line(one)}}}' for one in result]}
-
-
-# ------------------------------------------------------------------------------------------- phrasings, older files
 
 
 def phrasings() -> Pins:

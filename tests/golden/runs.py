@@ -35,9 +35,6 @@ OF_DEMO = ("metrics", "availability")  # overviews that are pinned for the demo
 LONGEST = 12  # characters of what is parsed; longer ones of released answers are hashed
 
 
-# ----------------------------------------------------------------------------------------------- a model that answers
-
-
 def _answers() -> list[str]:
     """Answers of every kind: short ones, and those of the phrasings."""
     documents = [
@@ -76,8 +73,7 @@ def demo(path: Path) -> Project:
     (config / "judge/absent.yaml").write_text(f"{ABSENT}metric: cosine\n")  # scorers that run nowhere
     (config / "judge/absent-f1.yaml").write_text(f"{ABSENT}metric: bertscore\nlayers: 1\n")
     with scripted(_reply(_answers())) as server:
-        card = f"engine: openai\nid: m\nbase_url: {server.url}/v1\nbreaker: 0\nconcurrency: 8\n"
-        (config / "model/scripted.yaml").write_text(card)
+        project.add_served("scripted", server.url, "breaker: 0\nconcurrency: 8\n")
         project.snakemake("all", config=CONFIG)
         (config / "judge/strict.yaml").write_text(
             "engine: lexical\nbaseline: overlap\nthreshold: 0.8\nmodality: [text]\n"
@@ -132,9 +128,6 @@ def hundred(path: Path, mirror: Path) -> Project:
     return project
 
 
-# ---------------------------------------------------------------------------------------------------- where it keeps
-
-
 def read_requests(root: Path, paths: Paths, benchmark: str) -> Iterator[tuple[object, ...]]:
     """(pass, model, item, task, condition, sample, request id) of every request of a run."""
     folder = root / paths.requests(benchmark)
@@ -178,9 +171,6 @@ def read_json(project: Project, *command: str) -> list[str]:
     """Lines of what a command prints as JSON."""
     output = project.ran(sys.executable, "-m", "punchline.cli", *command, "--json").stdout
     return json.dumps(json.loads(output), indent=1, ensure_ascii=False).split("\n")
-
-
-# --------------------------------------------------------------------------------------------------------- the parts
 
 
 def _score_rows(root: Path, paths: Paths, benchmark: str, model: str, *, hashed: bool) -> Iterator[tuple[object, ...]]:
