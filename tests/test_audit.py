@@ -44,9 +44,7 @@ def test_each_reason_is_said_once_and_a_record_that_differs_alone_is_named() -> 
         (None, "pixelhumor", [], True),  # a table of the data itself takes the released files whole
     ],
 )
-def test_what_a_table_needs_of_a_corpus_counts(
-    here: Path, named: Any, benchmark: str, models: list[str], equal: bool
-) -> None:
+def test_what_counts_of_a_corpus(here: Path, named: Any, benchmark: str, models: list[str], equal: bool) -> None:
     write_text("config/corpus/c.yaml", "name: c\nraw: data/raw\ndrawn: false\nsources: {pixelhumor: [x]}\n")
     corpus = Corpus(name="c", raw="data/raw", drawn=False, sources=named and {"pixelhumor": named})
     of: Any = SimpleNamespace(selection=SimpleNamespace(corpus=corpus, models=models))

@@ -80,12 +80,8 @@ def test_annotations_are_private_by_their_licences(here: Path, monkeypatch: pyte
 
 
 def test_a_public_report_is_asked_for_by_config(monkeypatch: pytest.MonkeyPatch) -> None:
-    for asked, pictures, expected in (
-        (None, "", False),
-        ("false", "all", False),
-        ("TRUE", "open", True),
-        (True, "own", True),
-    ):
+    cases = ((None, "", False), ("false", "all", False), ("TRUE", "open", True), (True, "own", True))
+    for asked, pictures, expected in cases:
         monkeypatch.setenv(PICTURES, pictures)
         assert is_public(asked) is expected
     with pytest.raises(PunchlineError, match="expected true or false, got 'yes'"):

@@ -138,16 +138,12 @@ NO_RECORD = "no provenance record"
         (lambda: shutil.rmtree("data/extra"), "data/extra/1.png is gone"),
         (put(ONE, "x"), f"{ONE} is not what was made"),
         (lambda: same_size_same_time(ONE), f"{ONE} is not what was made"),
-        (lambda: older("data/one.md"), "data/one.md is not what was made"),
-        (lambda: moved_over(ONE, Path(ONE).read_text().upper()), f"{ONE} is not what was made"),
         (lambda: older("data/extra/1.png"), "data/extra/1.png is not what was made"),
         # both: what changed decides
         (lambda: [older(SOURCE), Path(ONE).unlink()], f"{SOURCE} changed"),
         # nothing that counts
-        (lambda: None, None),
         (lambda: os.utime(SOURCE, (1, 1)), None),
         (lambda: os.utime(ONE, (1, 1)), None),
-        (put(SOURCE, "abc"), None),
         (lambda: copied_over(SOURCE, "abc"), None),
         (lambda: moved_over(SOURCE, "abc"), None),
         (lambda: copied_over(ONE, Path(ONE).read_text()), None),

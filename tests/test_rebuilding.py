@@ -133,9 +133,7 @@ FOLDERS = itertools.count()
 
 @settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(OPERATIONS)
-def test_whatever_happens_a_run_gives_what_a_run_from_nothing_gives(
-    tmp_path: Path, operations: list[tuple[str, str, str]]
-) -> None:
+def test_a_run_gives_what_a_run_from_nothing_gives(tmp_path: Path, operations: list[tuple[str, str, str]]) -> None:
     folder = tmp_path / str(next(FOLDERS))
     folder.mkdir()
     os.chdir(folder)  # monkeypatch.chdir of the fixture puts it back

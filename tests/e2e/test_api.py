@@ -26,8 +26,7 @@ NOTEBOOKS = sorted((ROOT / "examples").glob("*.ipynb"))
 @pytest.fixture
 def run(small_run: Project) -> Run:
     """A run is opened from a folder within its project."""
-    opened: Run = punchline.open(small_run.path / "config")
-    return opened
+    return punchline.open(small_run.path / "config")  # type: ignore[no-any-return]
 
 
 def test_what_the_package_names_and_that_no_command_loads_pandas() -> None:

@@ -72,17 +72,6 @@ def test_the_root_is_the_same_in_another_folder_at_another_time(small_run: Proje
     assert (other.path / TABLE).read_bytes() == (small_run.path / TABLE).read_bytes()
 
 
-def test_one_cell(small_run: Project) -> None:
-    output = small_run.punchline("audit", TABLE, "--row", "reading-order", "--column", "panel_acc")
-    assert "cell     reading-order|subset=all · panel_acc = " in output
-    output = small_run.punchline("audit", TABLE, "--row", "random", "--column", "panel_acc", "--json")
-    assert [cell["column"] for cell in json.loads(output)["cells"]] == ["panel_acc", "panel_acc"]
-    output = small_run.punchline("audit", TABLE, "--row", "gpt", fails=True)
-    assert "no computed cell at row 'gpt'" in output and "Traceback" not in output
-    output = small_run.punchline("audit", "results/tabel8.csv", fails=True)
-    assert "Did you mean" in output and "results/table8.csv" in output
-
-
 MODELS = "models=[first,second] limit=6"
 
 

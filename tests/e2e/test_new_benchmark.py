@@ -63,10 +63,7 @@ def test_images_options_and_texts(project: Project, server: Served) -> None:
         ("id,question,answer\n1,q,\n", "field answer: the cell is empty"),
         ("id,question,answer,options\n1,q,C,a | b\n", "field answer: expected one of the letters A, B, got 'C'"),
         ("id,question,answer,options\n1,q,A,a | b\n2,q,x,\n", "field options: some rows have options and others"),
-        (
-            "id,question,answer,image\n1,q,a,none.png\n2,q,a,\n",
-            "field image: some rows have image and others have none",
-        ),
+        ("id,question,answer,image\n1,q,a,none.png\n2,q,a,\n", "field image: some rows have image and others"),
         ("id,question,answer,image\n1,q,a,none.png\n", "field image: not a readable image"),
         ("id,question,answer,image\n1,q,a,https://x.org/page\n", "field image: not an image's address"),
     ],

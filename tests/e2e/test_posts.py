@@ -45,11 +45,7 @@ class Counting:
 
     def answer(self, call: Call) -> None:
         body = json.loads(call.body)
-        contents = [message["content"] for message in body["messages"]]
-        parts = [part for content in contents if isinstance(content, list) for part in content]
-        text = "\n".join(
-            [*filter(lambda one: isinstance(one, str), contents), *(part.get("text", "") for part in parts)]
-        )
+        text = json.dumps(body["messages"])
         state, verdict = next((states for words, states in PROMPTS.items() if words in text), ("ok", "ok"))
         step = "judge" if body["model"] == JUDGING else "follow-up" if MARK in text else "main"
         if step == "judge":
@@ -59,7 +55,7 @@ class Counting:
         state = state if self.mixed else "ok"
         name = f"{'humorbench' if 'cartoon' in text.lower() else 'yesbut'} {step}"
         self.posts[f"{name} {state}" if self.mixed else name] += 1
-        digest = hashlib.sha256(json.dumps(body["messages"]).encode()).hexdigest()[:12]
+        digest = hashlib.sha256(text.encode()).hexdigest()[:12]
         reply(call, state, f"[[4]] {digest}" if step == "judge" else f"{MARK} {digest}, verdict {verdict}")
 
 

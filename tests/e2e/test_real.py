@@ -6,7 +6,6 @@ import csv
 import gzip
 import json
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,6 @@ from punchline.schema import sha256
 
 from .conftest import TABLE
 from .project import Project
-from .test_reruns import damage, first
 
 pytestmark = [pytest.mark.long, pytest.mark.real]
 
@@ -36,7 +34,6 @@ def some_comics(mirror: Path, folder: Path, count: int, missing: int = 0) -> tup
 
 
 def config(project: Project, models: str = "random,reading-order") -> str:
-    """The mirror's place is no part of a selection: in a copy it is another."""
     return f"corpus=open subset=some.csv models=[{models}] mirror={project.path.parent / 'mirror'}"
 
 
@@ -46,9 +43,7 @@ def partial(mirror: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Pro
     return some_comics(mirror, tmp_path_factory.mktemp("real"), 2, missing=1)
 
 
-def test_a_missing_comic_is_counted_and_fetched_when_asked_again(
-    partial: tuple[Project, list[str]], mirror: Path
-) -> None:
+def test_a_missing_comic_is_counted_and_fetched_again(partial: tuple[Project, list[str]], mirror: Path) -> None:
     project, files = partial
     chosen, availability = config(project, "reading-order"), "results/pixelhumor/availability.csv"
     project.snakemake(TABLE, availability, config=chosen)
@@ -136,63 +131,32 @@ def test_a_report_shows_the_comics_that_are_there_with_their_credit(partial: tup
     assert not (root / "tables/pixelhumor/votes.csv").exists()
 
 
-@pytest.fixture(scope="module")
-def base(mirror: Path, tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """Table 8 of some real comics, made. Take a copy."""
-    project, _ = some_comics(mirror, tmp_path_factory.mktemp("base"), 12)
-    project.snakemake(TABLE, config=config(project))
-    return project
-
-
-@pytest.fixture
-def project(base: Project, tmp_path: Path) -> Project:
-    """A copy of it and of its mirror, to do anything with."""
-    shutil.copytree(base.path.parent, tmp_path / "all", symlinks=True)
-    return Project(tmp_path / "all/p")
-
-
 LOCK = f"""comic_id,url,sha256,bytes,width,height,mirror
 xkcd_1,https://imgs.xkcd.com/comics/barrel.jpg,{sha256(b"")},25000,600,400,pixelhumor/images/xkcd_1.jpg
 """
-FROM_IMAGES = {"prepare pixelhumor", "tables pixelhumor"}
-FROM_IMAGES |= {job for m in ("random", "reading-order") for job in (f"respond {m} all", f"score pixelhumor {m}")}
-FROM_FILES = {"fetch pixelhumor"} | FROM_IMAGES
 
 
-def no_source(project: Project) -> None:
-    """The mirror is gone, and the lock has one more image."""
-    (project.path / "data/manifests/pixelhumor/images.lock.csv").write_text(LOCK)
-    shutil.rmtree(project.path.parent / "mirror/xkcd")
-
-
-@pytest.mark.parametrize(
-    ("change", "expected"),
-    [
-        (no_source, set()),
-        (lambda p: p.edit("src/punchline/comics/split.py", "\n\n\n", "\n\nSPARE = 1\n\n\n"), FROM_IMAGES),
-        (lambda p: damage(first(p, "data/raw/pixelhumor/images/*.png")), FROM_FILES),
-    ],
-)
-def test_what_a_change_wants(project: Project, change: Callable[[Project], object], expected: set[str]) -> None:
-    """The audit looks at all bytes; the graph wants just what makes the differing ones again."""
-    change(project)
-    assert project.wanted(TABLE, config=config(project)) == expected
-    audited = project.audit(TABLE)
-    assert (audited["verdict"] == "equal") == (not expected), audited
-
-
-def test_one_other_picture_asks_about_that_comic_only(project: Project) -> None:
+def test_one_other_picture_asks_about_that_comic_only(mirror: Path, tmp_path: Path) -> None:
     """The publisher has another image, and the pin says so."""
+    project, _ = some_comics(mirror, tmp_path, 12)
+    chosen = config(project)
+    project.snakemake(TABLE, config=chosen)
     before = project.journal_lines()
-    path = first(Project(project.path.parent), "mirror/xkcd/images/*.png")
+    path = sorted((tmp_path / "mirror/xkcd/images").glob("*.png"))[0]
     old = path.read_bytes()
     image = cv2.imread(str(path), cv2.IMREAD_UNCHANGED)
     image[0, 0] = 255 - image[0, 0]
     cv2.imwrite(str(path), image)
     pins, new = "data/manifests/pixelhumor/images_pinned.csv", path.read_bytes()
     project.edit(pins, f"{sha256(old)},{len(old)}", f"{sha256(new)},{len(new)}")
-    assert project.wanted(TABLE, config=config(project)) == FROM_FILES
-    project.snakemake(TABLE, config=config(project))
+    assert "fetch pixelhumor" in project.wanted(TABLE, config=chosen)
+    project.snakemake(TABLE, config=chosen)
     assert project.journal_lines() == before + 8 * 2  # questions, models
-    assert project.wanted(TABLE, config=config(project)) == set()
+
+    # The mirror, and which images it had at the first fetch, are no part of a selection.
+    (project.path / "data/manifests/pixelhumor/images.lock.csv").write_text(LOCK)
+    shutil.rmtree(tmp_path / "mirror/xkcd")
+    assert project.wanted(TABLE, config=chosen) == set()
     assert project.audit(TABLE)["verdict"] == "equal"
+    project.edit("src/punchline/comics/split.py", "\n\n\n", "\n\nSPARE = 1\n\n\n")
+    assert {"prepare pixelhumor", "respond random all"} <= project.wanted(TABLE, config=chosen)

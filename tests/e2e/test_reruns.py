@@ -4,7 +4,6 @@ Wanted is what `snakemake -n` lists. A job that finds its artefact current when 
 nothing: made is what has a new record. The rows are the design's, and every way to be stale that was ever seen.
 """
 
-import csv
 import os
 import re
 import shutil
@@ -22,13 +21,8 @@ from punchline.workflow.provenance import Status
 from .project import Project
 
 MODELS = ("random", "label-order")
-SELECTION = {
-    "benchmarks": "[pixelhumor, hummus, humorbench]",
-    "models": "[random, label-order]",
-    "judge": "overlap",
-    "scorers": "null",
-    "limit": "3",
-}
+SELECTION = {"benchmarks": "[pixelhumor, hummus, humorbench]", "models": "[random, label-order]", "judge": "overlap"}
+SELECTION |= {"scorers": "null", "limit": "3"}
 BENCHMARKS = ("pixelhumor", "hummus", "humorbench")
 TITLE = ('"Hummus: classification, naming', '"Hummus: the classification, naming')
 
@@ -101,6 +95,8 @@ Change = Edit | Callable[[Project], object]
 BENCH = "src/punchline/benchmarks"
 CARD = "config/model/random.yaml"
 PRICE = "price: {input: 1, output: 1, date: 2026-01-01, source: here}\nengine:"
+ANOTHER_BASELINE = ("config/model/label-order.yaml", "baseline: label-order", "baseline: reading-order")
+PUBLISHED = "Qwen3-VL-32B,,image_bbox_precision,0.123"  # of Table 3
 DAMAGED_AND_CHANGED = "a damaged list of pictures and a published value"
 JUDGE_PROMPT = f"{BENCH}/humorbench/prompts/judge/element.txt"
 
@@ -114,18 +110,12 @@ def lost(file: str) -> Callable[[Project], object]:
     return lambda project: (project.path / file).unlink()
 
 
-def without_sense(project: Project) -> None:
-    """A card by which another baseline answers."""
-    (project.path / "config/model/label-order.yaml").write_text("engine: baselines\nbaseline: reading-order\n")
-
-
 def published_value(project: Project) -> None:
-    """Another value under an older time."""
-    with (project.path / "config/published/hummus.csv").open(newline="") as file:
-        line = next(line for line in file.read().split("\n") if ",table3," in line)
-    row = next(csv.reader([line]))
-    assert row[1] == "table3"
-    older(project, "config/published/hummus.csv", line, line.replace(f",{row[5]},", ",0.123,", 1))
+    """Another value under an older time: what cp -p, rsync, unzip and a backup leave."""
+    path = project.path / "config/published/hummus.csv"
+    stat = path.stat()
+    project.edit("config/published/hummus.csv", "Qwen3-VL-32B,,image_bbox_precision,0.59", PUBLISHED)
+    os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns - 10**12))
 
 
 def other_jiwer(project: Project) -> None:
@@ -155,7 +145,7 @@ WANT_JOBS: dict[str, tuple[Change, set[str]]] = {
     "a scorer": (("src/punchline/metrics/ngrams.py", "\n\n\n", "\n\nSPARE = 1\n\n\n"), rescored("hummus")),
     "a prompt word": ((f"{BENCH}/pixelhumor/prompts/Q6.txt", "in 3 sent", "in 4 sent"), prepared("pixelhumor")),
     "a judge's prompt": ((JUDGE_PROMPT, "You will receive", "You will now"), JUDGED | rescored("humorbench")),
-    "the asked part of a card": (without_sense, asked_of("label-order")),
+    "the asked part of a card": (ANOTHER_BASELINE, asked_of("label-order")),
     "a card's price": ((CARD, "engine:", PRICE), retabulated("humorbench")),
     "a card's row in a paper": ((CARD, "engine:", "papers: {hummus: {row: R}}\nengine:"), retabulated("hummus")),
     "a caveat": ((CARD, "engine:", "caveat: It draws\nengine:"), retabulated(*BENCHMARKS)),
@@ -181,7 +171,10 @@ WANT_JOBS: dict[str, tuple[Change, set[str]]] = {
         ("data/raw/demo/pixelhumor/objective_label.csv", "1, 2", "2, 1"),
         of("fetch", "pixelhumor") | prepared("pixelhumor"),
     ),
-    "a damaged picture": (lambda p: damage(first(p, "data/images/demo/pixelhumor/*.png")), prepared("pixelhumor")),
+    "a damaged picture": (
+        lambda p: damage(next(p.path.glob("data/images/demo/pixelhumor/*.png"))),
+        prepared("pixelhumor"),
+    ),
     DAMAGED_AND_CHANGED: (  # between the two lies what is current
         lambda p: [published_value(p), damage(p.path / "data/items/pixelhumor/pictures.jsonl")],
         prepared("pixelhumor") | retabulated("hummus"),
@@ -203,20 +196,8 @@ def touch_all(project: Project) -> None:
             os.utime(path)
 
 
-def first(project: Project, pattern: str) -> Path:
-    return sorted(project.path.glob(pattern))[0]
-
-
 def damage(path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-8] + b"damaged.")
-
-
-def older(project: Project, file: str, old: str, new: str) -> None:
-    """Other bytes of the same time and, almost, the same size: what cp -p, rsync, unzip and a backup leave."""
-    path = project.path / file
-    stat = path.stat()
-    project.edit(file, old, new)
-    os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns - 10**12))
 
 
 def pending(project: Project) -> set[str]:

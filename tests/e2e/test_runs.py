@@ -70,15 +70,9 @@ def test_a_subset_is_followed_its_bytes_matter_and_its_name_is_no_command(small:
     assert "Traceback" not in output
 
 
-def files(project: Project) -> dict[str, bytes]:
+def files(project: Project) -> dict[Path, bytes]:
     """Every file of the default run and of what runs share, but journals and this machine's cache."""
-    result = {}
-    for folder in ("data", "results"):
-        for path in (project.path / folder).rglob("*"):
-            name = path.relative_to(project.path).as_posix()
-            if path.is_file() and "/runs/" not in name and not name.startswith("data/responses"):
-                result[name] = path.read_bytes()
-    return result
+    return {path: path.read_bytes() for path in project.files() if not {"runs", "responses"} & {*path.parts}}
 
 
 def test_a_named_run_lies_beside_the_default_one_and_asks_nothing_anew(small: Project) -> None:

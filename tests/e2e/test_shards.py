@@ -25,10 +25,9 @@ def asked(project: Project) -> Counter[str]:
     return Counter(one.request_id for path in files for one in lines_of(path))
 
 
-def jobs(said: str, respondent: str = "label-order") -> set[str]:
-    """The shards whose jobs were begun, and "" for the respondent's own."""
-    job = rf"^Job \d+: answers of {respondent}(?:, shard (\d-of-\d))?: (?!unchanged)"
-    return set(re.findall(job, said, re.MULTILINE))
+def jobs(said: str) -> set[str]:
+    """The shards whose jobs were begun, and "" for the model's own."""
+    return set(re.findall(r"^Job \d+: answers of label-order(?:, shard (\d-of-\d))?: (?!unchanged)", said, re.M))
 
 
 def forget(project: Project) -> None:

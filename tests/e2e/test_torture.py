@@ -11,12 +11,8 @@ from benchmarks.torture.ground import Ground, Row, differences, lacking
 
 pytestmark = pytest.mark.long
 
-CHOSEN: dict[str, object] = {
-    "benchmarks": ["pixelhumor"],
-    "models": ["random", "first", "second", "served"],
-    "judge": "null",
-    "limit": 3,
-}
+CHOSEN: dict[str, object] = {"benchmarks": ["pixelhumor"], "models": ["random", "first", "second", "served"]}
+CHOSEN |= {"judge": "null", "limit": 3}
 
 
 @pytest.fixture(scope="module")

@@ -1,12 +1,12 @@
 """DVC and Snakemake over the same graph: in either order, and after clone, pull and restore."""
 
-import re
 import subprocess
 from pathlib import Path
 
 import pytest
 
 from .project import Project, jobs
+from .test_reruns import choose
 
 pytestmark = pytest.mark.long
 
@@ -14,9 +14,7 @@ pytestmark = pytest.mark.long
 def start(path: Path) -> Project:
     """A small selection in run.yaml itself, as `dvc repro` takes it from there; everything committed."""
     project = Project.copy(path)
-    run = project.path / "config/run.yaml"
-    text = re.sub(r"^models: .*$", "models: [random, reading-order]", run.read_text(), flags=re.MULTILINE)
-    run.write_text(re.sub(r"^limit: null", "limit: 4", text, flags=re.MULTILINE))
+    choose(project, models="[random, reading-order]", limit="4")
     git(project, "init", "-q", "-b", "main")
     git(project, "add", "-A")
     git(project, "commit", "-qm", "start")

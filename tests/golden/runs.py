@@ -75,9 +75,8 @@ def demo(path: Path) -> Project:
     with scripted(_reply(_answers())) as server:
         project.add_served("scripted", server.url, "breaker: 0\nconcurrency: 8\n")
         project.snakemake("all", config=CONFIG)
-        (config / "judge/strict.yaml").write_text(
-            "engine: lexical\nbaseline: overlap\nthreshold: 0.8\nmodality: [text]\n"
-        )
+        strict = "engine: lexical\nbaseline: overlap\nthreshold: 0.8\nmodality: [text]\n"
+        (config / "judge/strict.yaml").write_text(strict)
         project.snakemake("results/runs/strict/humorbench/leaderboard.csv", config=STRICT)
     return project
 
@@ -197,6 +196,11 @@ def scores(project: Project, run: str = "default", *, hashed: bool = False) -> P
     return pins
 
 
+def small_tables(project: Project) -> Pins:
+    """Every CSV with results of `small`."""
+    return read_tables(project, without=OF_DEMO)
+
+
 def demo_items(project: Project) -> Pins:
     """Items, gold, selection, availability of images, and the sha256 of every published image and picture."""
     paths, root, pins = Paths(raw_root="data/raw/demo"), project.path, {}
@@ -222,10 +226,8 @@ def demo_requests(project: Project) -> Pins:
     return pins
 
 
-RANKED = (
-    *("hummus/table4", "humorbench/leaderboard", "table8", "pixelhumor/table2"),
-    *("stripcipher/table6", "yesbut/figure4"),
-)
+RANKED = ["hummus/table4", "humorbench/leaderboard", "table8", "pixelhumor/table2", "stripcipher/table6"]
+RANKED += ["yesbut/figure4"]
 
 
 def demo_comparisons(project: Project) -> Pins:
@@ -266,7 +268,4 @@ RELEASED_PARTS: dict[str, Callable[[Project], Pins]] = {
 HUNDRED_PARTS: dict[str, Callable[[Project], Pins]] = {
     "hundred/scores": lambda project: scores(project, hashed=True),
     "hundred/tables": lambda project: read_tables(project, without=(*OF_DEMO, "unread")),
-}
-SMALL_PARTS: dict[str, Callable[[Project], Pins]] = {
-    "small/tables": lambda project: read_tables(project, without=OF_DEMO)
 }
