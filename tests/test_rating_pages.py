@@ -31,29 +31,22 @@ def run(here: Path) -> None:
     write_run()
 
 
-def answer_all(votes: Votes, rater: str, value: str, http: TestClient) -> None:
-    """Answer every page; checks with the right value."""
-    for place, index in enumerate(votes.seats(rater), 1):
-        unit = votes.sheet.units[index]
-        answers = {f"answer-{ask.aspect}": unit.right or value for ask in votes.sheet.questions[unit.task]}
-        reply = http.post(f"/items/{place}", data=answers)
-        assert reply.status_code == 200, reply.text
-
-
 @pytest.mark.parametrize("name", ["relevance", "preference", "texts", "elements"])
 def test_no_reply_names_a_model_and_the_order_of_texts_varies(name: str) -> None:
     votes = made(name)
-    orders = set()
+    orders, value = set(), votes.sheet.options[0][0] if votes.sheet.options else "0"
     for rater in ("1", "2"):
         http = client(votes, rater)
         replies = [http.get("/")]
         for place, index in enumerate(votes.seats(rater), 1):
             page = http.get(f"/items/{place}")
             replies += [page, http.get(f"/pictures/{place}"), http.post(f"/items/{place}", data={})]
-            if votes.sheet.units[index].kind == "counts":
+            unit = votes.sheet.units[index]
+            if unit.kind == "counts":
                 orders.add(tuple(re.findall(r"voice (\d)", page.text)))
                 assert page.text == http.get(f"/items/{place}").text
-        answer_all(votes, rater, votes.sheet.options[0][0] if votes.sheet.options else "0", http)
+            answers = {f"answer-{ask.aspect}": unit.right or value for ask in votes.sheet.questions[unit.task]}
+            assert http.post(f"/items/{place}", data=answers).status_code == 200
         for reply in [*replies, http.get("/")]:
             everything = f"{reply.url}{dict(reply.headers)}{reply.text}".lower()
             assert not any(word in everything for model in MODELS for word in (model, "think", "images/"))

@@ -73,7 +73,8 @@ FORMATS = ("{", "<", "\\", "|", "#", "```", "[", "*", "~", "_", "$", "\n", *THIN
 DRESS = ("**{}**", "*{}*", '"{}"', "“{}”", "```\n{}\n```", "> {}", "### {}", "- {}", "({})", "<b>{}</b>")
 DRESS += ("__{}__", "`{}`")
 BEFORE, AFTER = (" ", "\n", "\n\n", "\t", "   \n", "\u00a0", "\u200b", "\ufeff"), ("", " ", "\n\n", "  \n ", "\u200e")
-CLOSERS = ("I hope this helps!", "Let me know if you need anything else.", "Thank you for the interesting comic!")
+CLOSERS = ["I hope this helps!", "Let me know if you need anything else.", "Thank you for the interesting comic!"]
+CLOSERS += ["Feel free to ask for more details."]
 
 
 def changes(one: Phrasing, draw: random.Random) -> Iterator[str]:

@@ -35,9 +35,8 @@ def chosen(*, drawn: bool) -> Any:
 
 
 def pinned(benchmark: str, *lines: str) -> None:
-    write_text(
-        f"data/manifests/{benchmark}/images_pinned.csv", "\n".join(["comic_id,page_url,licence,credit", *lines, ""])
-    )
+    content = "\n".join(["comic_id,page_url,licence,credit", *lines, ""])
+    write_text(f"data/manifests/{benchmark}/images_pinned.csv", content)
 
 
 @pytest.mark.parametrize("licence", LICENCES)

@@ -34,9 +34,6 @@ def last_line(text: str) -> str:
     return text.rstrip().rsplit("\n", 1)[-1]
 
 
-RATED = "rate import relevance no.csv --key k.csv"
-
-
 @pytest.mark.parametrize(
     ("command", "within", "expected"),
     [
@@ -73,8 +70,8 @@ RATED = "rate import relevance no.csv --key k.csv"
         ("run absent.yaml", "", "error: absent.yaml: no such card. punchline init --model-card FILE writes one"),
         ("run randon", "", "error: .*unknown model 'randon'"),
         ("run random --benchmark pixelhumour", "", "error: --config, field benchmarks: unknown .*'pixelhumour'"),
-        (RATED, "docs", "error: docs/no.csv: no such file"),
-        (RATED, "", "error: no.csv: no such file"),
+        ("rate import relevance no.csv --key k.csv", "docs", "error: docs/no.csv: no such file"),
+        ("rate import relevance no.csv --key k.csv", "", "error: no.csv: no such file"),
     ],
 )
 def test_commands(small_run: Project, command: str, within: str, expected: str) -> None:
@@ -117,6 +114,11 @@ def test_an_error_comes_last_and_once(small: Project) -> None:
     assert last_line(output).startswith(f"error: {raw}, line 2, record borderless_1, field Q1: ")
     assert "log: logs/prepare/pixelhumor.log" in output and "Traceback" not in output
     assert (small.path / TABLE).read_bytes() == table and list(small.path.rglob("*.part")) == []
+    image = "data/raw/demo/pixelhumor/images/borderless_1.png"
+    small.rewrite_raw(image, b"<html>not found</html>")
+    (small.path / "data/items/pixelhumor/ledger.jsonl.made.json").unlink()  # else the image counts as damaged
+    output = last_line(small.snakemake(TABLE, config=SMALL, fails=True))
+    assert output.startswith(f"error: {image}: not a readable image")
     (small.path / "config/run.yaml").write_text("models: [random")
     assert last_line(small.snakemake("-n", fails=True)).startswith("error: config/run.yaml")
 

@@ -7,7 +7,6 @@ nothing: made is what has a new record. The rows are the design's, and every way
 import os
 import re
 import shutil
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -305,7 +304,7 @@ def test_what_lies_elsewhere_and_came_by_copy_is_current(project: Project, tmp_p
     """A copy without Snakemake's memory, all times new: rsync, unzip, restore."""
     shutil.rmtree(project.path / ".snakemake")
     shutil.rmtree(project.path / ".punchline")
-    subprocess.run(["cp", "-r", str(project.path), str(tmp_path / "copy")], check=True)
+    shutil.copytree(project.path, tmp_path / "copy", copy_function=shutil.copy, symlinks=True)
     copy = Project(tmp_path / "copy")
     assert copy.wanted() == set()
     choose(copy, limit="2")
