@@ -12,15 +12,8 @@ import threading
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-LIBRARIES = (
-    "snakemake.cli",
-    "snakemake.api",
-    "snakemake.workflow",
-    "pandas",
-    "pyarrow.parquet",
-    "scipy.stats",
-    "jiwer",
-)
+LIBRARIES = ["snakemake.cli", "snakemake.api", "snakemake.workflow"]
+LIBRARIES += ["pandas", "pyarrow.parquet", "scipy.stats", "jiwer"]
 LOCK = threading.Lock()
 
 

@@ -1,6 +1,5 @@
 """Records that many tests make or look into."""
 
-import functools
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -82,12 +81,9 @@ def outcome(work: Callable[[], Any], seconds: float = 10) -> Any:
     return result[0]
 
 
-@functools.cache
-def tables_refused() -> dict[str, list[Any]]:
-    content: dict[str, list[Any]] = yaml.safe_load((Path(__file__).parent / "refused.yaml").read_text(encoding="utf-8"))
-    return content
+REFUSED: dict[str, list[Any]] = yaml.safe_load((Path(__file__).parent / "refused.yaml").read_text(encoding="utf-8"))
 
 
 def refused(name: str) -> list[Any]:
     """A table of tests/refused.yaml."""
-    return tables_refused()[name]
+    return REFUSED[name]

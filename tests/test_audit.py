@@ -44,10 +44,7 @@ def test_each_reason_is_said_once_and_a_record_that_differs_alone_is_named() -> 
         (None, "pixelhumor", [], True),  # a table of the data itself takes the released files whole
     ],
 )
-def test_a_corpus_is_compared_as_far_as_a_table_depends_on_it(
-    named: Any, benchmark: str, models: list[str], equal: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_what_counts_of_a_corpus(here: Path, named: Any, benchmark: str, models: list[str], equal: bool) -> None:
     write_text("config/corpus/c.yaml", "name: c\nraw: data/raw\ndrawn: false\nsources: {pixelhumor: [x]}\n")
     corpus = Corpus(name="c", raw="data/raw", drawn=False, sources=named and {"pixelhumor": named})
     of: Any = SimpleNamespace(selection=SimpleNamespace(corpus=corpus, models=models))

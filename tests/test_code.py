@@ -1,12 +1,12 @@
 """The code that a result rests on: which modules, and what of them counts."""
 
 import ast
-import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from punchline.benchmarks.prompts import prompts as read_prompts
 from punchline.core import benchmark as benchmarks
 from punchline.errors import PunchlineError
 from punchline.workflow import code, digests
@@ -96,6 +96,7 @@ SILENT: list[tuple[str, str]] = [
 ]
 RUN: list[tuple[str, str]] = [
     *(("LIMIT = 3", new) for new in ("LIMIT = 4", "LIMIT = 3.0", "LIMIT = '3'", "LIMIT = True", "LIMITS = 3")),
+    ("LIMIT = 3", 'LIMIT = 3\n"""No docstring."""'),
     *(('"nobody"', new) for new in ('"somebody"', 'b"nobody"')),
     *(("times: int = 1", new) for new in ("times: int = 2", "times: float = 1", "*, times: int = 1")),
     *(("import functools\n", new) for new in ("", "import functools as tools\n")),
@@ -149,14 +150,9 @@ def test_the_order_in_which_modules_are_named_does_not_count(package: Path) -> N
     assert digest(tell, loop) == digest(loop, tell) != digest(tell)
 
 
-@pytest.mark.parametrize("text", ["x = 1\n", "x = 1  # 1\n", '"""a"""\nx = 1', "x = (1)"])
-def test_plain_is_plain_data(text: str) -> None:
-    assert plain(ast.parse(text)) == ["Module", {"body": plain(ast.parse("x = 1").body)}]
-
-
-def test_a_text_that_is_no_docstring_counts() -> None:
-    one, other = (plain(ast.parse(textwrap.dedent(f"x = 1\n{text}\n"))) for text in ('"""a"""', '"""b"""'))
-    assert one != other
+def test_a_plain_tree_has_no_docstring_and_nothing_empty() -> None:
+    """Python's versions differ in what is empty."""
+    assert plain(ast.parse('"""a"""\nx = 1')) == ["Module", {"body": plain(ast.parse("x = 1").body)}]
 
 
 def test_modules_are_followed_into_functions_and_circles(package: Path) -> None:
@@ -174,7 +170,6 @@ def test_modules_are_followed_into_functions_and_circles(package: Path) -> None:
         ("stages/new.py", "from ..core import words", "punchline.core.words"),
         ("stages/new.py", "from ..core.words import count", "punchline.core.words"),
         ("stages/new.py", "from .. import core", "punchline.core"),
-        ("stages/new.py", "def new():\n    from .tell import Joke", "punchline.stages.tell"),
         ("stages/new/__init__.py", "from ..tell import Joke", "punchline.stages.tell"),
         ("stages/new/__init__.py", "from .. import tell", "punchline.stages.tell"),
         ("stages/new/__init__.py", "from .new import new", "punchline.stages.new.new"),
@@ -205,34 +200,27 @@ def test_what_says_where_things_lie_is_not_followed(package: Path) -> None:
     assert digest("punchline.stages.late") == before
 
 
-STAGES = [*("requests", "score", "respond", "pictures", "prepare", "tabulate.build", "fetch.log", "overview.build")]
+STAGES = ("requests", "score", "respond", "pictures", "prepare", "tabulate.build", "fetch.log", "overview.build")
+OF_PIXELHUMOR = "benchmarks.pixelhumor"
+Names = tuple[str, ...]
 
 
-@pytest.mark.parametrize("stage", STAGES)
-def test_no_stage_depends_on_the_code_of_artifacts(stage: str) -> None:
-    result = closure(f"punchline.{stage}")
-    assert f"punchline.{stage}" in result and "punchline.schema" in result
-    assert [name for name in result if name.startswith("punchline.artifacts")] == []
-
-
-def test_what_a_stage_depends_on() -> None:
-    result = closure("punchline.requests")
-    assert {"punchline.schema", "punchline.core.storage", "punchline.errors"} <= set(result)
-    assert "punchline.audit.audit" not in result
-    assert all(path.is_file() and path.name.endswith(".py") for path in result.values())
-
-
-def test_a_benchmarks_module_is_added_with_its_own_imports() -> None:
-    result = set(closure("punchline.requests", benchmarks.module_of("pixelhumor", "ask")))
-    assert {"punchline.benchmarks.pixelhumor", "punchline.benchmarks.pixelhumor.ask"} <= result
-    scoring = set(closure("punchline.score", benchmarks.module_of("pixelhumor", "scoring")))
-    assert {"punchline.metrics.text", "punchline.benchmarks.pixelhumor.answers"} <= scoring
-
-
-def test_asking_does_not_depend_on_fetching_or_drawing_or_scoring() -> None:
-    result = set(closure("punchline.requests", benchmarks.module_of("pixelhumor", "ask")))
-    others = ("stages.fetch", "comics.number", "demo.comics", "benchmarks.pixelhumor.scoring", "score", "stages.score")
-    assert {name for name in result if name.startswith(tuple(f"punchline.{other}" for other in others))} == set()
+@pytest.mark.parametrize(
+    ("modules", "followed", "left_out"),
+    [
+        *(((stage,), ("schema",), ("artifacts", "audit")) for stage in STAGES),
+        (
+            ("requests", f"{OF_PIXELHUMOR}.ask"),
+            ("core.storage", "errors", OF_PIXELHUMOR),
+            ("fetch", "comics.number", f"{OF_PIXELHUMOR}.scoring", "score"),
+        ),
+        (("score", f"{OF_PIXELHUMOR}.scoring"), ("metrics.text", f"{OF_PIXELHUMOR}.answers"), ("artifacts",)),
+    ],
+)
+def test_what_a_stage_depends_on(modules: Names, followed: Names, left_out: Names) -> None:
+    result = {name.removeprefix("punchline.") for name in closure(*(f"punchline.{module}" for module in modules))}
+    assert {*modules, *followed} <= result
+    assert [name for name in result if name.startswith(left_out)] == []
 
 
 @pytest.mark.parametrize("benchmark", benchmarks.names())
@@ -247,3 +235,22 @@ def test_pages_count_where_they_are_written_only() -> None:
     written = {path.name for path in code.data("punchline.report.site")}
     assert {"base.html", "report.css", "compare.js"} <= written
     assert not {"base.html", "report.css"} & {path.name for path in code.data("punchline.report.answers")}
+
+
+@pytest.mark.parametrize("name", [name for name in benchmarks.names() if not benchmarks.is_one_file(name)])
+def test_every_prompt_is_read_by_who_asks_and_by_no_other(name: str) -> None:
+    """Baselines and data read none: an engine's key and items hang on no prompt."""
+    folder = code.PACKAGE / "benchmarks" / name / "prompts"
+    asks = set(code.prompts(benchmarks.module_of(name, "ask")))
+    others = {*code.prompts(benchmarks.module_of(name, "judge"), benchmarks.module_of(name, "studies"))}
+    assert asks == set(folder.glob("*.txt")) and asks | others == set(folder.rglob("*.txt"))
+    assert not any(
+        code.prompts(benchmarks.module_of(name, module)) for module in ("data", "baselines", "wording", "tables")
+    )
+
+
+def test_the_last_line_break_is_the_files() -> None:
+    package = "punchline.benchmarks.humorbench"
+    assert list(read_prompts(package)) == ["explain"]
+    assert read_prompts(package)["explain"].endswith("Caption: {caption}\n")
+    assert list(read_prompts(package, "judge")) == ["element"]

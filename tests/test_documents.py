@@ -1,9 +1,10 @@
-"""Every shell command of the documents is executed by a test or marked, and names only what there is."""
+"""Every shell command of the documents is executed by a test or marked; what documents name and list is there."""
 
 import re
 import shlex
 from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ from typer.core import TyperGroup
 from punchline.cli import app
 from punchline.cli.base import find_table, overrides
 from punchline.config.selection import read_selection
+from punchline.core import benchmark as benchmarks
 
 APP = typer.main.get_command(app)
 SNAKEMAKE = get_argument_parser()
@@ -100,9 +102,7 @@ def wrong(command: Command, *, whole: bool) -> str:
 
 
 @pytest.mark.parametrize("whole", [True, False], ids=["commands", "in prose"])
-def test_what_commands_name_is_there(
-    whole: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_commands_name(whole: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.chdir(ROOT)
     result = []
     for command in ALL if whole else MENTIONED:
@@ -129,3 +129,33 @@ def test_the_help_of_every_command_has_an_example_that_it_takes() -> None:
         result = re.search(rf"^Example: punchline ({name}\b.*)$", command.help, re.MULTILINE)
         assert result, f"punchline {name} --help has no example"
         assert wrong_punchline(shlex.split(result[1]), whole=True) == "", name
+
+
+def test_docs_tables_lists_every_table(root: Path) -> None:
+    parts = re.split(r"^## ", (root / "docs" / "tables.md").read_text(), flags=re.MULTILINE)
+    listed = {part.split(" ", 1)[0].lower(): part for part in parts[1:]}
+    assert set(listed) == set(benchmarks.names())
+    for name in benchmarks.names():
+        first_cells = [line.split("|")[1] for line in listed[name].splitlines() if line.startswith("| ")]
+        there = {word for cell in first_cells for word in re.findall(r"[a-z_]+\d*", cell)} - {"table"}
+        assert there == set(benchmarks.load(name).TABLES)
+
+
+def test_links_between_documents_lead_somewhere(root: Path) -> None:
+    for page in (root / "README.md", *sorted((root / "docs").glob("*.md"))):
+        for target in re.findall(r"\]\(([^)#:\s]+)\)", page.read_text()):
+            assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_modules_that_the_architecture_names_are_there(root: Path) -> None:
+    text = (root / "docs" / "architecture.md").read_text()
+    source = root / "src" / "punchline"
+    for name in re.findall(r"`([a-z_]+/[a-z_/]*[a-z_]+\.py)`", text):
+        assert (source / name).exists() or (root / name).exists() or (source.parent / name).exists(), name
+
+
+def test_docs_stay_short(root: Path) -> None:
+    pages = [page.read_text() for page in (root / "docs").glob("*.md")]
+    assert len(pages) <= 20
+    assert sum(len(page.split()) for page in pages) <= 16_000
+    assert len((root / "README.md").read_text().splitlines()) <= 130

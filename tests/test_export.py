@@ -62,9 +62,8 @@ def test_a_licence_opens_or_not() -> None:
         assert bool(public.OPEN.match(licence)) == (licence not in NONE)
 
 
-def test_annotations_are_private_by_their_licences(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    manifest = tmp_path / "data/manifests/b/annotations.csv"
+def test_annotations_are_private_by_their_licences(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    manifest = here / "data/manifests/b/annotations.csv"
     manifest.parent.mkdir(parents=True)
     for licences, drawn, asked, reason in (
         (["MIT", "CC0"], False, "true", ""),
@@ -81,12 +80,8 @@ def test_annotations_are_private_by_their_licences(tmp_path: Path, monkeypatch: 
 
 
 def test_a_public_report_is_asked_for_by_config(monkeypatch: pytest.MonkeyPatch) -> None:
-    for asked, pictures, expected in (
-        (None, "", False),
-        ("false", "all", False),
-        ("TRUE", "open", True),
-        (True, "own", True),
-    ):
+    cases = ((None, "", False), ("false", "all", False), ("TRUE", "open", True), (True, "own", True))
+    for asked, pictures, expected in cases:
         monkeypatch.setenv(PICTURES, pictures)
         assert is_public(asked) is expected
     with pytest.raises(PunchlineError, match="expected true or false, got 'yes'"):

@@ -26,10 +26,7 @@ from punchline.rating.draw import agreeing, draw_decision
 from punchline.rating.votes import Sheet, Votes
 from punchline.tables.ratings import read_ratings
 
-
-@pytest.fixture(autouse=True)
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("here")
 
 
 @pytest.fixture
@@ -106,11 +103,7 @@ def test_a_study_is_the_same_for_its_seed_and_practises_on_other_comics(answers:
         ("relevance", {"items": 1, "raters": 9, "overlap": 2}, "3 would have none. --raters 6 at most"),
         ("preference", {"models": MODELS[:1]}, "no item has two texts to choose from and a picture"),
         ("relevance", {"models": ["hal-9"]}, "the model has no answers. Did you mean 'hal-9000'"),
-        (
-            "stripcipher",
-            {},
-            "nothing is prepared yet. Run snakemake --cores all prepare_all --config 'benchmarks=[strip",
-        ),
+        ("stripcipher", {}, "Run snakemake --cores all prepare_all --config 'benchmarks=[strip"),
     ],
 )
 def test_studies_that_cannot_be_drawn(answers: None, study: str, more: dict[str, Any], expected: str) -> None:
@@ -219,20 +212,15 @@ def test_one_more_rater_decides_even_votes(answers: None) -> None:
     assert third == {votes.sheet.units[counts[0]].texts[1].source}
 
 
-EVEN = [
-    ("preference", lambda _, rater: str(int(rater) - 1), [3] * 5),
-    ("elements", lambda index, rater: "PASS" if index < 6 and rater == "1" else "FAIL", []),
-]
+def test_three_raters_may_be_even_too(answers: None) -> None:
+    for study, value, texts in (
+        ("preference", lambda _, rater: str(int(rater) - 1), [3] * 5),
+        ("elements", lambda index, rater: "PASS" if index < 6 and rater == "1" else "FAIL", []),
+    ):
+        votes = made(study, raters=3, overlap=3)
+        fill(votes, value)
+        assert [len(unit.texts) for unit in outcome.even(votes)] == texts
 
-
-@pytest.mark.parametrize(("study", "value", "expected"), EVEN)
-def test_three_raters_may_be_even_too(answers: None, study: str, value: Any, expected: list[int]) -> None:
-    votes = made(study, raters=3, overlap=3)
-    fill(votes, value)
-    assert [len(unit.texts) for unit in outcome.even(votes)] == expected
-
-
-# StripCipher's drafts
 
 STRIP = '{"item_id": "s1", "source": "a", "frames": 4, "boxes": null, "texts": null, "credit": "c", "licence": "l"}'
 STRIPS = Path("strips.json")
@@ -267,9 +255,7 @@ def reviewed(*reviews: dict[str, str]) -> Votes:
         ([review(KEPT), review(KEPT, category="Humorous")], None, 1),
     ],
 )
-def test_texts_are_accepted_where_inspectors_agree(
-    reviews: list[dict[str, str]], expected: list[str] | None, even: int
-) -> None:
+def test_inspectors_accept_texts(reviews: list[dict[str, str]], expected: list[str] | None, even: int) -> None:
     votes = reviewed(*reviews)
     assert drafts.export(votes, STRIPS) == (int(expected is not None), even)
     texts = json.loads(STRIPS.read_bytes())[0]["texts"]
@@ -279,6 +265,8 @@ def test_texts_are_accepted_where_inspectors_agree(
 
 def test_a_third_inspector_decides_among_used_drafts() -> None:
     votes = reviewed(review(KEPT, category="Critical"), review(OTHER, "=ENDS"))
+    with pytest.raises(PunchlineError, match="no page is accepted"):
+        draw_decision(votes, verify=True)
     decision = saved(draw_decision(votes), "decide")
     (unit,) = decision.sheet.units
     assert [text.text for text in unit.texts] == ["=Ends 1", "=Ends 2", "=Ends 3", "=Ends 4", "=ENDS 5"]
@@ -301,11 +289,6 @@ def test_a_tenth_of_accepted_drafts_is_verified_by_one_more_rater(used: list[str
     texts = {f"text-{n}": text for n, (_, text) in enumerate(shown)}
     check.vote("3", 0, {f"use-{n}": use for n, use in enumerate(used)} | texts, "")
     assert drafts.unchanged(check) == unchanged
-
-
-def test_no_draft_is_verified_where_none_is_accepted() -> None:
-    with pytest.raises(PunchlineError, match="no page is accepted"):
-        draw_decision(reviewed(review(KEPT), review(OTHER)), verify=True)
 
 
 def test_a_study_of_drafts_of_version_0_1_is_read_and_exported(root: Path) -> None:

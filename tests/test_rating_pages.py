@@ -2,12 +2,11 @@
 
 import itertools
 import re
-import signal
 import socket
 import subprocess
 import sys
-import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -28,34 +27,26 @@ from punchline.rating.votes import Votes
 
 
 @pytest.fixture(autouse=True)
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def run(here: Path) -> None:
     write_run()
-
-
-def answer_all(votes: Votes, rater: str, value: str, http: TestClient) -> None:
-    """Answer every page; checks with the right value."""
-    for place, index in enumerate(votes.seats(rater), 1):
-        unit = votes.sheet.units[index]
-        answers = {f"answer-{ask.aspect}": unit.right or value for ask in votes.sheet.questions[unit.task]}
-        reply = http.post(f"/items/{place}", data=answers)
-        assert reply.status_code == 200, reply.text
 
 
 @pytest.mark.parametrize("name", ["relevance", "preference", "texts", "elements"])
 def test_no_reply_names_a_model_and_the_order_of_texts_varies(name: str) -> None:
     votes = made(name)
-    orders = set()
+    orders, value = set(), votes.sheet.options[0][0] if votes.sheet.options else "0"
     for rater in ("1", "2"):
         http = client(votes, rater)
         replies = [http.get("/")]
         for place, index in enumerate(votes.seats(rater), 1):
             page = http.get(f"/items/{place}")
             replies += [page, http.get(f"/pictures/{place}"), http.post(f"/items/{place}", data={})]
-            if votes.sheet.units[index].kind == "counts":
+            unit = votes.sheet.units[index]
+            if unit.kind == "counts":
                 orders.add(tuple(re.findall(r"voice (\d)", page.text)))
                 assert page.text == http.get(f"/items/{place}").text
-        answer_all(votes, rater, votes.sheet.options[0][0] if votes.sheet.options else "0", http)
+            answers = {f"answer-{ask.aspect}": unit.right or value for ask in votes.sheet.questions[unit.task]}
+            assert http.post(f"/items/{place}", data=answers).status_code == 200
         for reply in [*replies, http.get("/")]:
             everything = f"{reply.url}{dict(reply.headers)}{reply.text}".lower()
             assert not any(word in everything for model in MODELS for word in (model, "think", "images/"))
@@ -194,29 +185,21 @@ def test_drafts_are_reviewed_next_to_their_strip() -> None:
     assert "Saved" not in inspector
 
 
-# The server
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
 Serving = Callable[..., tuple[subprocess.Popen[str], str]]
 
 
 @pytest.fixture
 def serving() -> Iterator[Serving]:
-    """Starts `punchline rate serve`; gives the process and its address."""
+    """Starts `punchline rate serve`, by default on a free port; gives the process and its address."""
     started: list[subprocess.Popen[str]] = []
 
-    def start(port: int, limit: int | None = None) -> tuple[subprocess.Popen[str], str]:
-        command = [sys.executable, "-m", "punchline.cli", "rate", "serve", "relevance", "--port", str(port)]
+    def start(address: str = "", limit: int | None = None) -> tuple[subprocess.Popen[str], str]:
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            address = address or f"http://127.0.0.1:{free.getsockname()[1]}"
+        command = [sys.executable, "-m", "punchline.cli", "rate", "serve", "relevance", "--port", address.split(":")[2]]
         pipes: Any = dict.fromkeys(("stdout", "stderr"), subprocess.PIPE)
-        served = subprocess.Popen(command, text=True, preexec_fn=full_disk(limit), **pipes)
-        started.append(served)
-        return served, f"http://127.0.0.1:{port}"
+        started.append(subprocess.Popen(command, text=True, preexec_fn=full_disk(limit), **pipes))
+        return started[-1], address
 
     yield start
     for process in started:
@@ -244,23 +227,18 @@ def stored(votes: Votes, rater: str) -> list[tuple[int, str]]:
 
 def test_a_killed_server_loses_no_acknowledged_vote(serving: Serving) -> None:
     votes = made(raters=3)
-    served, address = serving(port := free_port())
+    served, address = serving()
     assert "votes go into it" in served.stdout.readline()  # type: ignore[union-attr]
-    taken, _ = serving(port)
+    taken, _ = serving(address)
     error = taken.communicate(timeout=60)[1]
-    assert taken.returncode == 2 and f"port {port} of 127.0.0.1 cannot be used" in error
+    assert taken.returncode == 2 and re.search(r"port \d+ of 127.0.0.1 cannot be used", error)
     acknowledged: dict[str, list[tuple[int, str]]] = {rater: [] for rater in votes.raters()}
-    threads = [
-        threading.Thread(target=voting, args=(address, votes.new_secret(rater), [1, 3, 4], found))
-        for rater, found in acknowledged.items()
-    ]
-    for thread in threads:
-        thread.start()
-    while sum(map(len, acknowledged.values())) < 60:
-        assert served.poll() is None
-    served.send_signal(signal.SIGKILL)
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor() as pool:
+        for rater, noted in acknowledged.items():
+            pool.submit(voting, address, votes.new_secret(rater), [1, 3, 4], noted)
+        while sum(map(len, acknowledged.values())) < 60:
+            assert served.poll() is None
+        served.kill()
     assert "/r/" not in "".join(served.communicate())  # no log holds a secret
     for rater, result in acknowledged.items():
         history = stored(Votes(votes.path), rater)
@@ -271,7 +249,7 @@ def test_a_killed_server_loses_no_acknowledged_vote(serving: Serving) -> None:
 def test_on_a_full_disk_no_vote_is_acknowledged(serving: Serving) -> None:
     votes = made(raters=1)
     secret = votes.new_secret("1")
-    served, address = serving(free_port(), limit=max(80_000, votes.path.stat().st_size))
+    served, address = serving(limit=max(80_000, votes.path.stat().st_size))
     assert "votes go into it" in served.stdout.readline()  # type: ignore[union-attr]
     acknowledged = 0
     with httpx.Client(base_url=address, headers={"origin": address}) as http:
@@ -302,8 +280,7 @@ def test_what_cannot_be_judged_has_a_reason_and_is_counted() -> None:
     assert outcome.not_judged(votes) == {"In another language <b>": 1}
     assert [row["not judged"] for row in outcome.progress(votes)] == [1, 0]
     assert [vote.value for vote in outcome.cast(votes)] == ["3"]
-    fill(votes, lambda unit, rater: "4", "2")
-    fill(votes, lambda unit, rater: "4", "1")
+    fill(votes, lambda unit, rater: "4")
     assert not outcome.not_judged(votes)  # judged after all: the last vote counts
 
 

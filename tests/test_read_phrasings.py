@@ -37,11 +37,9 @@ class Phrasing(NamedTuple):
 
     def read(self, answer: str) -> Read[Any]:
         """What the document's reader reads; its other entries are the reader's parameters."""
-        reader = getattr(
-            importlib.import_module(f"punchline.read.{MODULES.get(self.reader, self.reader)}"), self.reader
-        )
+        module = importlib.import_module(f"punchline.read.{MODULES.get(self.reader, self.reader)}")
         parameters = {key: value for key, value in self.document.items() if key not in ("reader", "phrasings")}
-        reading: Read[Any] = reader(answer, **parameters)
+        reading: Read[Any] = getattr(module, self.reader)(answer, **parameters)
         return reading
 
 
@@ -75,12 +73,8 @@ FORMATS = ("{", "<", "\\", "|", "#", "```", "[", "*", "~", "_", "$", "\n", *THIN
 DRESS = ("**{}**", "*{}*", '"{}"', "“{}”", "```\n{}\n```", "> {}", "### {}", "- {}", "({})", "<b>{}</b>")
 DRESS += ("__{}__", "`{}`")
 BEFORE, AFTER = (" ", "\n", "\n\n", "\t", "   \n", "\u00a0", "\u200b", "\ufeff"), ("", " ", "\n\n", "  \n ", "\u200e")
-CLOSERS = (
-    "I hope this helps!",
-    "Let me know if you need anything else.",
-    "Thank you for the interesting comic!",
-    "Feel free to ask for more details.",
-)
+CLOSERS = ["I hope this helps!", "Let me know if you need anything else.", "Thank you for the interesting comic!"]
+CLOSERS += ["Feel free to ask for more details."]
 
 
 def changes(one: Phrasing, draw: random.Random) -> Iterator[str]:
@@ -110,9 +104,8 @@ def test_another_dress_changes_nothing(phrasing: Phrasing, draw: random.Random) 
     for answer in changes(phrasing, draw):
         result = phrasing.read(answer)
         assert plain(result.value) == phrasing.says, answer
-        assert result.value is None or result.start >= max(
-            (len(one) for one in THOUGHTS if answer.startswith(one)), default=0
-        )
+        thoughts = max((len(one) for one in THOUGHTS if answer.startswith(one)), default=0)
+        assert result.value is None or result.start >= thoughts
 
 
 def test_a_sentence_beside_it_makes_no_reading_wrong() -> None:

@@ -11,39 +11,33 @@ from punchline.cli.run import _model, _sentence
 from punchline.config.cards import read_card
 from punchline.errors import PunchlineError
 
-ONE = {"column": "acc", "row": "subset=hard", "n": (400, 400), "clusters": 400, "detectable": 0.05}
+ONE = {"column": "acc", "row": "subset=hard", "n": (400, 400), "detectable": 0.05}
+UNSETTLED = "A ahead of B by 2.0 points of acc (hard), 95 % interval -1.0 to 5.0"
 
 
 @pytest.mark.parametrize(
-    ("of", "text"),
+    ("difference", "low", "high", "clusters", "text"),
     [
-        (
-            {"difference": 0.041, "low": 0.012, "high": 0.07},
-            "A ahead of B by 4.1 points of acc (hard), 95 % interval 1.2 to 7.0, on 400 items.",
-        ),
-        (
-            {"difference": -0.02, "low": -0.05, "high": 0.01, "clusters": 300},
-            "A ahead of B by 2.0 points of acc (hard), 95 % interval -1.0 to 5.0, on 300 groups of items;"
-            " not settled: that needs about 1,875.",
-        ),
-        ({"difference": 0.0, "low": 0.0, "high": 0.0}, "A and B: no difference in acc (hard) on 400 items."),
+        (0.041, 0.012, 0.07, 400, "A ahead of B by 4.1 points of acc (hard), 95 % interval 1.2 to 7.0, on 400 items."),
+        (-0.02, -0.05, 0.01, 300, f"{UNSETTLED}, on 300 groups of items; not settled: that needs about 1,875."),
+        (0.0, 0.0, 0.0, 400, "A and B: no difference in acc (hard) on 400 items."),
     ],
 )
-def test_a_difference_in_words(of: dict[str, float], text: str) -> None:
-    assert _sentence("A", "B", {**ONE, **of}, percent=False) == text
+def test_a_difference_in_words(difference: float, low: float, high: float, clusters: int, text: str) -> None:
+    of = {"difference": difference, "low": low, "high": high, "clusters": clusters}
+    assert _sentence("A", "B", ONE | of, percent=False) == text
 
 
-def test_a_card_is_asked_for_and_its_path_names_a_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "config/model").mkdir(parents=True)
+def test_a_card_is_asked_for_and_its_path_names_a_model(here: Path) -> None:
+    (here / "config/model").mkdir(parents=True)
     answers = "http://127.0.0.1:9/v1\norg/model\n\ny\n"
     done = CliRunner().invoke(app, ["init", "--model-card", "mine.yaml"], input=answers)
     assert done.exit_code == 0, done.output
     card = {"engine": "openai", "base_url": "http://127.0.0.1:9/v1", "id": "org/model", "modality": ["text", "image"]}
-    assert yaml.safe_load((tmp_path / "mine.yaml").read_text()) == card
+    assert yaml.safe_load((here / "mine.yaml").read_text()) == card
     assert _model("mine.yaml") == "mine"
     assert read_card("mine").options["id"] == "org/model"
-    (tmp_path / "mine.yaml").write_text("engine: baselines\n")
+    (here / "mine.yaml").write_text("engine: baselines\n")
     with pytest.raises(PunchlineError, match="another card has this name"):
         _model("mine.yaml")
     with pytest.raises(PunchlineError, match="no such card"):

@@ -1,4 +1,4 @@
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -8,7 +8,7 @@ from .project import FAST, Project
 
 TABLE = "results/table8.csv"
 SMALL = f"{FAST} limit=6"
-VARIABLE = "PUNCHLINE_TEST_KEY"  # holds the key of `add_served`
+VARIABLE = "PUNCHLINE_TEST_KEY"  # holds the key of `server`
 
 
 @pytest.fixture(scope="session")
@@ -20,25 +20,25 @@ def small_run(tmp_path_factory: pytest.TempPathFactory) -> Project:
 
 
 @pytest.fixture
-def server() -> Iterator[Served]:
-    """A real server that answers as any OpenAI-compatible one, and misbehaves as told."""
+def fresh(tmp_path: Path) -> Project:
+    """A copy of the project, in which nothing is built."""
+    return Project.copy(tmp_path / "p")
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Served]:
+    """A real server that answers as any OpenAI-compatible one, and misbehaves as told; its key is in $VARIABLE."""
+    monkeypatch.setenv(VARIABLE, KEY)
     served = Served()
     yield served
     served.kill()
 
 
-@pytest.fixture
-def add_served(server: Served, monkeypatch: pytest.MonkeyPatch) -> Callable[[Project, str], Project]:
-    """Gives a project that server as a model and a judge, behind a key; lines to add to the cards."""
-
-    def add(project: Project, lines: str = "") -> Project:
-        monkeypatch.setenv(VARIABLE, KEY)
-        card = f"engine: openai\nid: m\nbase_url: {server.url}/v1\napi_key_env: {VARIABLE}\n{lines}"
-        for folder in ("model", "judge"):
-            (project.path / "config" / folder / "served.yaml").write_text(card)
-        return project
-
-    return add
+def add_served(project: Project, server: Served, lines: str = "") -> Project:
+    """Give a project that server as a model and a judge, behind the key; lines to add to the cards."""
+    for folder in ("model", "judge"):
+        project.add_served("served", server.url, f"api_key_env: {VARIABLE}\n{lines}", folder)
+    return project
 
 
 @pytest.fixture

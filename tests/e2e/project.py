@@ -7,9 +7,12 @@ import hashlib
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -122,26 +125,51 @@ class Project:
         done = self.run(sys.executable, "-m", "punchline.cli", *arguments, fails=fails)
         return done.stdout + done.stderr
 
-    def state_of_table8(self, run: str) -> str:
-        """As `punchline tables` lists it."""
-        pattern = r"^table8 +results/(?:runs/\w+/)?table8.csv +\w+ +(\w+)"
-        (result,) = re.findall(pattern, self.punchline("tables", "--run", run), re.M)
-        return str(result)
+    def execute(self, line: str, *more: str) -> str:
+        """What a line of the documents prints, on two cores."""
+        program, *arguments = shlex.split(line.replace("--cores all", "--cores 2"))
+        module = "punchline.cli" if program == "punchline" else program
+        return self.run("python", "-m", module, *arguments, *more).stdout
+
+    @contextmanager
+    def serving(self, *arguments: str) -> Iterator[str]:
+        """The first line of a command of punchline that serves until it is killed."""
+        command = [sys.executable, "-m", "punchline.cli", *arguments]
+        server = subprocess.Popen(command, cwd=self.path, env=self.environment, stdout=subprocess.PIPE, text=True)
+        assert server.stdout is not None
+        try:
+            yield server.stdout.readline()
+        finally:
+            server.kill()
+            server.communicate()
 
     def dvc(self, *arguments: str) -> str:
         done = self.run(sys.executable, "-m", "dvc", *arguments)
         return done.stdout + done.stderr
 
-    def replay_labels(self) -> None:
-        """Two cards of released answers to the demo comics: `first` has all panels in order, `second` none."""
-        labels = self.rows("data/raw/demo/pixelhumor/objective_label.csv")
-        orders = {row["comic_id"]: row["panel_sequence"] for row in labels}
+    def edit(self, file: str, old: str, new: str) -> None:
+        """Change the first place of a text in a file."""
+        text = (self.path / file).read_text()
+        assert old in text, f"{file} has no {old!r}"
+        (self.path / file).write_text(text.replace(old, new, 1))
+
+    def add_served(self, name: str, url: str, lines: str = "", folder: str = "model", id: str = "m") -> None:
+        """A model, or a judge, of a server; lines to add to its card."""
+        card = f"engine: openai\nid: {id}\nbase_url: {url}/v1\n{lines}"
+        (self.path / f"config/{folder}/{name}.yaml").write_text(card)
+
+    def add_replay(self, name: str, answers: dict[str, dict[str, str]]) -> None:
+        """A model of released answers to PixelHumor: {item: {question: answer}}."""
         (self.path / "data/replay").mkdir(exist_ok=True)
-        for name, own in (("first", orders), ("second", dict.fromkeys(orders, "9, 8, 7"))):
-            released = {item: {"panel_sequence": order} for item, order in own.items()}
-            (self.path / f"data/replay/{name}.json").write_text(json.dumps(released))
-            card = f"engine: replay\nformat: pixelhumor\npath: data/replay/{name}.json\n"
-            (self.path / f"config/model/{name}.yaml").write_text(card)
+        (self.path / f"data/replay/{name}.json").write_text(json.dumps(answers))
+        card = f"engine: replay\nformat: pixelhumor\npath: data/replay/{name}.json\n"
+        (self.path / f"config/model/{name}.yaml").write_text(card)
+
+    def replay_labels(self) -> None:
+        """Two models of released answers to the demo comics: `first` has all panels in order, `second` none."""
+        labels = self.rows("data/raw/demo/pixelhumor/objective_label.csv")
+        self.add_replay("first", {row["comic_id"]: {"panel_sequence": row["panel_sequence"]} for row in labels})
+        self.add_replay("second", {row["comic_id"]: {"panel_sequence": "9, 8, 7"} for row in labels})
 
     def rewrite_raw(self, file: str, content: bytes) -> None:
         """Change a drawn file and what the record of drawing says of it, so that it counts as drawn so."""
@@ -167,11 +195,12 @@ class Project:
         paths = (path for name in ("data", "results", "config") for path in (self.path / name).rglob("*"))
         return {path: (path.stat().st_size, path.stat().st_mtime_ns) for path in paths if path.is_file()}
 
-    def rows(self, table: str) -> list[dict[str, str]]:
-        """Those of a CSV file; of a table, those that it shows, not those of the other scoring rule."""
+    def rows(self, table: str, **values: str) -> list[dict[str, str]]:
+        """Those of a CSV file with these values; of a table, those that it shows, not those of the other rule."""
         with (self.path / table).open(encoding="utf-8", newline="") as file:
             rows = list(csv.DictReader(file))
-        return [row for row in rows if row.get("kind") == "published" or row.get("scoring") == rows[0].get("scoring")]
+        shown = [row for row in rows if row.get("kind") == "published" or row.get("scoring") == rows[0].get("scoring")]
+        return [row for row in shown if values.items() <= row.items()]
 
     def journal_lines(self) -> int:
         """Answers that were ever journalled."""

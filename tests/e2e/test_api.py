@@ -1,15 +1,16 @@
 """`import punchline` on a small run, and the notebooks of examples/ executed on it."""
 
 import os
-import subprocess
 import sys
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 
 import nbclient
 import nbformat
 import pandas as pd
 import pytest
+from tests.ran import ran
 
 import punchline
 from punchline.api import Run, Stale
@@ -25,19 +26,14 @@ NOTEBOOKS = sorted((ROOT / "examples").glob("*.ipynb"))
 @pytest.fixture
 def run(small_run: Project) -> Run:
     """A run is opened from a folder within its project."""
-    opened: Run = punchline.open(small_run.path / "config")
-    return opened
-
-
-def said_by(code: str) -> str:
-    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
+    return punchline.open(small_run.path / "config")  # type: ignore[no-any-return]
 
 
 def test_what_the_package_names_and_that_no_command_loads_pandas() -> None:
-    code = "import sys, punchline, punchline.cli; print([m for m in sys.modules if m in ('pandas', 'punchline.api')])"
-    assert said_by(code) == "[]"
-    code = "import sys, punchline; print(punchline.PunchlineError, punchline.api.Stale)"
-    assert said_by(code) == f"{PunchlineError} {Stale}" and punchline.Stale is Stale
+    code = "import sys, punchline, punchline.cli; print([m for m in sys.modules if m in ('pandas', 'punchline.api')]); "
+    code += "print(punchline.PunchlineError, punchline.api.Stale)"
+    done = ran(sys.executable, "-c", code, check=True)
+    assert done.stdout.splitlines() == ["[]", f"{PunchlineError} {Stale}"] and punchline.Stale is Stale
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         punchline.nothing  # noqa: B018
 
@@ -82,25 +78,23 @@ def test_compare_is_what_the_command_says(run: Run) -> None:
     assert one.difference == pytest.approx(one.a - one.b) and one.n_a == one.n_b == 6
 
 
-WRONG = {
-    "table": (lambda run: run.table("tabel8"), "Did you mean 'table8'"),
-    "benchmark": (lambda run: run.items("pixelhumour"), "Did you mean 'pixelhumor'"),
-    "benchmark not selected": (lambda run: run.table("yesbut/table2"), "has no benchmark 'yesbut'"),
-    "model": (lambda run: run.answers("randm", "pixelhumor"), "Did you mean 'random'"),
-    "model of compare": (lambda run: run.compare("random", "gpt-4o"), "has no model 'gpt-4o'"),
-    "rule": (lambda run: run.grades("random", "pixelhumor", rule="papr"), "Did you mean 'paper'"),
-    "run": (lambda run: punchline.open(run.root, run="six"), "no run 'six'"),
-    "no run": (lambda run: punchline.open(run.root, run=None), "no run None"),  # type: ignore[arg-type]
-    "folder": (lambda run: punchline.open(run.root.parent), "no project in"),
-}
-
-
-@pytest.mark.parametrize("mistake", WRONG)
-def test_a_mistake_is_a_sentence(run: Run, mistake: str) -> None:
-    call, expected = WRONG[mistake]
-    with pytest.raises(PunchlineError) as error:
-        call(run)  # type: ignore[no-untyped-call]
-    assert expected in str(error.value)
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        (lambda run: run.table("tabel8"), "Did you mean 'table8'"),
+        (lambda run: run.items("pixelhumour"), "Did you mean 'pixelhumor'"),
+        (lambda run: run.table("yesbut/table2"), "has no benchmark 'yesbut'"),
+        (lambda run: run.answers("randm", "pixelhumor"), "Did you mean 'random'"),
+        (lambda run: run.compare("random", "gpt-4o"), "has no model 'gpt-4o'"),
+        (lambda run: run.grades("random", "pixelhumor", rule="papr"), "Did you mean 'paper'"),
+        (lambda run: punchline.open(run.root, run="six"), "no run 'six'"),
+        (lambda run: punchline.open(run.root, run=None), "no run None"),
+        (lambda run: punchline.open(run.root.parent), "no project in"),
+    ],
+)
+def test_a_mistake_is_a_sentence(run: Run, call: Callable[[Run], object], expected: str) -> None:
+    with pytest.raises(PunchlineError, match=expected):
+        call(run)
 
 
 def test_what_is_not_made_or_not_current_is_said(small: Project) -> None:

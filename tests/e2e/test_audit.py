@@ -1,13 +1,19 @@
-"""The audit catches one flipped byte in every kind of artefact, and names it."""
+"""The audit of whole runs: what it lists, and consistent forgeries, which it detects alone or with a root digest."""
 
+import fcntl
 import json
 import re
+import time
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
+from benchmarks.torture.forgeries import answers_of, rewrite
 
+from punchline.artifacts.lineage import Lineage, document, root_of
 from punchline.audit import audit as audits
+from punchline.files import sha256_file
 
 from .conftest import SMALL, TABLE
 from .project import Project
@@ -38,34 +44,23 @@ def test_bytes_that_do_not_count_change_nothing(small: Project, monkeypatch: pyt
     assert (report.verdict, report.findings) == ("equal", [])
 
 
-def test_a_removed_file_is_named(small: Project) -> None:
-    (small.path / "data/requests/pixelhumor.parquet").unlink()
-    assert "data/requests/pixelhumor.parquet" in {finding["path"] for finding in small.audit(TABLE)["findings"]}
-
-
 @pytest.mark.long
 def test_who_rewrites_everything_is_caught_by_the_published_root(small: Project) -> None:
-    """A changed label and all that follows from it, made anew consistently: only its source differs, and the root."""
+    """A label, and all that follows from it, made anew consistently: only its source differs, and the root.
+
+    Its item is not selected: no number changes, and the lineage names the new file.
+    """
     published = small.audit(TABLE)["root"]
     labels = "data/raw/demo/pixelhumor/objective_label.csv"
     good = (small.path / labels).read_text()
-
-    def rewritten(text: str) -> dict[str, Any]:
-        small.rewrite_raw(labels, text.encode())
-        small.snakemake(TABLE, config=SMALL)
-        report = small.audit(TABLE)
-        assert {finding["link"] for finding in report["findings"]} == {"source"}, report["findings"]
-        return report
-
-    (small.path / labels).write_text(good.replace("1, 2", "2, 1", 1))
+    small.edit(labels, "1, 2", "2, 1")
     small.snakemake(TABLE, config=SMALL)  # a copy that was changed alone is copied again
     assert (small.path / labels).read_text() == good
     assert small.audit(TABLE)["root"] == published
-    # A label of an item that is not selected: no number changes, and the lineage names the new file.
-    assert rewritten(good.replace("1, 2", "2, 1", 1))["root"] != published
-    for item in (small.path / "data/items/pixelhumor/selected.csv").read_text().splitlines()[1:]:
-        good = re.sub(rf'^({item.split(",")[0]},)"(\d+), (\d+)', r'\1"\3, \2', good, flags=re.MULTILINE)
-    rewritten(good)
+    small.rewrite_raw(labels, good.replace("1, 2", "2, 1", 1).encode())
+    small.snakemake(TABLE, config=SMALL)
+    report = small.audit(TABLE)
+    assert {finding["link"] for finding in report["findings"]} == {"source"} and report["root"] != published
     assert "DIFFERS  root" in small.punchline("audit", TABLE, "--expect", published, fails=True)
 
 
@@ -77,12 +72,161 @@ def test_the_root_is_the_same_in_another_folder_at_another_time(small_run: Proje
     assert (other.path / TABLE).read_bytes() == (small_run.path / TABLE).read_bytes()
 
 
-def test_one_cell(small_run: Project) -> None:
-    output = small_run.punchline("audit", TABLE, "--row", "reading-order", "--column", "panel_acc")
-    assert "cell     reading-order|subset=all · panel_acc = " in output
-    output = small_run.punchline("audit", TABLE, "--row", "random", "--column", "panel_acc", "--json")
-    assert [cell["column"] for cell in json.loads(output)["cells"]] == ["panel_acc", "panel_acc"]
-    output = small_run.punchline("audit", TABLE, "--row", "gpt", fails=True)
-    assert "no computed cell at row 'gpt'" in output and "Traceback" not in output
-    output = small_run.punchline("audit", "results/tabel8.csv", fails=True)
-    assert "Did you mean" in output and "results/table8.csv" in output
+MODELS = "models=[first,second] limit=6"
+
+
+def forge(project: Project, model: str, texts: dict[str, str]) -> None:
+    """Other texts in a model's journal, by request id, with valid hashes; its views are gone."""
+    rewrite(project, model, lambda one: msgspec.structs.replace(one, text=texts.get(one.request_id, one.text)))
+
+
+def texts(project: Project, model: str) -> dict[str, str]:
+    """{request id: text} of a model's answers."""
+    return {request_id: answer.text for request_id, answer in answers_of(model, project).items() if answer.text}
+
+
+def links(found: dict[str, Any]) -> set[str]:
+    return {finding["link"] for finding in found["findings"]}
+
+
+def lineage(project: Project) -> Lineage:
+    content = (project.path / TABLE).with_suffix(".lineage.json").read_bytes()
+    return msgspec.json.decode(content, type=Lineage)
+
+
+def score(project: Project, model: str) -> float:
+    return float(project.rows(TABLE, model=model)[0]["panel_acc"])
+
+
+@pytest.fixture(scope="module")
+def replayed(small_run: Project, tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """Two models whose answers were released: one has all panels in order, the other none."""
+    project = small_run.copied(tmp_path_factory.mktemp("forgery"))
+    project.replay_labels()
+    project.snakemake(TABLE, config=MODELS)
+    assert (score(project, "first"), score(project, "second")) == (1.0, 0.0)
+    assert project.audit(TABLE)["verdict"] == "equal"
+    return project
+
+
+@pytest.fixture
+def own(replayed: Project, tmp_path: Path) -> Project:
+    return replayed.copied(tmp_path / "p")
+
+
+def test_released_answers_are_read_again(own: Project) -> None:
+    forge(own, "second", texts(own, "first"))
+    own.snakemake(TABLE, config=MODELS)
+    assert score(own, "second") == 1.0  # everything after the journal follows from it
+    report = own.audit(TABLE)
+    assert links(report) == {"released answers"} and "released '9, 8, 7'" in report["findings"][0]["what"]
+
+
+def test_a_baselines_answers_are_computed_again(small: Project) -> None:
+    forge(small, "random", dict.fromkeys(texts(small, "random"), "1"))
+    small.snakemake(TABLE, config=SMALL)
+    assert links(small.audit(TABLE)) == {"computed answers"}
+
+
+def test_a_lineage_cannot_switch_its_own_checks_off(small: Project) -> None:
+    path = (small.path / TABLE).with_suffix(".lineage.json")
+    result = lineage(small)
+    corpus = msgspec.structs.replace(result.selection.corpus, drawn=False)
+    selection = msgspec.structs.replace(result.selection, corpus=corpus)
+    root = root_of(result.benchmark, result.table, selection, result.models, result.cells, result.files)
+    path.write_bytes(document(msgspec.structs.replace(result, selection=selection, root=root)))
+    assert "corpus" in links(small.audit(TABLE))
+    fewer = result.files[::2]
+    root = root_of(result.benchmark, result.table, result.selection, result.models, result.cells, fewer)
+    path.write_bytes(document(msgspec.structs.replace(result, files=fewer, root=root)))
+    assert "the lineage does not name it" in small.audit(TABLE)["findings"][0]["what"]
+
+
+def test_a_selection_of_items_is_named_and_never_comparable(own: Project) -> None:
+    two = (own.path / "data/items/pixelhumor/selected.csv").read_text().splitlines()[1:3]
+    (own.path / "config/best.csv").write_text("\n".join(["comic_id", *(line.split(",")[0] for line in two), ""]))
+    own.snakemake(TABLE, config="models=[first] subset=config/best.csv")
+    ours = own.rows(TABLE, kind="measured")
+    assert {row["subset"] for row in ours} == {"best", "best: multi-panel"}
+    assert {row["comparable"] for row in own.rows(TABLE)} == {"no"}
+    for row in ours:
+        assert re.fullmatch(r"subset config/best\.csv \(sha256 [0-9a-f]{16}…\): 2 of 73 items(; .*)?", row["note"])
+    note = (own.path / TABLE).with_suffix(".md").read_text()
+    assert "- Items: 2 of 73 (subset config/best.csv (sha256 " in note
+    assert own.audit(TABLE)["verdict"] == "equal"
+
+
+def test_an_audit_needs_an_idle_folder_all_files_and_a_lineage(small: Project) -> None:
+    with (small.path / ".punchline/running").open("a+") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        output = small.punchline("audit", TABLE, fails=True)
+    assert "a run is at work in this folder" in output and "DIFFERS" not in output
+    (small.path / "data/requests/pixelhumor.parquet").unlink()
+    assert "data/requests/pixelhumor.parquet" in {finding["path"] for finding in small.audit(TABLE)["findings"]}
+    (small.path / TABLE).with_suffix(".lineage.json").unlink()
+    assert f"snakemake --cores all {TABLE}" in small.punchline("audit", TABLE, fails=True)
+    small.snakemake(TABLE, config=SMALL)
+    assert small.audit(TABLE)["verdict"] == "equal"
+
+
+OVERVIEWS = ("cost", "discrepancies", "pixelhumor/unread", "pixelhumor/ranks", "pixelhumor/availability")
+
+
+@pytest.mark.long
+def test_overviews_are_made_again(own: Project) -> None:
+    """They hold scores and counts, and have no lineage; a forged provenance file does not help."""
+    paths = [f"results/{name}.csv" for name in OVERVIEWS]
+    config = "models=[first,second,reading-order] limit=6"  # the last looks at pictures
+    own.snakemake(*paths, config=config)
+    roots = {name: own.audit(name) for name in OVERVIEWS}
+    assert {found["verdict"] for found in roots.values()} == {"equal"}
+    own.punchline("audit", "cost", "--expect", roots["discrepancies"]["root"], fails=True)
+    for path, name in zip(paths, OVERVIEWS, strict=True):
+        of_tables = name in ("pixelhumor/unread", "pixelhumor/ranks")
+        record = own.path / ("results/pixelhumor/tables.made.json" if of_tables else "results/cost.csv.made.json")
+        honest = {file: file.read_bytes() for file in (own.path / path, record)}
+        (own.path / path).write_bytes(honest[own.path / path] + b"one more\n")
+        result = json.loads(honest[record])
+        result["outputs"][path] = sha256_file(own.path / path)
+        record.write_text(json.dumps(result))
+        assert links(own.audit(name)) == {"overview"}, name
+        for file, content in honest.items():
+            file.write_bytes(content)
+    forge(own, "second", texts(own, "first"))
+    own.snakemake(*paths, config=config)
+    assert links(own.audit("discrepancies")) == {"released answers"}
+
+
+def test_another_version_of_a_library_is_named(own: Project) -> None:
+    """Installed here under another version, as its distribution says; a signature names it, so scores differ too."""
+    libraries = lineage(own).libraries
+    assert isinstance(libraries, dict)
+    described = own.path / "src/jiwer-9.9.9.dist-info/METADATA"
+    described.parent.mkdir()
+    described.write_text("Metadata-Version: 2.1\nName: jiwer\nVersion: 9.9.9\n")
+    report = own.audit(TABLE)
+    assert report["libraries"] == [f"jiwer {libraries['jiwer']}, here 9.9.9"] and "scores" in links(report)
+
+
+def test_other_code_is_named_and_kept_digests_are_not_believed(own: Project) -> None:
+    """Who changes code, and a file, can also write into the cache of digests that both are as before."""
+    assert {"score", "table", "respond"} <= lineage(own).code.keys()
+    cache, source = own.path / ".punchline/digests.json", own.path / "src/punchline/score.py"
+    released = own.path / "data/replay/second.json"
+    time.sleep(2.1)  # a digest of what has just changed is not kept
+    own.punchline("tables")  # which keeps the digests of what it looks at
+    left = json.loads(cache.read_bytes())
+    source.write_text(source.read_text() + "\nUNUSED = 1\n")
+    output = own.punchline("audit", TABLE)  # the verdict is equal all the same
+    assert "code     changed since the build: score" in output
+    released.write_text(released.read_text() + " ")
+    for path in (source, released):
+        stat = path.stat()
+        known = [name for name in left if name.endswith((f":{path}", f":{path.relative_to(own.path)}"))]
+        assert known, path
+        for name in known:
+            left[name][0] = [stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino]
+    cache.write_text(json.dumps(left))
+    report = own.audit(TABLE)
+    assert report["code"] == ["score", "shortcuts"]
+    assert str(released.relative_to(own.path)) in {finding["path"] for finding in report["findings"]}

@@ -1,8 +1,9 @@
-"""What a person sees: names, typing errors, logs, errors last, and runs that are stopped, killed or start twice."""
+"""What a person sees: names, typing errors, logs, errors last, runs that are stopped or start twice, their summary."""
 
 import json
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -12,9 +13,9 @@ from typing import Any
 
 import psutil
 import pytest
-from tests.servers.runs import Served
+from tests.servers.runs import KEY, Served
 
-from .conftest import SMALL, TABLE
+from .conftest import SMALL, TABLE, add_served
 from .project import Project
 
 SERVED = "benchmarks=[humorbench] models=[served] limit=24"
@@ -33,9 +34,6 @@ def last_line(text: str) -> str:
     return text.rstrip().rsplit("\n", 1)[-1]
 
 
-RATED = "rate import relevance no.csv --key k.csv"
-
-
 @pytest.mark.parametrize(
     ("command", "within", "expected"),
     [
@@ -44,6 +42,10 @@ RATED = "rate import relevance no.csv --key k.csv"
         (f"print {TABLE}", "docs", "Sequence recognition"),
         ("print table8.csv", "results", "Sequence recognition"),
         ("audit table8", "src", "verdict  equal"),
+        ("audit table8 --row reading-order --column panel_acc", "", r"reading-order\|subset=all · panel_acc = "),
+        ("audit table8 --row random --column panel_acc --json", "", '"column": ?"panel_acc".*"column": ?"panel_acc"'),
+        ("audit table8 --row gpt", "", "error: .*no computed cell at row 'gpt'"),
+        ("audit results/tabel8.csv", "", "error: .*Did you mean.*results/table8.csv"),
         ("compare random reading-order --table table8", "", "pixelhumor table8.* panel_acc"),
         ("compare random reading-order", "", r"pixelhumor table8.*Q7 +default +6 +\(0, 0\)"),
         ("compare random reading-order --csv", "", "^benchmark,table,rule,row,column,n_a,n_b,clusters,a,b,difference,"),
@@ -56,13 +58,26 @@ RATED = "rate import relevance no.csv --key k.csv"
         ("runs --csv", "", "^run,selection,tables,root of the first,made .UTC.\ndefault,"),
         ("models --runnable --json", "", '"model": "random",\n  "engine": "baselines"'),
         (f"retry --images {SMALL}", "", "nothing to retry: no image of this selection is missing"),
-        (RATED, "docs", "error: docs/no.csv: no such file"),
-        (RATED, "", "error: no.csv: no such file"),
+        ("plan shards=2", "", "requests to ask"),
+        ("plan shards=0", "", "error: --config, field shards: Expected `int` >= 1"),
+        ("plan models=[random,ocr", "", r"error: models=\[random,ocr: no value can be read.* A list is models=\[a,b\]"),
+        ("--root no/such/place tables", "", "error: .*no project: no Snakefile with config/run.yaml"),
+        ("--root config tables", "", "error: .*no project: no Snakefile with config/run.yaml"),
+        ("plan models=[random] extractor=nobody", "", "error: --config, field extractor: unknown extractor 'nobody'"),
+        ("plan models=[random] extractor=minilm", "", "error: --config, field extractor: minilm is no judge"),
+        ("show borderless_1", "", '"panel_sequence".*"responses".*reading-order'),
+        ("show nobody_1", "", "error: .*no item or request"),
+        ("run absent.yaml", "", "error: absent.yaml: no such card. punchline init --model-card FILE writes one"),
+        ("run randon", "", "error: .*unknown model 'randon'"),
+        ("run random --benchmark pixelhumour", "", "error: --config, field benchmarks: unknown .*'pixelhumour'"),
+        ("rate import relevance no.csv --key k.csv", "docs", "error: docs/no.csv: no such file"),
+        ("rate import relevance no.csv --key k.csv", "", "error: no.csv: no such file"),
     ],
 )
 def test_commands(small_run: Project, command: str, within: str, expected: str) -> None:
-    out, err = punchline(small_run, *command.split(), within=within, status=2 if expected.startswith("error") else 0)
-    assert re.search(expected, out + err, re.DOTALL)
+    status = 1 if expected.startswith("error: --config") else 2 * expected.startswith("error")  # 1: as of Snakemake
+    out, err = punchline(small_run, *command.split(), within=within, status=status)
+    assert re.search(expected, out + err, re.DOTALL) and "Traceback" not in err
     if "--json" in command:
         json.loads(out)
     assert "--runnable" not in command or '"can run here": "no' not in out
@@ -99,6 +114,11 @@ def test_an_error_comes_last_and_once(small: Project) -> None:
     assert last_line(output).startswith(f"error: {raw}, line 2, record borderless_1, field Q1: ")
     assert "log: logs/prepare/pixelhumor.log" in output and "Traceback" not in output
     assert (small.path / TABLE).read_bytes() == table and list(small.path.rglob("*.part")) == []
+    image = "data/raw/demo/pixelhumor/images/borderless_1.png"
+    small.rewrite_raw(image, b"<html>not found</html>")
+    (small.path / "data/items/pixelhumor/ledger.jsonl.made.json").unlink()  # else the image counts as damaged
+    output = last_line(small.snakemake(TABLE, config=SMALL, fails=True))
+    assert output.startswith(f"error: {image}: not a readable image")
     (small.path / "config/run.yaml").write_text("models: [random")
     assert last_line(small.snakemake("-n", fails=True)).startswith("error: config/run.yaml")
 
@@ -110,16 +130,6 @@ def test_a_missing_key_is_said_before_any_job(small: Project) -> None:
     assert small.wanted(TABLE, config=SMALL) == set(), "nothing was begun"
 
 
-def test_report_shows_every_table(small: Project) -> None:
-    config = "models=[random,label-order] limit=6"
-    small.snakemake(config=config)
-    small.snakemake("--report", "report.html", config=config)
-    html = (small.path / "report.html").read_text()
-    tables = [path for path in (small.path / "results").rglob("*.csv") if path.with_suffix(".lineage.json").exists()]
-    assert len(tables) > 15
-    assert [path.name for path in tables if f'"name": "{path.name}"' not in html] == []
-
-
 def test_lint_finds_nothing_but_that_environments_are_not_condas(small_run: Project) -> None:
     for config in ("", "corpus=full benchmarks=all judge=overlap conditions=all"):
         chosen = ["--config", *config.split()] if config else []
@@ -128,14 +138,10 @@ def test_lint_finds_nothing_but_that_environments_are_not_condas(small_run: Proj
         assert titles == {"Specify a conda environment or container for each rule."}
 
 
-# Stopped, killed, twice
-
-
 @pytest.fixture
 def served(small: Project, server: Served) -> Project:
     """A project with a model that answers slowly, one request at a time."""
-    card = f"engine: openai\nid: m\nbase_url: {server.url}/v1\nmodality: [text]\nconcurrency: 1\n"
-    (small.path / "config/model/served.yaml").write_text(f"{card}breaker: 0\nattempts: 1\n")
+    small.add_served("served", server.url, "modality: [text]\nconcurrency: 1\nbreaker: 0\nattempts: 1\n")
     return small
 
 
@@ -169,9 +175,7 @@ def goes_on(project: Project, server: Served) -> None:
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL, signal.SIGHUP])
-def test_a_stopped_or_killed_run_takes_its_jobs_along_and_goes_on(
-    served: Project, server: Served, how: signal.Signals
-) -> None:
+def test_a_killed_run_takes_its_jobs_along_and_goes_on(served: Project, server: Served, how: signal.Signals) -> None:
     server.script(latency=0.3)
     process = begun(served)
     assert jobs_of(served)
@@ -201,25 +205,52 @@ def test_two_runs_at_once(served: Project, server: Served) -> None:
     goes_on(served, server)
 
 
-# Again
-
-
-def test_retry_asks_what_failed_and_nothing_else(served: Project, server: Served) -> None:
-    output = punchline(served, "retry")[0]
-    assert output == "nothing to retry: no answer of this selection failed\n"
-    server.script(fault="500")
-    output = served.snakemake(LEADERBOARD, config=SERVED)
-    assert f"{LEADERBOARD}: not one item is scored" in output
-    assert "not one item is scored" in punchline(served, "print", "humorbench/leaderboard", "--strict", status=1)[1]
-    server.script()
-    out, err = punchline(served, "retry")
-    assert re.match(r"Retrying \d+ failed answers", out)
-    assert "answers of served" in err and "1 table" in err
-    assert "nothing to retry" in punchline(served, "retry")[0]
-
-
 def test_a_plan_with_a_judge_whose_weights_are_not_built(small: Project) -> None:
     card = "engine: transformers\nid: data/models/smollm2-135m-instruct\nmodality: [text]\ngpus: 0\n"
     (small.path / "config/judge/mine.yaml").write_text(card)
     out = punchline(small, "plan", "models=[echo]", "benchmarks=[humorbench]", "judge=mine", "limit=3")[0]
     assert "6 requests to ask" in out
+
+
+def test_a_model_of_a_server_from_its_card(small: Project, server: Served, tmp_path: Path) -> None:
+    add_served(small, server, "price: {input: 1.0, output: 2.0, date: 2026-01-01, source: test}\n")
+    card = tmp_path / "mine.yaml"
+    card.write_text((small.path / "config/model/served.yaml").read_text())
+    output = small.execute(f"punchline run {card} reading-order --run mine --limit 6 --strict")
+    first, command, *lines = output.splitlines()
+    assert first.startswith("config/model/mine.yaml: copied from")
+    assert command.startswith("snakemake --cores all all report --config run=mine 'models=[mine,reading-order]'")
+    assert "reading-order ahead of mine by 100.0 points of panel_acc (multi-panel)" in output
+    assert lines[-1].startswith("Report: results/runs/mine/report/index.html")
+    assert (small.path / "results/runs/mine/report/index.html").is_file()
+    again = small.snakemake(*shlex.split(command)[3:], "-n")
+    assert "unchanged" in again or "Nothing to be done" in again
+
+
+def test_failures_end_a_run_in_a_summary_and_are_asked_again(small: Project, server: Served) -> None:
+    project = add_served(small, server, "attempts: 1\nbreaker: 0\n")
+    assert project.punchline("retry") == "nothing to retry: no answer of this selection failed\n"
+    config = "models=[random,served] limit=6"
+    server.script(key=KEY, fault="500")
+    output = project.snakemake(TABLE, config=config)
+    *_, served, tables, failed, advice = output.strip().splitlines()
+    count = re.fullmatch(r"served: (\d+) failed", served)
+    assert count is not None
+    assert re.fullmatch(r"\d+ tables written: results/pixelhumor/\S+\.csv, .*, …", tables)
+    assert failed.startswith(f"served: {count[1]} of {count[1]} answers failed: HTTP 500")
+    assert advice == "To ask these again: punchline retry"
+    assert re.search(r"^random: \d+ answered, \d+ missing$", output, re.MULTILINE)
+
+    (project.path / "results/pixelhumor/scores/served.parquet").unlink()
+    output = project.snakemake(TABLE, config=f"{config} strict=true", fails=True)
+    assert last_line(output) == "error: answers failed, or a table has no scored item, and strict=true was asked for"
+    assert "field strict: Expected `bool`" in project.snakemake(TABLE, config=f"{config} strict=perhaps", fails=True)
+    server.script(key=KEY)
+    output = project.punchline("retry")
+    assert re.match(rf"Retrying {count[1]} failed answers", output) and "failed:" not in output
+    assert re.search(r"^served: \d+ answered", output, re.MULTILINE) and "tables of pixelhumor" in output
+    assert "nothing to retry" in project.punchline("retry")
+
+    server.script(key=KEY, fault="500")
+    assert f"{LEADERBOARD}: not one item is scored" in project.snakemake(LEADERBOARD, config=SERVED)
+    assert "not one item is scored" in punchline(project, "print", "humorbench/leaderboard", "--strict", status=1)[1]

@@ -1,5 +1,6 @@
 """HumorBench's complete runs as released, by the one documented command: what of the paper comes out."""
 
+import itertools
 from pathlib import Path
 
 import pandas as pd
@@ -37,35 +38,29 @@ def test_it_is_made_once_and_audits(made: tuple[Project, str]) -> None:
 
 def test_items_to_look_at(made: tuple[Project, str]) -> None:
     items = pd.read_csv(made[0].path / RESULTS / "items.csv", keep_default_na=False)
-    assert [*items.flag[items.rule == "paper"]] == [
-        *["none_right"] * 7,
-        *["negative"] * 58,
-        *["all_right"] * 171,
-        *[""] * 263,
-    ]
+    flags = [(flag, len([*rows])) for flag, rows in itertools.groupby(items.flag[items.rule == "paper"])]
+    assert flags == [("none_right", 7), ("negative", 58), ("all_right", 171), ("", 263)]
     ahead = "o3-released is ahead on 36, claude-3-7-sonnet-thinking-1024-released on 21."
-    assert (
-        f"57 of 499 items separate the best two in accuracy: {ahead}"
-        in (made[0].path / RESULTS / "leaderboard.md").read_text()
-    )
+    notes = (made[0].path / RESULTS / "leaderboard.md").read_text()
+    assert f"57 of 499 items separate the best two in accuracy: {ahead}" in notes
+    assert "Not checked against people" not in notes
 
 
 def test_judged_accuracy_is_corrected(made: tuple[Project, str]) -> None:
     rows = pd.read_csv(made[0].path / RESULTS / "corrected.csv").query("rule == 'released'")
+    rows["model"] = rows.model.str.removesuffix("-released")
     labeled = rows[rows.n_labeled > 0].set_index(["model", "method"])[["judged", "labeled", "corrected"]].round(3)
-    name = "{}-released".format
     assert labeled.fillna(0).T.to_dict("list") == {
-        (name("claude-3-7-sonnet"), "not testable"): [0.804, 0.79, 0],
-        (name("gpt-4o"), "ppi++"): [0.745, 0.73, 0.741],
-        (name("gpt-4o"), "rogan-gladen"): [0.745, 0.73, 0.749],
-        (name("gemini-2.5-pro"), "ppi++"): [0.8, 0.8, 0.819],
-        (name("gemini-2.5-pro"), "rogan-gladen"): [0.8, 0.8, 0.835],
-        (name("llama-4-maverick"), "ppi++"): [0.667, 0.47, 0.487],
-        (name("llama-4-maverick"), "rogan-gladen"): [0.667, 0.47, 0.569],
+        ("claude-3-7-sonnet", "not testable"): [0.804, 0.79, 0],
+        ("gpt-4o", "ppi++"): [0.745, 0.73, 0.741],
+        ("gpt-4o", "rogan-gladen"): [0.745, 0.73, 0.749],
+        ("gemini-2.5-pro", "ppi++"): [0.8, 0.8, 0.819],
+        ("gemini-2.5-pro", "rogan-gladen"): [0.8, 0.8, 0.835],
+        ("llama-4-maverick", "ppi++"): [0.667, 0.47, 0.487],
+        ("llama-4-maverick", "rogan-gladen"): [0.667, 0.47, 0.569],
     }
     assert set(rows.method[rows.n_labeled == 0]) == {"not testable"} and len(rows) == 20
     assert "llama-4-maverick-released" in made[0].punchline("judges", "--run", RUN)
-    assert "Not checked against people" not in (made[0].path / RESULTS / "leaderboard.md").read_text()
 
 
 def test_a_released_run_that_was_changed_is_found(made: tuple[Project, str], tmp_path: Path) -> None:
@@ -89,7 +84,6 @@ def test_a_report_of_them_shows_who_answered_what(made: tuple[Project, str]) -> 
     assert len(list((root / "answers/humorbench").iterdir())) == 17
 
 
-def test_without_the_runs_nothing_of_them_is_fetched(mirror: Path, tmp_path: Path) -> None:
-    project = Project.copy(tmp_path / "p")
-    project.snakemake("fetch_all", config=f"benchmarks=[humorbench] corpus=full models=[echo] mirror={mirror}")
-    assert not (project.path / "data/raw/humorbench_runs").exists()
+def test_without_the_runs_nothing_of_them_is_fetched(mirror: Path, fresh: Project) -> None:
+    fresh.snakemake("fetch_all", config=f"benchmarks=[humorbench] corpus=full models=[echo] mirror={mirror}")
+    assert not (fresh.path / "data/raw/humorbench_runs").exists()

@@ -10,6 +10,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from punchline.artifacts.project import Project as Needs
+from punchline.config.runs import selection_of
+from punchline.config.selection import Selection
+from punchline.workflow.provenance import dependencies, read_provenance
+
 from .project import Project
 from .test_reruns import choose
 
@@ -37,10 +42,6 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Project, 
 
 def test_a_job_reads_nothing_that_it_does_not_name(opened: tuple[Project, list[list[str]]]) -> None:
     """Every file of data/ and results/ that a job opens is an input or output of its artifacts, or a journal."""
-    from punchline.artifacts.project import Project as Needs
-    from punchline.config.selection import Selection
-    from punchline.workflow.provenance import dependencies, read_provenance
-
     projects: dict[str, Needs] = {}
     stray = set()
     for text, rule, *names, _, _, path in opened[1]:
@@ -69,10 +70,6 @@ def test_a_job_reads_nothing_that_it_does_not_name(opened: tuple[Project, list[l
 
 def test_a_lineage_names_what_the_artifacts_read(opened: tuple[Project, list[list[str]]]) -> None:
     """The files of all lineages of a benchmark are the inputs, direct and indirect, of its tables."""
-    from punchline.artifacts.project import Project as Needs
-    from punchline.config.runs import selection_of
-    from punchline.workflow.provenance import dependencies
-
     project = Needs(selection_of("default"))
     for benchmark in project.selection.benchmarks:
         step, named, result = project.tables(benchmark), set[str](), 0

@@ -1,12 +1,12 @@
 """docs/new-benchmark.md makes a benchmark from a CSV: data and commands are taken from the page."""
 
 import re
-import shlex
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.servers.runs import Served
 
+from .conftest import add_served
 from .project import ROOT, Project
 
 PAGE = (ROOT / "docs/new-benchmark.md").read_text()
@@ -21,10 +21,9 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
     project = Project.copy(tmp_path_factory.mktemp("puns"))
     (project.path / "puns.csv").write_text(CSV)
     for line in COMMANDS.strip().split("\n"):
-        program, *arguments = shlex.split(line.replace("--cores all", "--cores 2"))
-        output = project.run("python", "-m", {"punchline": "punchline.cli"}.get(program, program), *arguments).stdout
-        assert "audit" not in arguments or "equal" in output.splitlines()[-1]
-        assert "new-benchmark" not in arguments or output.startswith(PRINTED)
+        output = project.execute(line)
+        assert " audit " not in line or "equal" in output.splitlines()[-1]
+        assert " new-benchmark " not in line or output.startswith(PRINTED)
     return project
 
 
@@ -36,20 +35,19 @@ def test_its_commands_make_a_table(project: Project) -> None:
 
 def test_a_changed_prompt_is_asked_again(project: Project) -> None:
     config = "corpus=full benchmarks=[puns] models=[random]"
-    prompt = project.path / "src/punchline/benchmarks/puns/prompts/question.txt"
-    prompt.write_text(prompt.read_text().replace("Answer with", "Reply with"))
+    project.edit("src/punchline/benchmarks/puns/prompts/question.txt", "Answer with", "Reply with")
     wanted = project.wanted("results/puns/accuracy.csv", config=config)
     assert {"prepare puns", "respond random all", "score puns random", "tables puns"} <= wanted
     output = project.snakemake("results/puns/accuracy.csv", config="benchmarks=[puns] models=[random]", fails=True)
     assert output.strip().endswith("error: data/demo/puns: no demo data for puns: use corpus=full")
 
 
-def test_images_options_and_texts(project: Project, add_served: Callable[[Project, str], Project]) -> None:
+def test_images_options_and_texts(project: Project, server: Served) -> None:
     demo = sorted((project.path / "data/demo/pixelhumor/images").iterdir())[0]
     rows = f"id,question,answer,image\na,What is it?,comic,{demo}\nb,Funny?,Yes,{demo}\n"
     (project.path / "own.csv").write_text(rows)
     project.punchline("new-benchmark", "own", "own.csv")
-    add_served(project, "")
+    add_served(project, server)
     project.snakemake("all", config="corpus=full benchmarks=[own] models=[served,random] run=own")
     rows_made = project.rows("results/runs/own/own/accuracy.csv")
     assert [(row["model"], row["n"]) for row in rows_made] == [("served", "2"), ("random", "2")]
@@ -65,10 +63,7 @@ def test_images_options_and_texts(project: Project, add_served: Callable[[Projec
         ("id,question,answer\n1,q,\n", "field answer: the cell is empty"),
         ("id,question,answer,options\n1,q,C,a | b\n", "field answer: expected one of the letters A, B, got 'C'"),
         ("id,question,answer,options\n1,q,A,a | b\n2,q,x,\n", "field options: some rows have options and others"),
-        (
-            "id,question,answer,image\n1,q,a,none.png\n2,q,a,\n",
-            "field image: some rows have image and others have none",
-        ),
+        ("id,question,answer,image\n1,q,a,none.png\n2,q,a,\n", "field image: some rows have image and others"),
         ("id,question,answer,image\n1,q,a,none.png\n", "field image: not a readable image"),
         ("id,question,answer,image\n1,q,a,https://x.org/page\n", "field image: not an image's address"),
     ],
@@ -81,10 +76,8 @@ def test_a_wrong_csv_is_named(project: Project, tmp_path: Path, content: str, er
 
 
 def test_satire_needs_no_images_for_its_baselines(project: Project) -> None:
-    program, *arguments = shlex.split(SATIRE.replace("--cores all", "--cores 2"))
-    project.run("python", "-m", program, *arguments)
-    rows = project.rows("results/satire/detection.csv")
-    always = {row["subset"]: row for row in rows if row["model"] == "always-yes"}
+    project.execute(SATIRE)
+    always = {row["subset"]: row for row in project.rows("results/satire/detection.csv", model="always-yes")}
     counts = {"all": "2547", "stage 2": "283", "stage 3": "849", "stage 4": "1415"}
     assert {subset: row["n"] for subset, row in always.items()} == counts
     assert float(always["all"]["accuracy"]) == pytest.approx(1084 / 2547, abs=1e-6) == float(always["all"]["precision"])

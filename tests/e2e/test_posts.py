@@ -25,6 +25,7 @@ TABLES = ("results/yesbut/table3.csv", "results/humorbench/leaderboard.csv")
 CONFIG = "benchmarks=[yesbut,humorbench] models=[served] judge=served scorers=null conditions=[oracle,chained]"
 JUDGING = "judging"  # id of the judge
 MARK = "OWN-ANSWER"  # in every answer of the model
+PROMPT = "src/punchline/benchmarks/yesbut/prompts/contradiction_2.txt"
 PROMPTS = {  # words of a prompt: state of the answer, state of the verdict on the answer
     "Write a one-paragraph literal description": ("failed", "ok"),
     "Please literally describe": ("refused", "ok"),
@@ -44,11 +45,7 @@ class Counting:
 
     def answer(self, call: Call) -> None:
         body = json.loads(call.body)
-        contents = [message["content"] for message in body["messages"]]
-        parts = [part for content in contents if isinstance(content, list) for part in content]
-        text = "\n".join(
-            [*filter(lambda one: isinstance(one, str), contents), *(part.get("text", "") for part in parts)]
-        )
+        text = json.dumps(body["messages"])
         state, verdict = next((states for words, states in PROMPTS.items() if words in text), ("ok", "ok"))
         step = "judge" if body["model"] == JUDGING else "follow-up" if MARK in text else "main"
         if step == "judge":
@@ -58,7 +55,7 @@ class Counting:
         state = state if self.mixed else "ok"
         name = f"{'humorbench' if 'cartoon' in text.lower() else 'yesbut'} {step}"
         self.posts[f"{name} {state}" if self.mixed else name] += 1
-        digest = hashlib.sha256(json.dumps(body["messages"]).encode()).hexdigest()[:12]
+        digest = hashlib.sha256(text.encode()).hexdigest()[:12]
         reply(call, state, f"[[4]] {digest}" if step == "judge" else f"{MARK} {digest}, verdict {verdict}")
 
 
@@ -116,13 +113,12 @@ class Replay:
 
 
 @pytest.fixture
-def start(tmp_path: Path) -> Iterator[Callable[[str], Replay]]:
+def start(fresh: Project) -> Iterator[Callable[[str], Replay]]:
     """Function that starts a scenario in a new copy of the project."""
-    project, counting = Project.copy(tmp_path / "p"), Counting()
+    project, counting = fresh, Counting()
     with scripted(counting.answer) as server:
         for folder, name in (("model", "asked"), ("judge", JUDGING)):
-            card = f"engine: openai\nid: {name}\nbase_url: {server.url}/v1\nattempts: 1\nbreaker: 0\n"
-            (project.path / f"config/{folder}/served.yaml").write_text(card)
+            project.add_served("served", server.url, "attempts: 1\nbreaker: 0\n", folder, id=name)
         yield lambda scenario: Replay(project, counting, scenario)
 
 
@@ -137,13 +133,6 @@ def split_journals(replay: Replay) -> None:
         seventh.parent.mkdir(parents=True, exist_ok=True)
         journal.write_bytes(b"".join(lines[::2]))
         seventh.write_bytes(b"".join(lines[1::2]) + b'{"record":{"bench')
-
-
-def change_prompt(replay: Replay, old: str, new: str) -> None:
-    prompt = replay.project.path / "src/punchline/benchmarks/yesbut/prompts/contradiction_2.txt"
-    text = prompt.read_text()
-    assert text.count(old) == 1
-    prompt.write_text(text.replace(old, new))
 
 
 def test_number_of_shards(start: Callable[[str], Replay]) -> None:
@@ -178,9 +167,9 @@ def test_losses(start: Callable[[str], Replay]) -> None:
 def test_prompt_word(start: Callable[[str], Replay]) -> None:
     replay = start("3 shards")
     replay.run("2 comics", 2, 3)
-    change_prompt(replay, "the provided image", "the given image")
+    replay.project.edit(PROMPT, "the provided image", "the given image")
     replay.run("a prompt word changed", 2, 3)
-    change_prompt(replay, "the given image", "the provided image")
+    replay.project.edit(PROMPT, "the given image", "the provided image")
     replay.run("the prompt word restored", 2, 3)
     replay.check()
 

@@ -1,18 +1,19 @@
-"""People's votes, from `punchline rate new` through a real browser to a table that is audited."""
+"""People's votes, from `punchline rate new` through a real browser to an audited table; drafts to reviewed items."""
 
+import hashlib
 import json
 import re
-import subprocess
-import sys
 from collections import defaultdict
-from collections.abc import Iterator
-from contextlib import contextmanager
 from statistics import mean
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page
+from tests.servers.runs import KEY, Served
 
+from punchline.rating.votes import Votes
+
+from .conftest import add_served
 from .project import Project
 
 pytestmark = pytest.mark.long
@@ -26,12 +27,8 @@ SAID = {
 def replayed(project: Project) -> None:
     """Two models with answers to question 6 of the demo comics."""
     comics = [row["comic_id"] for row in project.rows("data/raw/demo/pixelhumor/objective_label.csv")]
-    (project.path / "data/replay").mkdir(exist_ok=True)
     for model, text in SAID.items():
-        answers = {comic: {"Q6": text} for comic in comics}
-        (project.path / f"data/replay/{model}.json").write_text(json.dumps(answers))
-        card = f"engine: replay\nformat: pixelhumor\npath: data/replay/{model}.json\n"
-        (project.path / f"config/model/{model}.yaml").write_text(card)
+        project.add_replay(model, {comic: {"Q6": text} for comic in comics})
 
 
 def rate_all(page: Page, link: str, own: str) -> int:
@@ -107,29 +104,14 @@ def warns(browser: Browser, links: list[str]) -> None:
     page.context.close()
 
 
-@contextmanager
-def served(project: Project, study: str, port: str) -> Iterator[None]:
-    """The study's pages, until they are killed."""
-    serving = [sys.executable, "-m", "punchline.cli", "rate", "serve", study, "--port", port]
-    server = subprocess.Popen(serving, cwd=project.path, env=project.environment, stdout=subprocess.PIPE, text=True)
-    assert server.stdout is not None
-    try:
-        assert "votes go into it" in server.stdout.readline()
-        yield
-    finally:
-        server.kill()
-        server.communicate()
-
-
 def test_from_links_to_an_audited_table(small: Project, browser: Browser) -> None:
     project = small
     replayed(project)
     project.snakemake("respond_all", config=CONFIG)
-    output = project.punchline(
-        "rate", "new", "relevance", "--raters", "2", "--seed", "3", "--items", "4", "--port", "8677"
-    )
+    output = project.execute("punchline rate new relevance --raters 2 --seed 3 --items 4 --port 8677")
     links = re.findall(r"http://\S+", output)
-    with served(project, "relevance", "8677"):
+    with project.serving("rate", "serve", "relevance", "--port", "8677") as line:
+        assert "votes go into it" in line
         looks_well(browser, links[0])
         warns(browser, links)
         for link, own in zip(links, "35", strict=True):
@@ -150,13 +132,11 @@ def test_from_links_to_an_audited_table(small: Project, browser: Browser) -> Non
     votes = defaultdict(list)
     for row in exported:
         votes[row["source"]].append(float(row["score"]))
-    built = {row["model"]: row for row in project.rows(table) if row["kind"] == "human"}
-    measured = {name: float(built[name]["mean"]) for name in SAID}
+    measured = {row["model"]: float(row["mean"]) for row in project.rows(table, kind="human") if row["model"] in SAID}
     assert measured == {name: mean(scores) for name, scores in votes.items()} == dict.fromkeys(SAID, 4.0)
     assert project.audit(table)["verdict"] == "equal"
 
-    ratings = project.path / "config/pixelhumor/ratings.csv"
-    ratings.write_text(ratings.read_text().replace(",3,", ",4,", 1))  # one vote is another
+    project.edit("config/pixelhumor/ratings.csv", ",3,", ",4,")  # one vote is another
     assert project.audit(table)["verdict"] != "equal"
 
 
@@ -170,3 +150,53 @@ def test_sheets_go_out_and_come_back(small: Project) -> None:
         (small.path / f"study/{rater}.csv").write_text(sheet.replace(",\n", f",{score}\n"))
     output = small.punchline("rate", "import", "relevance", "study/ann.csv", "study/bob.csv", "--key", "study/key.csv")
     assert "config/pixelhumor/ratings.csv: 24 ratings by 2 raters" in output
+
+
+OF_DRAFTS = "benchmarks=[stripcipher] models=[served] limit=8"
+DRAW = ("rate", "new", "stripcipher", "--drafts", "served", "--raters", "2")
+USES = ("answer", "distractor", "distractor", "distractor")
+
+
+def review(project: Project, name: str, rater: str, answer: str) -> None:
+    """Choose the first text of each page as the answer, in other words, and the next three as distractors."""
+    votes = Votes(project.path / f"data/ratings/stripcipher/{name}.sqlite")
+    for index in votes.seats(rater):
+        texts = votes.sheet.units[index].texts
+        assert len(texts) >= 4  # the server answers samples alike: raters write in empty boxes
+        uses = {f"use-{n}": USES[n] if n < 4 else "" for n in range(len(texts))}
+        words = {f"text-{n}": f"text {n}" if n else answer for n in range(len(texts))}
+        votes.vote(rater, index, uses | words, "")
+
+
+def test_drafts_are_reviewed_and_decided(fresh: Project, server: Served) -> None:
+    project = add_served(fresh, server)
+    server.script(key=KEY)
+    assert "nothing is prepared yet" in project.punchline(*DRAW, fails=True)
+    project.snakemake("prepare_all", config=OF_DRAFTS)
+    assert "for stripcipher only" in project.punchline("rate", "new", "drafts", "--raters", "2", fails=True)
+    assert "pages to review" in project.punchline(*DRAW)
+    counts = server.get("/counts")
+    project.punchline(*DRAW, "--name", "again")
+    assert server.get("/counts") == counts  # journalled: not asked again
+
+    for rater, answer in (("1", "An end"), ("2", "Another end")):
+        review(project, "drafts", rater, answer)
+    strips = project.path / "data/raw/demo/stripcipher/strips.json"
+    export = ("--out", str(strips.relative_to(project.path)))
+    assert "punchline rate new --decide stripcipher/drafts" in project.punchline("rate", "export", "drafts", *export)
+    project.punchline("rate", "new", "--decide", "drafts")
+    review(project, "drafts-decide", "3", "The end")
+    project.punchline("rate", "export", "drafts-decide", *export)
+    assert "pages to review" in project.punchline("rate", "new", "--verify", "drafts-decide", "--name", "check")
+    texts = [strip["texts"] for strip in json.loads(strips.read_bytes())]
+    assert all(one["prediction"]["answer"] == one["comprehension"]["answer"] == "The end" for one in texts)
+
+    output = project.punchline("rate", "new", "stripcipher/people", "--raters", "1", "--items", "2")
+    assert re.search(r"people.sqlite: \d+ pages to rate", output), output
+
+    # The project's own manifest gets the digest of the written file.
+    folder = project.path / "data/manifests/stripcipher"
+    (folder / "strips.json").write_bytes(strips.read_bytes())
+    project.punchline("rate", "export", "drafts-decide")
+    digest = hashlib.sha256((folder / "strips.json").read_bytes()).hexdigest()
+    assert digest in (folder / "annotations.csv").read_text()

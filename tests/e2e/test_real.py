@@ -1,5 +1,6 @@
-"""The real Snakefile on real comics, from a mirror: what is missing is counted, and tried again when asked."""
+"""The real Snakefile on real comics, from a mirror: what is missing is counted, and tried again; what reruns."""
 
+import ast
 import base64
 import csv
 import gzip
@@ -8,7 +9,10 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import cv2
 import pytest
+
+from punchline.schema import sha256
 
 from .conftest import TABLE
 from .project import Project
@@ -16,76 +20,75 @@ from .project import Project
 pytestmark = [pytest.mark.long, pytest.mark.real]
 
 
-@pytest.fixture(scope="module")
-def partial(mirror: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Project, Path, list[str]]:
-    """A project and a mirror that has one of two pinned comics, and the annotations."""
-    project = Project.copy(tmp_path_factory.mktemp("real"))
-    small = tmp_path_factory.mktemp("mirror")
+def some_comics(mirror: Path, folder: Path, count: int, missing: int = 0) -> tuple[Project, list[str]]:
+    """A project, and the files of some pinned comics; next to it a mirror that lacks the last of them."""
+    project, small = Project.copy(folder / "p"), folder / "mirror"
     shutil.copytree(mirror / "pixelhumor", small / "pixelhumor")
-    with (mirror / "xkcd/manifest.csv").open(newline="") as file:
-        pinned = list(csv.DictReader(file))[:2]
     (small / "xkcd/images").mkdir(parents=True)
-    shutil.copy(mirror / "xkcd" / pinned[0]["file"], small / "xkcd" / pinned[0]["file"])
-    ids = [row["comic_id"] for row in pinned]
-    (project.path / "two.csv").write_text("comic_id\n" + "\n".join(ids) + "\n")
-    return project, small, [row["file"] for row in pinned]
+    with (mirror / "xkcd/manifest.csv").open(newline="") as file:
+        comics = list(csv.DictReader(file))[:count]
+    for comic in comics[: count - missing]:
+        shutil.copy(mirror / "xkcd" / comic["file"], small / "xkcd" / comic["file"])
+    (project.path / "some.csv").write_text("comic_id\n" + "".join(f"{comic['comic_id']}\n" for comic in comics))
+    return project, [comic["file"] for comic in comics]
 
 
-def test_a_missing_comic_is_counted_and_fetched_when_asked_again(
-    partial: tuple[Project, Path, list[str]], mirror: Path
-) -> None:
-    project, small, files = partial
-    config = f"corpus=open mirror={small} subset=two.csv models=[reading-order]"
-    availability = "results/pixelhumor/availability.csv"
-    project.snakemake(TABLE, availability, config=config)
-    row = next(r for r in project.rows(TABLE) if r["subset"] == "two" and r["kind"] == "baseline")
+def config(project: Project, models: str = "random,reading-order") -> str:
+    return f"corpus=open subset=some.csv models=[{models}] mirror={project.path.parent / 'mirror'}"
+
+
+@pytest.fixture(scope="module")
+def partial(mirror: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Project, list[str]]:
+    """A project and a mirror that has one of two comics."""
+    return some_comics(mirror, tmp_path_factory.mktemp("real"), 2, missing=1)
+
+
+def test_a_missing_comic_is_counted_and_fetched_again(partial: tuple[Project, list[str]], mirror: Path) -> None:
+    project, files = partial
+    chosen, availability = config(project, "reading-order"), "results/pixelhumor/availability.csv"
+    project.snakemake(TABLE, availability, config=chosen)
+    (row,) = project.rows(TABLE, subset="some", kind="baseline")
     assert (row["n"], row["n_missing"]) == ("1", "1")
     (line,) = project.rows(availability)
-    assert (line["source"], line["ok"], line["missing"]) == ("xkcd", "1", "1")
-    assert line["reason"]
+    assert (line["source"], line["ok"], line["missing"]) == ("xkcd", "1", "1") and line["reason"]
     audited = project.audit(TABLE)
     assert audited["verdict"] == "equal"
-    assert str(small) not in json.dumps({k: v for k, v in audited.items() if k not in ("noted", "sources")})
+    assert str(project.path.parent) not in json.dumps({k: audited[k] for k in audited.keys() - {"noted", "sources"}})
 
-    shutil.copy(mirror / "xkcd" / files[1], small / "xkcd" / files[1])
-    assert project.to_run(TABLE, config=config) == set(), "a recorded missing is a result"
-    project.punchline("retry", "--images", *config.split())
-    project.snakemake(TABLE, availability, config=config)
-    row = next(r for r in project.rows(TABLE) if r["subset"] == "two" and r["kind"] == "baseline")
+    shutil.copy(mirror / "xkcd" / files[1], project.path.parent / "mirror/xkcd" / files[1])
+    assert project.to_run(TABLE, config=chosen) == set(), "a recorded missing is a result"
+    project.punchline("retry", "--images", *chosen.split())
+    project.snakemake(TABLE, availability, config=chosen)
+    (row,) = project.rows(TABLE, subset="some", kind="baseline")
     assert (row["n"], row["n_missing"]) == ("2", "0")
     assert project.rows(availability)[0]["missing"] == "0"
 
 
-def test_released_answers_need_no_image_and_both_rules_can_be_asked(mirror: Path, tmp_path: Path) -> None:
+def test_released_answers_need_no_image_and_both_rules_can_be_asked(mirror: Path, fresh: Project) -> None:
     """Gold given as answers, for all 2,800 comics but one: full marks under both rules, one comic missing."""
-    project = Project.copy(tmp_path / "p")
+    project = fresh
     gold = _gold_as_answers(mirror / "pixelhumor")
     gold.pop("xkcd_1")
     gold["nobody_7"] = {"panel_sequence": "1"}
-    (project.path / "gold.json").write_text(json.dumps(gold))
-    (project.path / "config/model/gold.yaml").write_text("engine: replay\nformat: pixelhumor\npath: gold.json\n")
+    project.add_replay("gold", gold)
     config = f"corpus=full mirror={mirror} models=[gold]"
     for scoring in ("released", "paper"):
         project.snakemake(TABLE, "results/pixelhumor/table2.csv", config=f"{config} scoring={scoring}")
-        ours = [r for r in project.rows(TABLE) if r["kind"] == "measured"]
+        ours = project.rows(TABLE, kind="measured")
         assert [(r["subset"], r["n"], r["n_missing"], r["scoring"]) for r in ours] == [
             ("all", "2799", "1", scoring),
             ("multi-panel", "2304", "1", scoring),
         ]
         assert {(r["panel_acc"], r["text_acc"], r["wer"], r["cer"]) for r in ours} == {("1.0", "1.0", "0.0", "0.0")}
-        tasks = [r for r in project.rows("results/pixelhumor/table2.csv") if r["kind"] == "measured"]
+        tasks = project.rows("results/pixelhumor/table2.csv", kind="measured")
         assert {float(r["f1"]) for r in tasks} == {1.0}
         assert {r["n"] for r in tasks} == ({"2767"} if scoring == "released" else {"2799"})
     assert not (project.path / "data/raw/pixelhumor/images").exists()
-    assert (
-        "gold: 1 answered items do not exist in pixelhumor: nobody_7"
-        in (project.path / TABLE).with_suffix(".md").read_text()
-    )
+    notes = (project.path / TABLE).with_suffix(".md").read_text()
+    assert "gold: 1 answered items do not exist in pixelhumor: nobody_7" in notes
 
 
 def _gold_as_answers(folder: Path) -> dict[str, dict[str, str]]:
-    import ast
-
     answers: dict[str, dict[str, str]] = {}
     with (folder / "subjective_label.csv").open(newline="") as file:
         for row in csv.DictReader(file):
@@ -103,16 +106,12 @@ def parts_of(file: Path) -> dict[str, Any]:
     return result
 
 
-def test_a_report_shows_the_comics_that_are_there_with_their_credit(
-    partial: tuple[Project, Path, list[str]], mirror: Path
-) -> None:
-    project, small, _ = partial
-    project.snakemake("report", config=f"run=eyes corpus=open mirror={small} subset=two.csv models=[reading-order,ocr]")
+def test_a_report_shows_the_comics_that_are_there_with_their_credit(partial: tuple[Project, list[str]]) -> None:
+    project, _ = partial
+    project.snakemake("report", config=f"run=eyes {config(project, 'reading-order,ocr')}")
     root = project.path / "results/runs/eyes/report"
-    pictures = list((root / "pictures").iterdir())
-    assert len(pictures) == len(list((small / "xkcd/images").iterdir())) and all(
-        picture.stat().st_size > 1000 for picture in pictures
-    )
+    sizes = [picture.stat().st_size for picture in (root / "pictures").iterdir()]
+    assert len(sizes) == len(list((project.path.parent / "mirror/xkcd/images").iterdir())) and min(sizes) > 1000
     page = parts_of(root / "items/pixelhumor/0.js")
     assert {tuple(one["rights"][:2]) for one in page.values()} == {("open", "CC BY-NC 2.5")}
     assert all("Randall Munroe" in one["rights"][2] for one in page.values())
@@ -130,3 +129,34 @@ def test_a_report_shows_the_comics_that_are_there_with_their_credit(
         assert {question for *_, question in one["asked"]} == {one["fields"]["annotation"]}
     assert "made of files under this licence: none stated" in (root / "index.html").read_text()
     assert not (root / "tables/pixelhumor/votes.csv").exists()
+
+
+LOCK = f"""comic_id,url,sha256,bytes,width,height,mirror
+xkcd_1,https://imgs.xkcd.com/comics/barrel.jpg,{sha256(b"")},25000,600,400,pixelhumor/images/xkcd_1.jpg
+"""
+
+
+def test_one_other_picture_asks_about_that_comic_only(mirror: Path, tmp_path: Path) -> None:
+    """The publisher has another image, and the pin says so."""
+    project, _ = some_comics(mirror, tmp_path, 12)
+    chosen = config(project)
+    project.snakemake(TABLE, config=chosen)
+    before = project.journal_lines()
+    path = sorted((tmp_path / "mirror/xkcd/images").glob("*.png"))[0]
+    old = path.read_bytes()
+    image = cv2.imread(str(path), cv2.IMREAD_UNCHANGED)
+    image[0, 0] = 255 - image[0, 0]
+    cv2.imwrite(str(path), image)
+    pins, new = "data/manifests/pixelhumor/images_pinned.csv", path.read_bytes()
+    project.edit(pins, f"{sha256(old)},{len(old)}", f"{sha256(new)},{len(new)}")
+    assert "fetch pixelhumor" in project.wanted(TABLE, config=chosen)
+    project.snakemake(TABLE, config=chosen)
+    assert project.journal_lines() == before + 8 * 2  # questions, models
+
+    # The mirror, and which images it had at the first fetch, are no part of a selection.
+    (project.path / "data/manifests/pixelhumor/images.lock.csv").write_text(LOCK)
+    shutil.rmtree(tmp_path / "mirror/xkcd")
+    assert project.wanted(TABLE, config=chosen) == set()
+    assert project.audit(TABLE)["verdict"] == "equal"
+    project.edit("src/punchline/comics/split.py", "\n\n\n", "\n\nSPARE = 1\n\n\n")
+    assert {"prepare pixelhumor", "respond random all"} <= project.wanted(TABLE, config=chosen)

@@ -3,11 +3,8 @@
 import csv
 import json
 import re
-import subprocess
-import sys
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
@@ -20,14 +17,8 @@ from .project import Project
 pytestmark = pytest.mark.long
 CONFIG = "models=[invented-a,invented-b,random,reading-order,served] limit=6 benchmarks=[pixelhumor,yesbut]"
 READING = ("compare.html", "answers.html", "wall.html", "item.html")
-PAGES = (
-    "index.html",
-    "tables/index.html",
-    "tables/shortcuts.html",
-    "tables/pixelhumor/table8.html",
-    "tables/pixelhumor/figure2.html",
-    *READING,
-)
+TABLES = ("index", "shortcuts", "pixelhumor/table8", "pixelhumor/figure2")
+PAGES = ("index.html", *(f"tables/{name}.html" for name in TABLES), *READING)
 # What no page may run, follow or be bent by.
 HOSTILE = (
     "<script>window.hit = 1</script><img src=x onerror='window.hit = 1'><svg onload='window.hit = 1'>",
@@ -43,8 +34,7 @@ def reported(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """A report on six demo comics of two benchmarks, one table of it audited."""
     project = Project.copy(tmp_path_factory.mktemp("reported"))
     with scripted(lambda call: call.json(completion(HOSTILE[len(call.body) % len(HOSTILE)]))) as server:
-        card = f"engine: openai\nid: m\nbase_url: {server.url}/v1\nattempts: 1\ncaveat: <b onclick=hit()>any</b>\n"
-        (project.path / "config/model/served.yaml").write_text(card)
+        project.add_served("served", server.url, "attempts: 1\ncaveat: <b onclick=hit()>any</b>\n")
         project.snakemake("results/table8.csv", "results/yesbut/table2.csv", config=CONFIG)
     project.punchline("audit", "results/table8.csv")
     project.snakemake("report", config=CONFIG)
@@ -102,16 +92,18 @@ def test_nothing_changed_nothing_to_do_and_a_lost_page_comes_back(reported: Proj
     assert page.read_bytes() == content
 
 
-def test_snakemakes_report_has_every_figure(reported: Project) -> None:
-    chosen = CONFIG.replace("pixelhumor,yesbut", "stripcipher").replace(",served", "")
-    reported.snakemake("all", "figures", config=f"run=drawn {chosen}")
-    reported.snakemake("--report", "report.html", "all", "figures", config=f"run=drawn {chosen}")
+def test_snakemakes_report_has_every_table_and_figure(reported: Project) -> None:
+    config = f"run=drawn {CONFIG.replace('pixelhumor,yesbut', 'stripcipher').replace(',served', '')}"
+    reported.snakemake("all", "figures", config=config)
+    reported.snakemake("--report", "report.html", "all", "figures", config=config)
     html = (reported.path / "report.html").read_text()
-    drawn = [path for path in (reported.path / "results/runs/drawn").rglob("*.svg") if "report" not in path.parts]
-    assert len(drawn) == 8
+    results = [path for path in (reported.path / "results/runs/drawn").rglob("*") if "report" not in path.parts]
+    tables = [path for path in results if path.suffix == ".csv" and path.with_suffix(".lineage.json").exists()]
+    drawn = [path for path in results if path.suffix == ".svg"]
+    assert len(drawn) == 8 <= len(tables)
     for path in drawn:  # for a paper
         assert "currentColor" not in path.read_text() and path.with_suffix(".pdf").read_bytes().startswith(b"%PDF-")
-    assert [path.name for path in drawn if f'"name": "{path.name}"' not in html] == []
+    assert [path.name for path in (*tables, *drawn) if f'"name": "{path.name}"' not in html] == []
 
 
 def open_page(page: Page, project: Project, name: str) -> None:
@@ -197,8 +189,7 @@ def test_answers_are_searched_filtered_and_saved(reported: Project, page: Page) 
         page.locator("#csv").click()
     lines = list(csv.DictReader(saved.value.path().read_text(encoding="utf-8-sig").splitlines()))
     assert len(lines) == rows > 0 and {line["state"] for line in lines} == {"unparsed"}
-    requests = next(line for line in lines)
-    assert requests["model"] == "invented-b" and requests["why"].startswith("No answer could be read")
+    assert lines[0]["model"] == "invented-b" and lines[0]["why"].startswith("No answer could be read")
     page.locator("#text").fill("NO SUCH WORDS IN ANY ANSWER")
     page.wait_for_selector("#none button")
     page.locator("#none button").click()
@@ -243,43 +234,30 @@ def test_what_models_say_runs_nothing_and_breaks_no_page(reported: Project, page
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     # Places count characters, not units of 16 bits.
     assert page.evaluate("marked('\\u{1f600}\\u{1f600} Yes, so it is', 3, 6)[1].textContent") == "Yes"
+    views = ("b=<img src=x onerror=window.hit=1>", "i=<svg onload=window.hit=1>", "a=x&q=<b>", "back=https://evil")
     for name in READING:
-        for hostile in (
-            "b=<img src=x onerror=window.hit=1>",
-            "i=<svg onload=window.hit=1>",
-            "a=x&q=<b>",
-            "back=https://evil",
-        ):
-            open_page(page, reported, f"{name}#{hostile}")
+        for view in views:
+            open_page(page, reported, f"{name}#{view}")
     assert "is not in this run" in page.locator("#problem").inner_text() or page.url.endswith("evil")
     assert page.evaluate("window.hit") is None and page.locator("a[href^=javascript], a[href^=http]").count() == 0
     assert wrong == []
 
 
 def test_view_serves_this_machine_only(reported: Project) -> None:
-    command = [sys.executable, "-m", "punchline.cli", "view", "--no-browser"]
-    about: dict[str, Any] = {"cwd": reported.path, "env": reported.environment, "text": True}
-    started = subprocess.Popen(command, stdout=subprocess.PIPE, **about)
-    try:
-        viewed = started.stdout.readline().split("/index.html")[0]  # type: ignore[union-attr]
-        statuses = {
-            "/index.html": 200,
-            "/..%2f..%2fconfig/run.yaml": 404,
-            "/pictures/..%2f..%2f..%2fconfig%2frun.yaml": 404,
-        }
+    with reported.serving("view", "--no-browser") as line:
+        viewed = line.split("/index.html")[0]
+        statuses = {"/index.html": 200, "/..%2f..%2fconfig/run.yaml": 404}
+        statuses["/pictures/..%2f..%2f..%2fconfig%2frun.yaml"] = 404
         assert {path: httpx.get(viewed + path, timeout=60).status_code for path in statuses} == statuses
         assert httpx.get(f"{viewed}/index.html", headers={"host": "evil.example"}, timeout=60).status_code == 400
         assert '"all"' in httpx.get(f"{viewed}/static/mode.js", timeout=60).text
         port = viewed.rsplit(":", 1)[1].partition("/")[0]
-        output = reported.run("punchline", "view", "--no-browser", "--port", port, fails=True).stderr
+        output = reported.punchline("view", "--no-browser", "--port", port, fails=True)
         assert f"port {port} of 127.0.0.1 cannot be used" in output
-    finally:
-        started.kill()
-        started.communicate()
 
 
 def test_view_without_a_report_and_a_wrong_word_for_pictures(small: Project) -> None:
-    output = small.run("punchline", "view", "--no-browser", fails=True).stderr
+    output = small.punchline("view", "--no-browser", fails=True)
     assert "no report" in output and "snakemake --cores all report" in output
     done = small.run("snakemake", "--cores", "1", "report", "--config", "pictures=everything", fails=True)
     assert "pictures" in done.stderr and "own" in done.stderr

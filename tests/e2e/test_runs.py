@@ -28,73 +28,51 @@ def test_the_table_has_the_columns_that_scripts_rely_on(small_run: Project) -> N
     table = small_run.rows(TABLE)
     columns = "model kind scoring subset n n_missing n_failed n_refused n_unparsable panel_acc text_acc wer cer"
     assert set(columns.split()) <= set(table[0])
-    ours = [(r["model"], r["subset"]) for r in table if r["kind"] == "baseline"]
+    ours = [(row["model"], row["subset"]) for row in small_run.rows(TABLE, kind="baseline")]
     assert ours == [(m, s) for m in ("random", "label-order", "reading-order") for s in ("all", "multi-panel")]
-    assert {r["model"] for r in table if r["kind"] == "published"} >= {"GPT-4o", "Qwen2-VL-7B"}
-    assert all(r["comparable"] == "no" for r in table if r["kind"] == "published")
-    assert [r["n"] for r in table if r["subset"] == "all" and r["kind"] == "baseline"] == ["6"] * 3
+    published = small_run.rows(TABLE, kind="published")
+    assert {row["model"] for row in published} >= {"GPT-4o", "Qwen2-VL-7B"}
+    assert {row["comparable"] for row in published} == {"no"}
 
 
-def test_a_second_run_has_nothing_to_do(small: Project) -> None:
-    assert small.to_run(TABLE, config=SMALL) == set()
-
-
-def test_another_mirror_or_more_cores_rerun_nothing(small: Project) -> None:
-    assert small.to_run(TABLE, config=f"{SMALL} mirror=elsewhere") == set()
-    assert "Nothing to be done" in small.snakemake("-n", "--cores", "7", TABLE, config=SMALL)
+def test_another_mirror_or_more_cores_rerun_nothing(small_run: Project) -> None:
+    assert small_run.to_run(TABLE, config=f"{SMALL} mirror=elsewhere") == set()
+    assert "Nothing to be done" in small_run.snakemake("-n", "--cores", "7", TABLE, config=SMALL)
 
 
 def test_more_items_ask_only_the_new_ones(small: Project) -> None:
     before = small.journal_lines()
     output = small.snakemake(TABLE, config=f"{FAST} limit=8")
     assert "random on pixelhumor: 64 requests, 48 answered before, 16 to ask" in output
-    assert small.journal_lines() == before + 3 * 2 * 8
     assert small.audit(TABLE)["verdict"] == "equal"
     small.snakemake(TABLE, config=SMALL)
     assert small.journal_lines() == before + 3 * 2 * 8
+    assert {row["n"] for row in small.rows(TABLE, kind="baseline", subset="all")} == {"6"}
 
 
 def test_another_scoring_re_asks_and_rescores_nobody(small: Project) -> None:
     assert small.wanted(TABLE, config=f"{SMALL} scoring=paper") == {"tables pixelhumor"}
     small.snakemake(TABLE, config=f"{SMALL} scoring=paper")
-    assert {r["scoring"] for r in small.rows(TABLE) if r["kind"] == "baseline"} == {"paper"}
+    assert {row["scoring"] for row in small.rows(TABLE, kind="baseline")} == {"paper"}
 
 
-def test_a_subset_is_followed_and_its_bytes_matter(small: Project) -> None:
+def test_a_subset_is_followed_its_bytes_matter_and_its_name_is_no_command(small: Project) -> None:
+    """A model's name that is one is refused: tests/test_config.py."""
+    subset = "it's;touch$IFS$9RAN;.csv"
     ids = sorted(p.stem for p in (small.path / "data/images/demo/pixelhumor").glob("*.png"))
-    (small.path / "mine.csv").write_text("comic_id\n" + "\n".join(ids[:3]) + "\n")
-    small.snakemake(TABLE, config=f"{FAST} subset=mine.csv")
-    assert {r["n"] for r in small.rows(TABLE) if r["subset"] == "mine" and r["kind"] == "baseline"} == {"3"}
-    (small.path / "mine.csv").write_text("comic_id\nnobody_1\n")
-    output = small.snakemake(TABLE, config=f"{FAST} subset=mine.csv", fails=True)
-    assert "mine.csv, line 2, record nobody_1, field comic_id: no such item in this corpus" in output
+    (small.path / subset).write_text("comic_id\n" + "\n".join(ids[:3]) + "\n")
+    small.snakemake(TABLE, config=f"{FAST} subset={subset}")
+    assert {row["n"] for row in small.rows(TABLE, kind="baseline", subset=Path(subset).stem)} == {"3"}
+    assert not (small.path / "RAN").exists()
+    (small.path / subset).write_text("comic_id\nnobody_1\n")
+    output = small.snakemake(TABLE, config=f"{FAST} subset={subset}", fails=True)
+    assert f"{subset}, line 2, record nobody_1, field comic_id: no such item in this corpus" in output
     assert "Traceback" not in output
 
 
-@pytest.mark.parametrize(
-    ("config", "message"),
-    [
-        ("modles=[ocr]", "unknown key 'modles'. Did you mean 'models'"),
-        ("models=[orc]", "unknown models 'orc'"),
-        ("scoring=strict", "field scoring: Invalid enum value 'strict'"),
-        ("benchmarks=[pixelhumour]", "Did you mean 'pixelhumor'"),
-    ],
-)
-def test_a_mistyped_selection_says_what_was_meant(small_run: Project, config: str, message: str) -> None:
-    output = small_run.snakemake("-n", TABLE, config=config, fails=True)
-    assert message in output
-    assert "Traceback" not in output
-
-
-def files(project: Project) -> dict[str, bytes]:
+def files(project: Project) -> dict[Path, bytes]:
     """Every file of the default run and of what runs share, but journals and this machine's cache."""
-    result = {}
-    for folder in ("data", "results"):
-        for path in (project.path / folder).rglob("*"):
-            name = path.relative_to(project.path).as_posix()
-            if path.is_file() and "/runs/" not in name and not name.startswith("data/responses"):
-                result[name] = path.read_bytes()
-    return result
+    return {path: path.read_bytes() for path in project.files() if not {"runs", "responses"} & {*path.parts}}
 
 
 def test_a_named_run_lies_beside_the_default_one_and_asks_nothing_anew(small: Project) -> None:
@@ -105,7 +83,7 @@ def test_a_named_run_lies_beside_the_default_one_and_asks_nothing_anew(small: Pr
     assert small.journal_lines() == requests, "two of six comics were asked about already"
     assert small.wanted(TABLE, config=SMALL) == set()
     assert small.wanted(TABLE, config="run=two") == set(), "a run is remembered by its name"
-    ours = [r for r in small.rows("results/runs/two/table8.csv") if r["kind"] == "baseline" and r["subset"] == "all"]
+    ours = small.rows("results/runs/two/table8.csv", kind="baseline", subset="all")
     assert {row["n"] for row in ours} == {"2"}
     assert small.audit("results/runs/two/table8.csv")["verdict"] == "equal"
     output = small.punchline("runs")
@@ -126,10 +104,11 @@ def test_a_named_run_lies_beside_the_default_one_and_asks_nothing_anew(small: Pr
 def test_a_run_of_a_file(small: Project) -> None:
     (small.path / "config/runs/three.yaml").write_text("models: [label-order]\nlimit: 3\n")
     small.snakemake(TABLE, config="run=three")
-    ours = [r for r in small.rows("results/runs/three/table8.csv") if r["kind"] == "baseline"]
-    assert {(row["model"], row["n"]) for row in ours if row["subset"] == "all"} == {("label-order", "3")}
+    (ours,) = small.rows("results/runs/three/table8.csv", kind="baseline", subset="all")
+    assert (ours["model"], ours["n"]) == ("label-order", "3")
     (small.path / "config/runs/three.yaml").write_text("modles: [label-order]\n")
-    assert "config/runs/three.yaml: unknown key 'modles'" in small.snakemake("-n", config="run=three", fails=True)
+    output = small.snakemake("-n", config="run=three", fails=True)
+    assert "config/runs/three.yaml: unknown key 'modles'" in output and "Traceback" not in output
 
 
 def test_the_default_run_says_how_it_changes_in_place(small: Project) -> None:
@@ -152,16 +131,12 @@ def test_a_run_called_by_its_name_stays_what_it_was(one: Project) -> None:
 
 def test_two_wordings_of_a_prompt_are_compared(small: Project) -> None:
     """The default run's scores were made before the prompt was edited; they are as they were made, and that counts."""
-    prompt = small.path / "src/punchline/benchmarks/pixelhumor/prompts/Q7.txt"
-    text = prompt.read_text()
-    old = text.splitlines()[-1]
-    prompt.write_text(text.replace(old, f"{old} Think twice."))
+    prompt = "src/punchline/benchmarks/pixelhumor/prompts/Q7.txt"
+    old = (small.path / prompt).read_text().splitlines()[-1]
+    small.edit(prompt, old, f"{old} Think twice.")
     small.snakemake("results/runs/words/table8.csv", config=f"run=words {SMALL}")
     output = " ".join(small.punchline("compare", "label-order", "words:label-order").split())
-    assert (
-        "scores of label-order are compared as they were made: data/requests/pixelhumor.parquet is not current"
-        in output
-    )
+    assert "label-order are compared as they were made: data/requests/pixelhumor.parquet is not current" in output
     assert re.search(r'asked otherwise: Q7: "\S+ \S+" → "\S+ \S+ Think twice\."', output), output
     assert "panel_acc" in output
     gold = small.path / "data/items/pixelhumor/gold.jsonl"
@@ -178,28 +153,20 @@ def test_a_copied_run_is_a_run_of_its_own(one: Project) -> None:
     table = one.path / "results/runs/two/table8.csv"
     honest = table.read_bytes()
     table.unlink()
-    assert one.state_of_table8("two") == "absent"
+    assert re.search(r"^table8 .* absent", one.punchline("tables", "--run", "two"), re.M)
     assert "tables pixelhumor" in one.wanted(TABLE, config="run=two")
     one.snakemake(TABLE, config="run=two")
     assert table.read_bytes() == honest
-    assert one.state_of_table8("two") == "current"
+    assert re.search(r"^table8 .* current", one.punchline("tables", "--run", "two"), re.M)
     assert one.audit("results/runs/two/table8.csv")["verdict"] == "equal"
     assert one.wanted(TABLE, config="run=two") == one.wanted(TABLE, config="run=one") == set()
 
 
-def test_words_of_a_selection(small: Project) -> None:
+def test_a_subset_with_an_accent(small: Project) -> None:
     item = next((small.path / "data/images/demo/pixelhumor").glob("*.png")).stem
     (small.path / "é.csv").write_text(f"item_id\n{item}\n")
     table = small.punchline("plan", "models=[random]", "subset=é.csv").splitlines()
     assert [line.split()[4:7] for line in table if line.startswith("pixelhumor")] == [["8", "8", "0"]]
-    assert "requests to ask" in small.punchline("plan", "shards=2")
-    output = small.punchline("plan", "shards=0", fails=True)
-    assert "--config, field shards: Expected `int` >= 1" in output
-    output = small.punchline("plan", "models=[random,ocr", fails=True)
-    assert output.strip() == "error: models=[random,ocr: no value can be read: '[random,ocr'. A list is models=[a,b]"
-    for root in ("no/such/place", "config"):  # below this project, and none
-        output = small.punchline("--root", root, "tables", fails=True)
-        assert "no project: no Snakefile with config/run.yaml" in output
 
 
 def test_a_run_whose_card_is_gone_hides_no_other(small: Project) -> None:
@@ -221,10 +188,3 @@ def test_looking_changes_nothing(small: Project) -> None:
     assert files(small) == before
     assert not list((small.path / "data/runs").glob("*")) and not list((small.path / "results/runs").glob("*"))
     assert small.wanted(TABLE, config=SMALL) == set()
-
-
-def test_show(small_run: Project) -> None:
-    comic = sorted(p.stem for p in (small_run.path / "data/images/demo/pixelhumor").glob("*.png"))[0]
-    page = small_run.punchline("show", comic)
-    assert '"panel_sequence"' in page and '"responses"' in page and "reading-order" in page
-    assert "no item or request" in small_run.punchline("show", "nobody_1", fails=True)

@@ -4,14 +4,11 @@ import re
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
 
 import pytest
 from tests.asked import lines_of
 
-from punchline.journal import Shard
+from punchline.journal import Shard, locked
 
 from .conftest import SMALL, TABLE
 from .project import Project
@@ -28,28 +25,15 @@ def asked(project: Project) -> Counter[str]:
     return Counter(one.request_id for path in files for one in lines_of(path))
 
 
-def jobs(said: str, respondent: str = "label-order") -> set[str]:
-    """The shards whose jobs were begun, and "" for the respondent's own."""
-    job = rf"^Job \d+: answers of {respondent}(?:, shard (\d-of-\d))?: (?!unchanged)"
-    return set(re.findall(job, said, re.MULTILINE))
+def jobs(said: str) -> set[str]:
+    """The shards whose jobs were begun, and "" for the model's own."""
+    return set(re.findall(r"^Job \d+: answers of label-order(?:, shard (\d-of-\d))?: (?!unchanged)", said, re.M))
 
 
 def forget(project: Project) -> None:
     """Delete the model's answers."""
     for path in (project.path / JOURNAL).parent.glob("label-order.*"):
         path.unlink()
-
-
-@contextmanager
-def held(journal: Path, shard: Shard) -> Iterator[None]:
-    """Another process asks about a shard's items: whoever wants to must wait."""
-    code = "import sys\nfrom punchline.journal import Shard, locked\n"
-    code += f"with locked({str(journal)!r}, Shard({shard.number}, {shard.of})):\n print(flush=True); sys.stdin.read()"
-    command = [sys.executable, "-c", code]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
-        assert other.stdout is not None and other.stdout.readline() == b"\n"
-        yield
-        other.communicate()
 
 
 def test_shards(small: Project) -> None:
@@ -73,19 +57,12 @@ def test_shards(small: Project) -> None:
     report = small.audit(TABLE)
     assert (report["verdict"], report["root"]) == ("equal", root)
 
-    # Answers that are lost after every shard is done are asked by the run after the one that says so.
-    for path in (small.path / SHARDS).glob("*.jsonl"):
-        path.unlink()
-    forget(small)
-    small.snakemake(TABLE, config=SMALL)
-    assert asked(small) == before and small.audit(TABLE)["verdict"] == "equal"
-
 
 def test_a_run_waits_for_another_that_asks_the_same(small: Project) -> None:
     before = asked(small)
     forget(small)
     command = [sys.executable, "-m", "snakemake", "--cores", "2", TABLE, "--config", *SMALL.split()]
-    with held(small.path / JOURNAL, Shard(2, 3)):
+    with locked(str(small.path / JOURNAL), Shard(2, 3)):
         run = subprocess.Popen(command, cwd=small.path, env=small.environment, stderr=subprocess.PIPE, text=True)
         assert run.stderr is not None
         assert any("waiting for another run that asks" in line for line in run.stderr)

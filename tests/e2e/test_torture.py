@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from benchmarks.torture import answers, clock, disk, files, flips, forgeries, kills, pairs
@@ -10,12 +11,8 @@ from benchmarks.torture.ground import Ground, Row, differences, lacking
 
 pytestmark = pytest.mark.long
 
-CHOSEN: dict[str, object] = {
-    "benchmarks": ["pixelhumor"],
-    "models": ["random", "first", "second", "served"],
-    "judge": "null",
-    "limit": 3,
-}
+CHOSEN: dict[str, object] = {"benchmarks": ["pixelhumor"], "models": ["random", "first", "second", "served"]}
+CHOSEN |= {"judge": "null", "limit": 3}
 
 
 @pytest.fixture(scope="module")
@@ -41,26 +38,13 @@ def test_flipped_bits(ground: Ground, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "over 21 kinds of file" in row.done
 
 
-def test_a_forgery(ground: Ground) -> None:
-    whole(forgeries.run(ground, 1, 1))
+ROOT_ONLY = pytest.mark.skipif(os.geteuid() != 0, reason="NO SMALL DISK: mounting a tmpfs needs root")
+OTHERS = ((forgeries, 1), (clock, 1), (pairs, 1), (files, 120), (answers, 500), pytest.param(disk, 2, marks=ROOT_ONLY))
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="NO SMALL DISK: mounting a tmpfs needs root")
-def test_full_disks(ground: Ground) -> None:
-    whole(disk.run(ground, 2, 1))
-
-
-def test_clocks(ground: Ground) -> None:
-    whole(clock.run(ground, 1, 1))
-
-
-def test_commands_in_pairs(ground: Ground) -> None:
-    whole(pairs.run(ground, 1, 1))
-
-
-def test_spoilt_files_and_fuzzed_answers(ground: Ground) -> None:
-    whole(files.run(ground, 120, 1))
-    whole(answers.run(ground, 500, 1))
+@pytest.mark.parametrize(("torture", "turns"), OTHERS)
+def test_other_kinds(ground: Ground, torture: Any, turns: int) -> None:
+    whole(torture.run(ground, turns, 1))
 
 
 def test_a_failure_is_seen(ground: Ground, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

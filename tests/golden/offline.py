@@ -1,5 +1,6 @@
-"""Pins that need no run: request ids, model keys, journal lines, readings of phrasings, files of earlier versions."""
+"""Pins that need no run: request ids, model keys, journals, readings, earlier files; of the real data digests only."""
 
+import csv
 import hashlib
 import re
 import tempfile
@@ -11,9 +12,12 @@ from typing import Any
 import msgspec
 import yaml
 from tests.asked import answers_in
+from tests.records import request
 from tests.test_read_phrasings import FOLDER as PHRASINGS
 from tests.test_read_phrasings import Phrasing
 
+from punchline import paths
+from punchline.artifacts.contents import printed
 from punchline.config.adapters import trained
 from punchline.config.cards import read_card
 from punchline.config.runs import selection_of
@@ -24,23 +28,9 @@ from punchline.errors import PunchlineError
 from punchline.fetch.log import read_log
 from punchline.fetch.manifests import Lock, read_manifest
 from punchline.journal import LINE_BYTES, Journal
-from punchline.paths import MODELS_LOCK
 from punchline.rating.votes import Votes
 from punchline.respond import _storable
-from punchline.schema import (
-    Gold,
-    Image,
-    ImageRef,
-    Item,
-    Message,
-    Request,
-    Response,
-    Sampling,
-    Text,
-    Usage,
-    canonical,
-    sha256,
-)
+from punchline.schema import Gold, Image, ImageRef, Item, Request, Response, Sampling, Usage, canonical, sha256
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 FILES = ROOT / "tests/golden/samples"
@@ -74,9 +64,6 @@ def digest(values: Iterable[str]) -> str:
     return hashlib.sha256("\n".join(values).encode()).hexdigest()[:16]
 
 
-# ------------------------------------------------------------------------------------------------- items, requests
-
-
 def raw_files(name: str, folder: Path) -> dict[str, bytes]:
     """Content of the released files that a benchmark's items and gold are made of."""
     benchmark = benchmarks.load(name)
@@ -106,9 +93,6 @@ def demo_requests() -> Pins:
     return pins
 
 
-# ------------------------------------------------------------------------------------------------------ model keys
-
-
 def _cards() -> Iterator[Any]:
     for folder in ("config/model", "config/judge"):
         for path in sorted(Path(folder).glob("*.yaml")):
@@ -133,9 +117,9 @@ def model_keys() -> Pins:
         Path("config").symlink_to(ROOT / "config")
         cards = list(_cards())
         ids = sorted({str(card.options["id"]) for card in cards})
-        Path(MODELS_LOCK).parent.mkdir(parents=True)
+        Path(paths.MODELS_LOCK).parent.mkdir(parents=True)
         locked = [f"{one},{hashlib.sha1(one.encode()).hexdigest()}" for one in ids]
-        Path(MODELS_LOCK).write_text("\n".join(["id,revision", *locked]) + "\n")
+        Path(paths.MODELS_LOCK).write_text("\n".join(["id,revision", *locked]) + "\n")
         for card in cards:
             _stand_in(card)
             engine = engines.load(card, seed=0)
@@ -144,9 +128,6 @@ def model_keys() -> Pins:
             for name, key in [("all", keys["hummus"])] if same else keys.items():
                 rows.append((card.folder, card.name, name, key))
     return {"keys.csv": table(rows)}
-
-
-# -------------------------------------------------------------------------------------------- journals and records
 
 
 def _responses() -> dict[str, Response]:
@@ -224,20 +205,16 @@ def records() -> Pins:
     """Canonical bytes and digest of one record of each kind."""
     image = ImageRef(path="a/b.png", sha256="0" * 64, width=2, height=1, name="page")
     item = Item(benchmark="b", item_id="i", source="s", cluster="c", fields={"x": 1, "y": None, "é": 0.1})
-    request = {"benchmark": "b", "item_id": "i", "task": "t", "condition": "default"}
-    output = Message(role="user", content=(Text(text="Why?"), Image(sha256=None), Image(sha256="1" * 64)))
+    about = {"benchmark": "b", "item_id": "i", "task": "t", "condition": "default"}
     result: list[Any] = [
         item,
         msgspec.structs.replace(item, images=(image,), missing="HTTP 404"),
         Gold(benchmark="b", item_id="i", values={"labels": ["A", "B"], "n": 1, "share": 0.5, "none": None}),
-        Request(**request, messages=(output,), sampling=Sampling(temperature=0, max_tokens=8)),
-        Request(**request, messages=(), sampling=Sampling(temperature=0.7, max_tokens=8, seed=1), sample=2),
+        request("Why?", Image(sha256=None), Image(sha256="1" * 64), temperature=0, max_tokens=8),
+        Request(**about, messages=(), sampling=Sampling(temperature=0.7, max_tokens=8, seed=1), sample=2),
         *_responses().values(),
     ]
     return {"records.jsonl": [f'{{"digest":"{one.digest}","{type(one).__name__}":{line(one)}}}' for one in result]}
-
-
-# ------------------------------------------------------------------------------------------- phrasings, older files
 
 
 def phrasings() -> Pins:
@@ -280,6 +257,66 @@ def older_files() -> Pins:
     return {"files.json": msgspec.json.format(canonical(read), indent=1).decode().splitlines()}
 
 
+def _listed(file: str) -> list[dict[str, str]]:
+    with (ROOT / file).open(newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def released_files(name: str, mirror: Path) -> dict[str, bytes]:
+    """Content of the released files that a benchmark's items and gold are made of, from the mirror."""
+    benchmark = benchmarks.load(name)
+    rows = {row["path"]: row for row in _listed(paths.manifest(name))}
+    wanted = {*benchmark.ITEM_FILES, *benchmark.GOLD_FILES}
+    places = {file: mirror / row["mirror"] if "://" in row["url"] else ROOT / row["url"] for file, row in rows.items()}
+    return {file: places[file].read_bytes() for file in sorted(wanted)}
+
+
+def items(mirror: Path) -> Pins:
+    """Every item: digests of it, of its gold and of the ids of its requests, which are counted."""
+    pins: Pins = {}
+    for name in WITH_DEMO:
+        rows: list[tuple[object, ...]] = [("item_id", "source", "cluster", "item", "gold", "requests", "digest")]
+        for item, gold, requests in prepared(name, released_files(name, mirror)):
+            ids = sorted(request.request_id for request in requests)
+            own = (digest([item.cluster]), item.digest[:16], gold.digest[:16], len(ids), digest(ids))
+            rows.append((item.item_id, item.source, *own))
+        pins[f"{name}.csv"] = table(rows)
+    return pins
+
+
+def comparisons(mirror: Path) -> Pins:
+    """Ids of what scorers are asked about texts of the released files and of printed tables."""
+    pins: Pins = {}
+    for name in WITH_DEMO:
+        benchmark = benchmarks.load(name)
+        if benchmark.COMPARED:
+            tables = [table for of_pass in benchmark.COMPARED.values() for table in of_pass]
+            with chdir(ROOT):
+                rows = [dict(row) for one in tables for row in printed(paths.published(name), one)]
+            result = benchmark.data_requests(released_files(name, mirror), rows)
+            matches = sorted((request.item_id, request.task, request.request_id[:16]) for request in result)
+            pins[f"{name}.csv"] = table([("about", "pass", "request"), *matches])
+    return pins
+
+
+def pictures(mirror: Path) -> Pins:
+    """Sha256 of every picture that is made of an image of the mirror."""
+    pins: Pins = {}
+    for name in ("pixelhumor", "stripcipher"):
+        rows = _pictures_of(name, released_files(name, mirror), mirror)
+        pins[f"{name}.csv"] = table([("item_id", "picture", "width", "height", "sha256"), *rows])
+    return pins
+
+
+def _pictures_of(name: str, files: dict[str, bytes], mirror: Path) -> Iterator[tuple[object, ...]]:
+    make = benchmarks.illustrated(benchmarks.load(name)).pictures
+    for row in _listed(paths.manifest(name, "images_pinned.csv")):
+        image = mirror / row["mirror"]
+        if image.is_file():
+            for one in make(row["comic_id"], image.read_bytes(), files):
+                yield row["comic_id"], one.name, one.width, one.height, sha256(one.content)
+
+
 PARTS: dict[str, Callable[[], Pins]] = {
     "requests": demo_requests,
     "keys": model_keys,
@@ -287,4 +324,9 @@ PARTS: dict[str, Callable[[], Pins]] = {
     "records": records,
     "phrasings": phrasings,
     "files": older_files,
+}
+UPSTREAM_PARTS: dict[str, Callable[[Path], Pins]] = {
+    "upstream/items": items,
+    "upstream/comparisons": comparisons,
+    "upstream/pictures": pictures,
 }

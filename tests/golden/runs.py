@@ -35,9 +35,6 @@ OF_DEMO = ("metrics", "availability")  # overviews that are pinned for the demo
 LONGEST = 12  # characters of what is parsed; longer ones of released answers are hashed
 
 
-# ----------------------------------------------------------------------------------------------- a model that answers
-
-
 def _answers() -> list[str]:
     """Answers of every kind: short ones, and those of the phrasings."""
     documents = [
@@ -76,12 +73,10 @@ def demo(path: Path) -> Project:
     (config / "judge/absent.yaml").write_text(f"{ABSENT}metric: cosine\n")  # scorers that run nowhere
     (config / "judge/absent-f1.yaml").write_text(f"{ABSENT}metric: bertscore\nlayers: 1\n")
     with scripted(_reply(_answers())) as server:
-        card = f"engine: openai\nid: m\nbase_url: {server.url}/v1\nbreaker: 0\nconcurrency: 8\n"
-        (config / "model/scripted.yaml").write_text(card)
+        project.add_served("scripted", server.url, "breaker: 0\nconcurrency: 8\n")
         project.snakemake("all", config=CONFIG)
-        (config / "judge/strict.yaml").write_text(
-            "engine: lexical\nbaseline: overlap\nthreshold: 0.8\nmodality: [text]\n"
-        )
+        strict = "engine: lexical\nbaseline: overlap\nthreshold: 0.8\nmodality: [text]\n"
+        (config / "judge/strict.yaml").write_text(strict)
         project.snakemake("results/runs/strict/humorbench/leaderboard.csv", config=STRICT)
     return project
 
@@ -132,9 +127,6 @@ def hundred(path: Path, mirror: Path) -> Project:
     return project
 
 
-# ---------------------------------------------------------------------------------------------------- where it keeps
-
-
 def read_requests(root: Path, paths: Paths, benchmark: str) -> Iterator[tuple[object, ...]]:
     """(pass, model, item, task, condition, sample, request id) of every request of a run."""
     folder = root / paths.requests(benchmark)
@@ -180,9 +172,6 @@ def read_json(project: Project, *command: str) -> list[str]:
     return json.dumps(json.loads(output), indent=1, ensure_ascii=False).split("\n")
 
 
-# --------------------------------------------------------------------------------------------------------- the parts
-
-
 def _score_rows(root: Path, paths: Paths, benchmark: str, model: str, *, hashed: bool) -> Iterator[tuple[object, ...]]:
     """Rows of a model's scores; rules that agree share one. `hashed`: of what was parsed, no text."""
     both: dict[tuple[object, ...], dict[str, tuple[object, ...]]] = {}
@@ -205,6 +194,11 @@ def scores(project: Project, run: str = "default", *, hashed: bool = False) -> P
         rows = _score_rows(project.path, paths, name, model, hashed=hashed)
         pins[f"{name}/{model}.csv"] = table([(*REQUEST, "rule", *SCORE), *rows])
     return pins
+
+
+def small_tables(project: Project) -> Pins:
+    """Every CSV with results of `small`."""
+    return read_tables(project, without=OF_DEMO)
 
 
 def demo_items(project: Project) -> Pins:
@@ -232,10 +226,8 @@ def demo_requests(project: Project) -> Pins:
     return pins
 
 
-RANKED = (
-    *("hummus/table4", "humorbench/leaderboard", "table8", "pixelhumor/table2"),
-    *("stripcipher/table6", "yesbut/figure4"),
-)
+RANKED = ["hummus/table4", "humorbench/leaderboard", "table8", "pixelhumor/table2", "stripcipher/table6"]
+RANKED += ["yesbut/figure4"]
 
 
 def demo_comparisons(project: Project) -> Pins:
@@ -276,7 +268,4 @@ RELEASED_PARTS: dict[str, Callable[[Project], Pins]] = {
 HUNDRED_PARTS: dict[str, Callable[[Project], Pins]] = {
     "hundred/scores": lambda project: scores(project, hashed=True),
     "hundred/tables": lambda project: read_tables(project, without=(*OF_DEMO, "unread")),
-}
-SMALL_PARTS: dict[str, Callable[[Project], Pins]] = {
-    "small/tables": lambda project: read_tables(project, without=OF_DEMO)
 }
