@@ -24,6 +24,9 @@ from punchline.workflow.processes import MODES
 WORKFLOW = Path(punchline.__file__).parent / "template"  # packed by setup.py
 PIN = "requirements.txt"  # in place of src/: DVC reruns its stages for another version
 
+FORMAT = "; ".join(f"{name}: {what}" for name, what in FORMATS.items())
+PICTURES = f"Images to include: {', '.join(MODES)}; open: those whose license allows sharing"
+
 
 @app.command(rich_help_panel="Look")
 def view(
@@ -49,18 +52,9 @@ def view(
 
 @app.command("export", rich_help_panel="Share")
 def export_command(
-    name: Annotated[
-        str,
-        typer.Argument(
-            metavar="FORMAT",
-            help="; ".join(f"{name}: {what}" for name, what in FORMATS.items()),
-            autocompletion=lambda: list(FORMATS),
-        ),
-    ],
+    name: Annotated[str, typer.Argument(metavar="FORMAT", help=FORMAT, autocompletion=lambda: list(FORMATS))],
     output: Annotated[str, typer.Option("--output", "-o", metavar="DIR", help="New or empty folder")],
-    pictures: Annotated[
-        str, typer.Option(help=f"Images to include: {', '.join(MODES)}; open: those whose license allows sharing")
-    ] = "open",
+    pictures: Annotated[str, typer.Option(help=PICTURES)] = "open",
     run: RUN = "",
 ) -> None:
     """Export a run for another tool.
@@ -86,14 +80,14 @@ def init(
     Example: punchline init my-project
     """
     if model_card is not None:
-        _write_card(Path(given(model_card)))
+        _write_card(given(model_card))
         return
     if folder is None:
         raise PunchlineError("no folder is named", hint="punchline init DIR, or punchline init --model-card my.yaml")
     if not WORKFLOW.is_dir():
         what = "this Punchline is a checkout, installed in place, and brings no workflow along"
         raise PunchlineError(what, hint=f"Work in it, {WORKFLOW.parent.parent.parent}, or git clone it")
-    target = Path(given(folder)).resolve()
+    target = given(folder).resolve()
     with new_folder(target, "Name a new folder") as new:
         shutil.copytree(WORKFLOW, new)
         stages = new / "dvc.yaml"
