@@ -18,7 +18,7 @@ from punchline.artifacts.project import Project
 from punchline.audit.compare import compare_models, differences_frame
 from punchline.audit.state import check_table
 from punchline.config.runs import find_root, making, runs, selection_of, table_named
-from punchline.errors import PunchlineError, check_known
+from punchline.errors import PunchlineError, check_file, check_known
 from punchline.files import Keyed
 from punchline.paths import DEFAULT_RUN
 from punchline.read import reasoning
@@ -180,9 +180,7 @@ class Run:
     def _check_built(self, artifact: Artifact, file: str = "") -> None:
         """Warns of an artifact that is not current. Raises PunchlineError if its `file`, or the first, is missing."""
         file = file or artifact.outputs[0]
-        if not Path(file).is_file():
-            hint = f"In a shell: {making(self.name, file)}"
-            raise PunchlineError(f"not made yet in run {self.name}", file=file, hint=hint)
+        check_file(file, f"not made yet in run {self.name}", hint=f"In a shell: {making(self.name, file)}")
         if (why := Status().of_all(artifact)) is not None:
             warnings.warn(f"{file} is not current: {why}", Stale, stacklevel=4)
 

@@ -85,6 +85,12 @@ def check_known(name: str, valid: Collection[str], what: str, **where: Any) -> N
         raise PunchlineError(what, hint=nearest(name, valid), **where)
 
 
+def check_file(file: str | Path, what: str, **where: Any) -> None:
+    """Raise PunchlineError for a file that is not there."""
+    if not Path(file).is_file():
+        raise PunchlineError(what, file=file, **where)
+
+
 def entry_point(main: Callable[P, None]) -> Callable[P, None]:
     """Wrap a script's main: an error the user can act on ends it with one message and status 1."""
 

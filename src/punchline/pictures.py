@@ -9,7 +9,7 @@ from pathlib import Path
 from punchline.artifacts.project import Project
 from punchline.core.benchmark import PUBLISHED, Benchmark, Files, NoPicture, illustrated
 from punchline.core.threads import threads
-from punchline.errors import PunchlineError
+from punchline.errors import PunchlineError, check_file
 from punchline.files import write_bytes, write_records
 from punchline.prepare import fetch_log, reading
 from punchline.schema import FetchEntry, ImageRef, Pictures, sha256
@@ -26,9 +26,8 @@ def make_pictures(
     differs, and as the benchmark's `pictures` does.
     """
     source, item = Path(str(entry.path)), entry.item_id
-    if not source.is_file():
-        hint = "Put it back, or run with --forcerun fetch"
-        raise PunchlineError("the image in the fetch log is gone", file=source, record=item, hint=hint)
+    hint = "Put it back, or run with --forcerun fetch"
+    check_file(source, "the image in the fetch log is gone", record=item, hint=hint)
     content = source.read_bytes()
     digest = sha256(content)
     if pinned and digest != entry.sha256:

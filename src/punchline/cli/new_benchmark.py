@@ -13,7 +13,7 @@ import typer
 from punchline import paths
 from punchline.cli.base import app, given
 from punchline.core import benchmark as benchmarks
-from punchline.errors import PunchlineError
+from punchline.errors import PunchlineError, check_file
 from punchline.fetch.images import decode_image
 from punchline.fetch.log import Missing
 from punchline.fetch.manifests import ANNOTATION_COLUMNS, PIN_COLUMNS
@@ -53,8 +53,7 @@ def new_benchmark(
         what = "this project has no source code to add a benchmark to"
         raise PunchlineError(what, file=package, hint="git clone the repository, and work in it")
     source = given(data)
-    if not source.is_file():
-        raise PunchlineError("no such file", file=source, hint=f"A CSV with the columns {', '.join(COLUMNS)}")
+    check_file(source, "no such file", hint=f"A CSV with the columns {', '.join(COLUMNS)}")
     rows = read_rows(source)
     for path, text in _texts(name, package.relative_to(Path.cwd()), source, rows).items():
         write_text(path, text)

@@ -11,7 +11,7 @@ from punchline.artifacts.passes import CHAINED
 from punchline.artifacts.project import Project
 from punchline.audit.state import check_table
 from punchline.config.runs import making
-from punchline.errors import PunchlineError
+from punchline.errors import PunchlineError, check_file
 from punchline.files import Keyed
 from punchline.report.pictures import Right, holds, items_with_rights
 from punchline.requests import exchanges, exchanges_in_pass
@@ -54,8 +54,7 @@ def export_items(project: Project, benchmark: str, pictures: str) -> dict[str, E
     """A benchmark's items by id, in their order."""
     scores = (project.paths.scores(benchmark, model) for model in project.selection.models)
     for file in (project.paths.items(benchmark), *scores):
-        if not Path(file).is_file():
-            raise PunchlineError("not made yet", file=file, hint=f"Make it: {making(project.selection.run)}")
+        check_file(file, "not made yet", hint=f"Make it: {making(project.selection.run)}")
     golds = Keyed(project.paths.gold(benchmark), Gold)
     pairs = items_with_rights(project, benchmark)
     return {i.item_id: ExportItem(i, golds[i.item_id], right, holds(pictures, right)) for i, right in pairs}

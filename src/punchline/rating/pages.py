@@ -55,10 +55,8 @@ class Pages:
         self.templates = templates(HERE / "templates")
 
     def page(self, template: str, status: int = 200, **values: object) -> Response:
-        html = self.templates.get_template(template).render(
-            title=self.sheet.title, sheet=self.sheet, status=status, **values
-        )
-        return HTMLResponse(html, status)
+        page = self.templates.get_template(template)
+        return HTMLResponse(page.render(title=self.sheet.title, sheet=self.sheet, status=status, **values), status)
 
     def rater(self, secret: str) -> str:
         rater = self.votes.rater_of(secret)
@@ -114,15 +112,10 @@ class Pages:
         """A page with the values of its fields; `about`: whether they are saved, or why they cannot be."""
         unit = self.sheet.units[index]
         about = {"saved": False, "wrong": "", "place": place, "unit": unit, "fields": fields, "words": WORDS} | about
-        return self.page(
-            "item.html",
-            422 if about["wrong"] else 200,
-            of=len(self.seats(rater)),
-            done=len(self.votes.given(rater)),
-            texts=[(position, unit.texts[position].text) for position in self.order(rater, index)],
-            questions=self.sheet.questions[unit.task],
-            **about,
-        )
+        about |= {"of": len(self.seats(rater)), "done": len(self.votes.given(rater))}
+        texts = [(position, unit.texts[position].text) for position in self.order(rater, index)]
+        questions, status = self.sheet.questions[unit.task], 422 if about["wrong"] else 200
+        return self.page("item.html", status, texts=texts, questions=questions, **about)
 
     def picture(self, request: Request) -> Response:
         path = self.sheet.units[self.opened(request)[2]].picture

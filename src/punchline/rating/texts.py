@@ -13,7 +13,7 @@ from punchline.benchmarks.study import Study
 from punchline.config.runs import making
 from punchline.core.benchmark import DEFAULT
 from punchline.core.storage import read_table
-from punchline.errors import PunchlineError, nearest
+from punchline.errors import PunchlineError, check_file, nearest
 from punchline.files import csv_text, parse_csv, read_records
 from punchline.paths import DEFAULT_RUN, Paths
 from punchline.schema import Item, Request, Response
@@ -27,9 +27,8 @@ Texts = dict[tuple[str, str, str], str]  # by item, task and source
 
 def _prepared(where: Paths, benchmark: str, path: str, target: str) -> str:
     """A file of a run. Raises PunchlineError with the command that makes it."""
-    if not Path(path).is_file():
-        hint = f"Run {making(where.run, target, benchmarks=f'[{benchmark}]')}"
-        raise PunchlineError("nothing is prepared yet", file=path, hint=hint)
+    hint = f"Run {making(where.run, target, benchmarks=f'[{benchmark}]')}"
+    check_file(path, "nothing is prepared yet", hint=hint)
     return path
 
 

@@ -31,10 +31,8 @@ REPLY_BYTES = 16 * 2**20  # of one reply, unpacked: more than any model writes
 STREAM_BYTES = 4 * REPLY_BYTES  # every token comes with a few hundred bytes around it
 FIXED = ("model", "messages", "stream", "stream_options", "n")  # an answer is read by these; not for extra_body
 
-ADDRESS, VARIABLE = (
-    "http(s)://, a server and a path, without a key",
-    "an environment variable's name, not the key itself",
-)
+ADDRESS = "http(s)://, a server and a path, without a key"
+VARIABLE = "an environment variable's name, not the key itself"
 Address = Annotated[str, msgspec.Meta(pattern=r"^https?://[^\s/?#@]+(/[^\s?#@]*)?\Z", title=ADDRESS)]
 Variable = Annotated[str, msgspec.Meta(pattern=r"^[A-Z][A-Z0-9_]*\Z", title=VARIABLE)]
 

@@ -74,12 +74,7 @@ def messages(request: Request, images: Mapping[str, Path]) -> list[dict[str, Any
     """The request's messages as the protocol has them; images as data URIs of the unchanged bytes, parts in order."""
     result: list[dict[str, Any]] = []
     for message in request.messages:
-        content: list[dict[str, Any]] = [
-            {"type": "text", "text": part.text}
-            if isinstance(part, Text)
-            else {"type": "image_url", "image_url": {"url": _data_uri(part, request, images)}}
-            for part in message.content
-        ]
+        content = [_part(part, request, images) for part in message.content]
         one_text = [part["type"] for part in content] == ["text"]  # some servers take no list from "system"
         result.append({"role": message.role, "content": content[0]["text"] if one_text else content})
     return result
@@ -91,13 +86,15 @@ def media_type(content: bytes) -> str | None:
     return f"image/{match.lastgroup}" if match else None
 
 
-def _data_uri(image: Image, request: Request, images: Mapping[str, Path]) -> str:
-    file = image_file(image.sha256, request, images)
+def _part(part: Text | Image, request: Request, images: Mapping[str, Path]) -> dict[str, Any]:
+    if isinstance(part, Text):
+        return {"type": "text", "text": part.text}
+    file = image_file(part.sha256, request, images)
     kind = media_type(content := file.read_bytes())
     if kind is None:
         what, hint = "no API takes this kind of image", "Use PNG, JPEG, GIF, WebP or BMP"
         raise PunchlineError(what, file=file, record=request.item_id, hint=hint)
-    return f"data:{kind};base64,{base64.b64encode(content).decode()}"
+    return {"type": "image_url", "image_url": {"url": f"data:{kind};base64,{base64.b64encode(content).decode()}"}}
 
 
 def flat(parameters: Mapping[str, Any]) -> dict[str, Scalar]:
@@ -192,12 +189,8 @@ def _object(value: Any) -> dict[str, Any]:
 
 def _usage(usage: dict[str, Any]) -> Usage:
     prompt, completion = (_object(usage.get(f"{name}_tokens_details")) for name in ("prompt", "completion"))
-    counts = {
-        "prompt": usage.get("prompt_tokens"),
-        "completion": usage.get("completion_tokens"),
-        "reasoning": completion.get("reasoning_tokens"),
-        "cached": prompt.get("cached_tokens"),
-    }
+    counts = {"prompt": usage.get("prompt_tokens"), "completion": usage.get("completion_tokens")}
+    counts |= {"reasoning": completion.get("reasoning_tokens"), "cached": prompt.get("cached_tokens")}
     return Usage(**{name: n for name, n in counts.items() if type(n) is int and 0 <= n <= TOKENS_MOST})
 
 
@@ -213,12 +206,9 @@ def read_refusal(status: int, content: bytes) -> Refusal:
     if not isinstance(error, dict):
         return Refusal(status=status, message=error[:WORDS_MOST] if isinstance(error, str) else "")
     message = error.get("message", error.get("detail", ""))
-    return Refusal(
-        status=status,
-        message=(message if isinstance(message, str) else json.dumps(message))[:WORDS_MOST],
-        param=_text(error.get("param")),
-        code=_text(error.get("code")) or _text(error.get("type")) or _text(error.get("status")),
-    )
+    words = message if isinstance(message, str) else json.dumps(message)
+    code = next(filter(None, (_text(error.get(name)) for name in ("code", "type", "status"))), None)
+    return Refusal(status=status, message=words[:WORDS_MOST], param=_text(error.get("param")), code=code)
 
 
 Verdict = Literal["stop", "limited", "again", "too long", "failed", "refused"]

