@@ -5,6 +5,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from punchline.artifacts.project import Project
 from punchline.core.benchmark import PUBLISHED, Benchmark, Files, NoPicture, illustrated
@@ -41,16 +42,15 @@ def make_pictures(
         pictures, reason = [], str(why) or "no picture can be made of it"
     except PunchlineError as error:
         raise PunchlineError(str(error).replace(PUBLISHED, str(source), 1)) from error
-    paths = [f"{folder}/{'/'.join(filter(None, (item, one.name)))}{one.suffix}" for one in pictures]
-    images = tuple(
-        ImageRef(path=path, sha256=sha256(one.content), width=one.width, height=one.height, name=one.name)
-        for path, one in zip(paths, pictures, strict=True)
-    )
-    derivations, path = tuple(one.derivation for one in pictures), str(entry.path)
-    record = Pictures(
-        item_id=item, images=images, source=path, source_sha256=digest, derivations=derivations, reason=reason
-    )
-    return record, {path: one.content for path, one in zip(paths, pictures, strict=True)}
+    made = {f"{folder}/{'/'.join(filter(None, (item, one.name)))}{one.suffix}": one for one in pictures}
+    images = []
+    for path, one in made.items():
+        size = {"width": one.width, "height": one.height}
+        images.append(ImageRef(path=path, sha256=sha256(one.content), name=one.name, **size))
+    about: dict[str, Any] = {"source": str(entry.path), "source_sha256": digest, "reason": reason}
+    about["derivations"] = tuple(one.derivation for one in pictures)
+    record = Pictures(item_id=item, images=tuple(images), **about)
+    return record, {path: one.content for path, one in made.items()}
 
 
 def write_pictures(project: Project, benchmark: str) -> None:

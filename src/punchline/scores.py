@@ -61,9 +61,8 @@ def _table(scores: Sequence[Score], metrics: Sequence[str]) -> pa.Table:
         columns[name] = [None if labels is None else canonical(labels).decode() for labels in columns[name]]
     columns |= {name: [score.metrics.get(name) for score in scores] for name in metrics}
     columns["digest"] = [score.digest for score in scores]
-    return pa.table(
-        columns, pa.schema([*_FIELDS.items(), *dict.fromkeys(metrics, pa.float64()).items(), ("digest", _TEXT)])
-    )
+    schema = pa.schema({**_FIELDS, **dict.fromkeys(metrics, pa.float64()), "digest": _TEXT})
+    return pa.table(columns, schema)
 
 
 def read_scores(path: str | Path, *, verify: bool = True) -> Iterator[Score]:

@@ -41,14 +41,9 @@ def without_secret(text: str) -> str:
     return _PARAMETER.sub(rf"\g<1>{SECRET}", _USERINFO.sub("", text))
 
 
-def has_secret(address: str) -> bool:
-    """True if an address holds a user, a password, or a key among its parameters."""
-    return without_secret(address) != address
-
-
 def secret_field(value: Any) -> str | None:
     """Path of the first address with a secret in plain data, such as `extra_body.url`; None if there is none."""
-    return _find_field(value, has_secret)
+    return _find_field(value, lambda text: without_secret(text) != text)
 
 
 def wildcard_field(value: Any) -> str | None:

@@ -25,6 +25,7 @@ WORKFLOW = Path(punchline.__file__).parent / "template"  # packed by setup.py
 PIN = "requirements.txt"  # in place of src/: DVC reruns its stages for another version
 
 FORMAT = "; ".join(f"{name}: {what}" for name, what in FORMATS.items())
+MODEL_CARD = "Ask four questions and write a model's card"
 PICTURES = f"Images to include: {', '.join(MODES)}; open: those whose license allows sharing"
 
 
@@ -71,9 +72,7 @@ def export_command(
 @app.command(rich_help_panel="Run")
 def init(
     folder: Annotated[str | None, typer.Argument(metavar="DIR", help="New or empty folder")] = None,
-    model_card: Annotated[
-        str | None, typer.Option("--model-card", metavar="FILE", help="Ask four questions and write a model's card")
-    ] = None,
+    model_card: Annotated[str | None, typer.Option("--model-card", metavar="FILE", help=MODEL_CARD)] = None,
 ) -> None:
     """Create a project folder (workflow, configuration, manifests), or a model card.
 

@@ -48,6 +48,8 @@ from punchline.errors import PunchlineError
 from punchline.paths import DEFAULT_RUN, Paths, demo
 from punchline.stats.estimate import ALPHA
 
+COMPARED = f"{TABLE}; default: each benchmark's main table"
+RUN_OF_PLAIN = "Run of a plain MODEL; default: the one made last, or `default` beside RUN:MODEL"
 STRICT = Annotated[bool, typer.Option("--strict", help="Exit with status 1 if a table has no scored item")]
 
 
@@ -126,13 +128,9 @@ def _warn_of_empty(paths: Iterable[str]) -> list[str]:
 def compare_command(
     a: Model,
     b: Model,
-    table: Annotated[
-        str, typer.Option(help=f"{TABLE}; default: each benchmark's main table", autocompletion=table_names)
-    ] = "",
+    table: Annotated[str, typer.Option(help=COMPARED, autocompletion=table_names)] = "",
     as_json: JSON = None,
-    run: Annotated[
-        str, typer.Option(help="Run of a plain MODEL; default: the one made last, or `default` beside RUN:MODEL")
-    ] = "",
+    run: Annotated[str, typer.Option(help=RUN_OF_PLAIN)] = "",
 ) -> None:
     """Compare two models on their common items: differences, intervals, tests, effect sizes.
 

@@ -66,13 +66,10 @@ def samples(project: Project, benchmark: str, model: str, items: Mapping[str, Ex
     for score in read_scores(project.paths.scores(benchmark, model)):
         for digest in score.responses:
             read.setdefault(digest, []).append(score)
-    verdicts = {
-        response.digest: Verdict(pass_, judge, request, response)
-        for pass_, judge in project.passes(benchmark, model).items()
-        if pass_ != CHAINED
-        for request, response in exchanges_in_pass(project, benchmark, pass_, model)
-        if response.digest in read
-    }
+    verdicts: dict[str, Verdict] = {}
+    for pass_, judge in project.passes(benchmark, model).items():
+        pairs = exchanges_in_pass(project, benchmark, pass_, model) if pass_ != CHAINED else ()
+        verdicts |= {reply.digest: Verdict(pass_, judge, r, reply) for r, reply in pairs if reply.digest in read}
     for request, response in exchanges(project, benchmark, model):
         scores = read.get(response.digest, [])
         about = {digest: verdicts[digest] for score in scores for digest in score.responses if digest in verdicts}

@@ -113,10 +113,8 @@ def _absolute(page_url: str, reference: str) -> SplitResult | None:
     return parts if parts.scheme in ("http", "https") else None
 
 
-SITES = {
-    host: Site(**site)
-    for host, site in yaml.safe_load(Path(__file__).with_name("sites.yaml").read_text(encoding="utf-8")).items()
-}
+_LISTED = yaml.safe_load(Path(__file__).with_name("sites.yaml").read_text(encoding="utf-8"))
+SITES = {host: Site(**site) for host, site in _LISTED.items()}
 
 
 def is_image(page: str) -> bool:

@@ -16,13 +16,8 @@ from punchline.schema import FetchEntry
 def write_overview(project: Project) -> None:
     """Write cost.csv, discrepancies.csv, metrics.json, metrics.csv and availability.csv of illustrated benchmarks."""
     where = project.paths
-    metrics, plots = metrics_texts(project)
-    texts = {
-        where.csv("cost"): cost_text(project),
-        where.csv("discrepancies"): discrepancies_text(project),
-        where.metrics: metrics,
-        where.csv("metrics"): plots,
-    }
+    texts = {where.csv("cost"): cost_text(project), where.csv("discrepancies"): discrepancies_text(project)}
+    texts[where.metrics], texts[where.csv("metrics")] = metrics_texts(project)
     for name in filter(project.illustrated, project.selection.benchmarks):
         texts[where.csv("availability", name)] = availability_text(read_records(where.fetch_log(name), FetchEntry))
     for path, text in texts.items():

@@ -156,10 +156,8 @@ def draw_up(
     count = items or len(drawn)
     counted = set(drawn[:count])
     draw = random.Random(f"study/{seed}")
-    practice = [
-        replace(draw.choice([unit for unit in ratable if unit.item_id == item_id]), kind="practice")
-        for item_id in drawn[count : count + study.practice]
-    ]
+    by_item = grouped(ratable, lambda unit: unit.item_id)
+    practice = [replace(draw.choice(by_item[name]), kind="practice") for name in drawn[count : count + study.practice]]
     units = tuple(unit for unit in ratable if unit.item_id in counted)
     if raters > (most := len(units) * overlap):
         what = f"{raters:,} raters of {len(units):,} pages with {overlap} raters each"

@@ -22,6 +22,7 @@ from punchline.report.pictures import file_of, held
 
 HOST = "127.0.0.1"
 PORT = 8642
+ANOTHER = "Name another: --port N; without it a free one is taken"
 
 
 def path_of(project: Project) -> str:
@@ -34,12 +35,8 @@ def application(project: Project) -> Starlette:
     root = Path(project.paths.report)
     if not (root / "index.html").is_file():
         raise PunchlineError("no report", file=root, hint=f"Make it: {making(project.selection.run, 'report')}")
-    images = {
-        file_of(image): image.path
-        for benchmark in project.selection.benchmarks
-        if Path(project.paths.items(benchmark)).is_file()
-        for image in held(project, benchmark, "all")
-    }
+    made = [name for name in project.selection.benchmarks if Path(project.paths.items(name)).is_file()]
+    images = {file_of(image): image.path for name in made for image in held(project, name, "all")}
 
     async def picture(request: Request) -> Response:
         path = images.get(f"pictures/{request.path_params['name']}")
@@ -60,9 +57,7 @@ def application(project: Project) -> Starlette:
     )
 
 
-def listen(
-    host: str, port: int | None, hint: str = "Name another: --port N; without it a free one is taken"
-) -> socket.socket:
+def listen(host: str, port: int | None, hint: str = ANOTHER) -> socket.socket:
     """A socket on the port, or, where none is given and the usual one is taken, on a free one.
 
     Raises PunchlineError for a port that is in use.

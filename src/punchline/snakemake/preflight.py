@@ -58,11 +58,10 @@ def _requests_by_respondent(
 ) -> Iterator[tuple[ModelCard, Engine, Sought]]:
     """Respondents with what they are asked. A scorer that cannot run leaves its column empty and stops nobody."""
     status = Status()
-    unknown = {
-        wildcards["benchmark"]
-        for wildcards in by_rule.get("prepare", ())
-        if any(status(step) for step in project.built_by("prepare", wildcards["benchmark"]) if step.rule != "gold")
-    }
+    unknown = set()
+    for name in (wildcards["benchmark"] for wildcards in by_rule.get("prepare", ())):
+        if any(status(step) for step in project.built_by("prepare", name) if step.rule != "gold"):
+            unknown.add(name)
     for respondent in dict.fromkeys(wildcards["respondent"] for wildcards in by_rule.get("respond", ())):
         if respondent.removeprefix(JUDGES) in project.selection.scorers:
             continue
@@ -71,9 +70,8 @@ def _requests_by_respondent(
             journals = paths.with_shards(project.journal(respondent, round_))
             for model in round_.models:
                 file = project.paths.requests(round_.benchmark, model if round_.pass_ else "", round_.pass_)
-                requests.append(
-                    (round_.benchmark, "" if not round_.pass_ and round_.benchmark in unknown else file, journals)
-                )
+                is_unknown = not round_.pass_ and round_.benchmark in unknown
+                requests.append((round_.benchmark, "" if is_unknown else file, journals))
         yield project.card_of(respondent), project.engine_of(respondent), requests
 
 
@@ -90,8 +88,5 @@ def _missing(card: ModelCard, engine: Engine, benchmark: str, requests: str, jou
 
 def _must_run(card: ModelCard, why: str | None) -> None:
     if why:
-        raise PunchlineError(
-            f"it cannot run: {why}",
-            file=card.file,
-            hint="Nothing was started; `punchline models` lists what can run here",
-        )
+        hint = "Nothing was started; `punchline models` lists what can run here"
+        raise PunchlineError(f"it cannot run: {why}", file=card.file, hint=hint)

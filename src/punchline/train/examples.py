@@ -100,9 +100,8 @@ def with_rows(item: Item, rows: Mapping[str, Sequence[int]], requests: Sequence[
             digest = sha256(picture.content)
             path = folder / f"{digest}.png"
             write_bytes(path, picture.content)
-            refs[name] = ImageRef(
-                path=path.as_posix(), sha256=digest, width=picture.width, height=picture.height, name=name
-            )
+            size = {"width": picture.width, "height": picture.height}
+            refs[name] = ImageRef(path=path.as_posix(), sha256=digest, name=name, **size)
     return msgspec.structs.replace(item, images=tuple(refs.values()))
 
 

@@ -187,9 +187,8 @@ class Status:
         record = read_provenance(artifact.record)
         if record is None:
             return "no provenance record" if Path(artifact.outputs[0]).is_file() else "not built yet"
-        if why := "; ".join(
-            _differences(record, artifact, {need.path: self._digest(need) for need in artifact.deciding()})
-        ):
+        inputs = {need.path: self._digest(need) for need in artifact.deciding()}
+        if why := "; ".join(_differences(record, artifact, inputs)):
             return why
         for path in artifact.outputs:
             if path not in record.outputs:
@@ -216,10 +215,8 @@ def is_intact(path: str) -> bool:
 
 def _differences(record: Provenance, artifact: Artifact, inputs: Mapping[str, str]) -> Iterator[str]:
     """Differences between a provenance file and the present state, as text."""
-    changed = sorted(
-        path for path in inputs.keys() | record.inputs.keys() if inputs.get(path) != record.inputs.get(path)
-    )
-    if changed:
+    paths = sorted(inputs.keys() | record.inputs.keys())
+    if changed := [path for path in paths if inputs.get(path) != record.inputs.get(path)]:
         before, now_ = changed[0] in record.inputs, changed[0] in inputs
         what = "changed" if before and now_ else "is new" if now_ else "counts no more"
         more = f" (and {len(changed) - 1:,} more)" if len(changed) > 1 else ""
@@ -260,18 +257,10 @@ def write_provenance(artifact: Artifact, inputs: Mapping[str, str]) -> None:
     """
     for path, digest in artifact.input_digests().items():
         if inputs.get(path) != digest:
-            raise PunchlineError(
-                "the file changed while it was being read: what was made of it may be of neither version",
-                file=path,
-                hint="Run the same command again",
-            )
-    outputs = [*artifact.outputs, *artifact.extra()]
-    record = Provenance(
-        step=artifact.name,
-        inputs=dict(inputs),
-        parameters=_plain(artifact.parameters),
-        code=code.parts(*artifact.modules),
-        libraries=artifact.versions,
-        outputs={path: digests.of_file(path) for path in outputs},
-    )
+            what = "the file changed while it was being read: what was made of it may be of neither version"
+            raise PunchlineError(what, file=path, hint="Run the same command again")
+    outputs = {path: digests.of_file(path) for path in (*artifact.outputs, *artifact.extra())}
+    about: dict[str, Any] = {"step": artifact.name, "inputs": dict(inputs), "outputs": outputs}
+    about |= {"code": code.parts(*artifact.modules), "libraries": artifact.versions}
+    record = Provenance(parameters=_plain(artifact.parameters), **about)
     write_bytes(artifact.record, msgspec.json.format(canonical(record), indent=1) + b"\n")

@@ -202,17 +202,13 @@ class OpenAI(engines.Engine):
         from punchline.engines.openai.client import BoundedClient, find_proxy
 
         timeouts, connections = self.options.timeouts, self.options.concurrency + 8
-        http = BoundedClient(
-            most or (STREAM_BYTES if self.options.stream else REPLY_BYTES),
-            proxy=find_proxy(self.base_url) if self.through_proxy else None,
-            timeout=httpx2.Timeout(timeouts.total, connect=timeouts.connect, read=timeouts.read),
-            limits=httpx2.Limits(max_connections=connections, max_keepalive_connections=connections),
-        )
-        key = self.key or "none"
-        headers, url = self._default_headers(key), self.base_url
-        return openai.AsyncOpenAI(
-            api_key=key, base_url=url, max_retries=0, timeout=http.timeout, default_headers=headers, http_client=http
-        )
+        timeout = httpx2.Timeout(timeouts.total, connect=timeouts.connect, read=timeouts.read)
+        limits = httpx2.Limits(max_connections=connections, max_keepalive_connections=connections)
+        proxy = find_proxy(self.base_url) if self.through_proxy else None
+        most = most or (STREAM_BYTES if self.options.stream else REPLY_BYTES)
+        http, key = BoundedClient(most, proxy=proxy, timeout=timeout, limits=limits), self.key or "none"
+        asked: dict[str, Any] = {"base_url": self.base_url, "default_headers": self._default_headers(key)}
+        return openai.AsyncOpenAI(api_key=key, **asked, max_retries=0, timeout=timeout, http_client=http)
 
     def _default_headers(self, key: str) -> dict[str, Any]:
         """Headers that replace the package's own: none of the environment's for a server that is not OpenAI's."""

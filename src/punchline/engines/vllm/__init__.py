@@ -81,15 +81,11 @@ class Vllm(Client):
     def __init__(self, card: ModelCard, seed: int = 0) -> None:
         self.chosen = chosen = engines.read_options(card, Options, "docs/models.md")
         template = chosen.chat_template_kwargs
-        options = {
-            "id": chosen.id,
-            "base_url": chosen.base_url or "http://127.0.0.1",  # of a server of our own: known when it starts
-            "concurrency": chosen.concurrency,
-            "timeouts": {"connect": 60.0, "read": chosen.request_timeout, "total": chosen.request_timeout},
-            "attempts": 4,
-            "backoff": {"first": 0.5, "most": 4.0},
-            "extra_body": {"chat_template_kwargs": template} if template else {},
-        }
+        options: dict[str, Any] = {"id": chosen.id, "concurrency": chosen.concurrency, "attempts": 4}
+        options["base_url"] = chosen.base_url or "http://127.0.0.1"  # of a server of our own: known when it starts
+        options["timeouts"] = {"connect": 60.0, "read": chosen.request_timeout, "total": chosen.request_timeout}
+        options["backoff"] = {"first": 0.5, "most": 4.0}
+        options["extra_body"] = {"chat_template_kwargs": template} if template else {}
         super().__init__(msgspec.structs.replace(card, engine="openai", options=options), seed)
         self.card = card
         self._check_arguments()
