@@ -60,11 +60,9 @@ def build_smollm2(folder: Path) -> None:
         [pre_tokenizers.Digits(individual_digits=True), pre_tokenizers.ByteLevel(add_prefix_space=False)]
     )
     special = {f"{kind}_token": getattr(read, f"{kind}_token") for kind in ("bos", "eos", "unk", "pad")}
-    length, about = (
-        model.config.max_position_embeddings,
-        {"clean_up_tokenization_spaces": False, "padding_side": "left"},
-    )
-    tokenizer = PreTrainedTokenizerFast(tokenizer_object=backend, model_max_length=length, **special, **about)
+    about = {"clean_up_tokenization_spaces": False, "padding_side": "left"} | special
+    length = model.config.max_position_embeddings
+    tokenizer = PreTrainedTokenizerFast(tokenizer_object=backend, model_max_length=length, **about)
     tokenizer.chat_template = read.chat_template
     tokenizer.save_pretrained(folder)
     file = folder / "tokenizer_config.json"  # by the name that versions 4 and 5 know

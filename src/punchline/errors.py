@@ -74,9 +74,7 @@ def nearest(name: str, valid: Iterable[str]) -> str:
     hint = did_you_mean(name, names)
     if not names:
         return "There is none to choose from"
-    if hint and len(names) > NAMES_LISTED:
-        return hint.rstrip()
-    return f"{hint}Valid: {', '.join(names)}"
+    return hint.rstrip() if hint and len(names) > NAMES_LISTED else f"{hint}Valid: {', '.join(names)}"
 
 
 def check_known(name: str, valid: Collection[str], what: str, **where: Any) -> None:

@@ -149,8 +149,7 @@ class Answers:
 
     def __init__(self, paths: Iterable[str | Path]) -> None:
         self.damaged: list[PunchlineError] = []
-        self._places: dict[bytes, Place] = {}
-        self._files: list[int] = []
+        self._places, self._files = dict[bytes, Place](), list[int]()
         self.close = weakref.finalize(self, _close, self._files)
         for path in paths:
             with suppress(FileNotFoundError):

@@ -191,8 +191,7 @@ def _estimates(
     """(row, column, estimate of each) of all that both have, and notes on what only one has."""
     all_rows = [row for row in rows_of(table, replace(across, models=pair)) if row.of]  # subsets may be made of both
     rows = [{row.key: row for row in all_rows if row.of and row.of.name == model.name} for model in pair]
-    estimates: list[tuple[str, str, Estimate, Estimate]] = []
-    notes = []
+    estimates, notes = list[tuple[str, str, Estimate, Estimate]](), list[str]()
     for key in dict.fromkeys([*rows[0], *rows[1]]):
         named = {model.name: of[key] for model, of in zip(pair, rows, strict=True) if key in of}
         if len(named) == 1:
@@ -290,8 +289,7 @@ def compare_files(benchmark: Benchmark, table: Table, models: Sequence[str], pro
     of = benchmark.NAME
     placed = [in_run(model, project) for model in models]
     notes = [note for own, name in placed for note in check_scores(of, name, own)]
-    items: dict[str, Item] = {}
-    golds: dict[str, Gold] = {}
+    items, golds = dict[str, Item](), dict[str, Gold]()
     for where in dict.fromkeys(own.paths for own, _ in reversed(placed)):  # of two runs what both have, each its own
         items |= Keyed(where.items(of), Item)
         golds |= Keyed(where.gold(of), Gold)

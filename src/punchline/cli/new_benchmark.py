@@ -82,8 +82,7 @@ def _texts(name: str, package: Path, source: Path, rows: list[Row]) -> dict[str,
 
 def read_rows(source: Path) -> list[Row]:
     """Checked rows of a CSV of questions. Raises PunchlineError naming the file, the line and the fix."""
-    rows: list[Row] = []
-    seen: dict[str, int] = {}
+    rows, seen = list[Row](), dict[str, int]()
     for line, cells in parse_csv(source.read_bytes(), COLUMNS, file=source):
         row = {column: cells[column].strip() for column in (*COLUMNS, *OPTIONAL) if column in cells}
         row["options"] = " | ".join(option.strip() for option in row.get("options", "").split(" | ") if option.strip())

@@ -34,12 +34,9 @@ def gpus(card: ModelCard | None) -> int:
         return card.gpus
     if not computes(card):
         return 0
-    return parallel(card) if card.engine == "vllm" else int(card.options.get("device") != "cpu")
-
-
-def parallel(card: ModelCard) -> int:
-    """GPUs that vLLM takes for a card."""
-    return math.prod(int(card.options.get(f"{kind}_parallel", 1)) for kind in ("tensor", "pipeline", "data"))
+    if card.engine == "vllm":
+        return math.prod(int(card.options.get(f"{kind}_parallel", 1)) for kind in ("tensor", "pipeline", "data"))
+    return int(card.options.get("device") != "cpu")
 
 
 def threads(card: ModelCard | None) -> int:

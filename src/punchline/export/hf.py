@@ -37,22 +37,11 @@ def _texts(names: str) -> dict[str, pa.DataType]:
 
 _SCORE = {**_texts("rule task state"), "scored": pa.bool_(), "parsed": _TEXTS, **_texts("values judge signature")}
 _HEARD = _texts("hop who question answer state request_id response_digest")
-ITEMS = {
-    **_texts("item_id source cluster"),
-    "images": _IMAGES,
-    "image_sha256": _TEXTS,
-    **_texts("licence credit url fields gold"),
-}
-ANSWERS = {
-    **_texts("model item_id task condition"),
-    "sample": _WHOLE,
-    **_texts("question answer state finish_reason"),
-    "prompt_tokens": _WHOLE,
-    "completion_tokens": _WHOLE,
-    **_texts("engine request_id response_digest"),
-    "grades": pa.list_(pa.struct(_SCORE)),
-    "heard": pa.list_(pa.struct(_HEARD)),
-}
+ITEMS = {**_texts("item_id source cluster"), "images": _IMAGES, "image_sha256": _TEXTS}
+ITEMS |= _texts("licence credit url fields gold")
+ANSWERS = {**_texts("model item_id task condition"), "sample": _WHOLE, **_texts("question answer state finish_reason")}
+ANSWERS |= {"prompt_tokens": _WHOLE, "completion_tokens": _WHOLE, **_texts("engine request_id response_digest")}
+ANSWERS |= {"grades": pa.list_(pa.struct(_SCORE)), "heard": pa.list_(pa.struct(_HEARD))}
 
 
 def item_row(shown_item: ExportItem) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Awaitable, Callable, Mapping
 from functools import cache
 from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qs
 
 from starlette.applications import Starlette
@@ -203,23 +204,16 @@ async def _guard(request: Request, go: Callable[[Request], Awaitable[Response]])
 def application(votes: Votes, hosts: list[str]) -> Starlette:
     """The server of a study. `hosts`: names under which it may be addressed, ["*"] for any."""
     pages = Pages(votes)
-    return Starlette(
-        routes=[
-            Route("/", pages.start),
-            Route("/r/{secret}", pages.enter, methods=["GET", "POST"]),
-            Route("/items/{place}", pages.item),
-            Route("/items/{place}", pages.vote, methods=["POST"]),
-            Route("/pictures/{place}", pages.picture),
-            Mount("/static", StaticFiles(directory=HERE / "static")),
-        ],
-        middleware=[
-            Middleware(TrustedHostMiddleware, allowed_hosts=hosts),
-            Middleware(BaseHTTPMiddleware, dispatch=_guard),
-        ],
-        exception_handlers={
-            HTTPException: pages.refused,
-            sqlite3.Error: pages.unsaved,
-            PunchlineError: pages.unsaved,
-            500: pages.refused,
-        },
-    )
+    routes = [
+        Route("/", pages.start),
+        Route("/r/{secret}", pages.enter, methods=["GET", "POST"]),
+        Route("/items/{place}", pages.item),
+        Route("/items/{place}", pages.vote, methods=["POST"]),
+        Route("/pictures/{place}", pages.picture),
+        Mount("/static", StaticFiles(directory=HERE / "static")),
+    ]
+    known_hosts = Middleware(TrustedHostMiddleware, allowed_hosts=hosts)
+    middleware = [known_hosts, Middleware(BaseHTTPMiddleware, dispatch=_guard)]
+    handlers: dict[Any, Any] = dict.fromkeys((HTTPException, 500), pages.refused)
+    handlers |= dict.fromkeys((sqlite3.Error, PunchlineError), pages.unsaved)
+    return Starlette(routes=routes, middleware=middleware, exception_handlers=handlers)

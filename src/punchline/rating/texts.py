@@ -45,8 +45,7 @@ def answer_texts(where: Paths, benchmark: str, study: Study, models: Sequence[st
     """
     path = _prepared(where, benchmark, where.requests(benchmark), "respond_all")
     requests = read_table(path, Request)
-    texts: Texts = {}
-    states = Counter[str]()
+    texts, states = Texts(), Counter[str]()
     for model in models:
         index = Path(where.responses(benchmark, model))
         if not index.is_file():

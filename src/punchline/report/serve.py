@@ -45,16 +45,15 @@ def application(project: Project) -> Starlette:
         return FileResponse(path)
 
     prefix, mode = path_of(project), 'punchline.mode("all", true);\n'
-    return Starlette(
-        routes=[
-            Route("/", lambda _: RedirectResponse(f"{prefix}/index.html")),
-            Route(f"{prefix}/pictures/{{name}}", picture),
-            Route(f"{prefix}/static/mode.js", lambda _: Response(mode, media_type="text/javascript")),
-            Mount("/", StaticFiles(directory=Paths().results, html=True)),
-        ],
-        # No page of another site reaches this one under a name of its own.
-        middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=[HOST, "localhost"])],
-    )
+    routes = [
+        Route("/", lambda _: RedirectResponse(f"{prefix}/index.html")),
+        Route(f"{prefix}/pictures/{{name}}", picture),
+        Route(f"{prefix}/static/mode.js", lambda _: Response(mode, media_type="text/javascript")),
+        Mount("/", StaticFiles(directory=Paths().results, html=True)),
+    ]
+    # No page of another site reaches this one under a name of its own.
+    known_hosts = Middleware(TrustedHostMiddleware, allowed_hosts=[HOST, "localhost"])
+    return Starlette(routes=routes, middleware=[known_hosts])
 
 
 def listen(host: str, port: int | None, hint: str = ANOTHER) -> socket.socket:

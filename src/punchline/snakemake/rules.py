@@ -188,6 +188,10 @@ class Snakefile:
 
         return why
 
+    def params_of(self, rule: str, *fixed: str) -> dict[str, Callable[..., str]]:
+        """Params of a rule: the command of its job, and why it runs."""
+        return {"run": self.command(rule, *fixed), "why": self.reason(rule, *fixed)}
+
     def resources_of(self, card: CardOf, runtime: CardOf | None = None) -> dict[str, Callable[..., Any]]:
         """Resources of a rule whose job asks by the card that `card` gives for its wildcards (None: nobody is asked).
 

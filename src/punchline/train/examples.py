@@ -58,10 +58,8 @@ def examples_of(
     """
     benchmark, hook = benchmarks.load(recipe.benchmark), benchmarks.optional_module(recipe.benchmark, "training")
     gold_of = {gold.item_id: gold for gold in golds}
-    examples: list[Example] = []
-    variants: list[Item] = []
-    excluded: Counter[str] = Counter()
-    used: set[str] = set()
+    examples, variants = list[Example](), list[Item]()
+    excluded, used = Counter[str](), set[str]()
     for item in items:
         if is_held_out(item, recipe):
             continue

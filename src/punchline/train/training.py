@@ -167,9 +167,7 @@ def rate(step: int, steps: int, schedule: str, warm_up: float) -> float:
     warm = math.ceil(warm_up * steps)
     if step < warm:
         return step / warm
-    if schedule == "constant":
-        return 1.0
-    return 0.5 * (1 + math.cos(math.pi * (step - warm) / max(1, steps - warm)))
+    return 1.0 if schedule == "constant" else 0.5 * (1 + math.cos(math.pi * (step - warm) / max(1, steps - warm)))
 
 
 def with_answers(loaded: Loaded, batch: Sequence[Encoded]) -> tuple[dict[str, Any], Any]:

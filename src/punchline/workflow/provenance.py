@@ -241,8 +241,7 @@ def _changed_code(before: Mapping[str, str], after: Mapping[str, str]) -> str:
 
 
 def _plain(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    plain: dict[str, Any] = msgspec.json.decode(canonical(parameters))
-    return plain
+    return dict(msgspec.json.decode(canonical(parameters)))
 
 
 def _short(value: Any) -> str:

@@ -108,8 +108,7 @@ class _Run:
 
     def start(self, todo: Sequence[Request]) -> tuple[Batch, Sequence[Request]]:
         """Begin a batch of as many of the first requests as it may hold."""
-        lines: list[bytes] = []
-        size = 0
+        lines, size = list[bytes](), 0
         for request in todo[:MOST_REQUESTS]:
             body = self.engine.body(request, self.images, self.engine.parameters(request))
             about = {"custom_id": request.request_id, "method": "POST", "url": ENDPOINT, "body": body}

@@ -137,10 +137,8 @@ def _joined_stream(stream: bytes) -> dict[str, Any]:
 
     Raises Unusable for a stream that breaks off, or that brings an error.
     """
-    body: dict[str, Any] = {}
-    choice: dict[str, Any] = {}
-    message: dict[str, list[str]] = {}
-    done = False
+    body, choice = dict[str, Any](), dict[str, Any]()
+    message, done = dict[str, list[str]](), False
     for line in re.findall(rb"(?:^|\r|\n)data:([^\r\n]*)", stream):
         data = line.strip()
         if done := data == b"[DONE]":
