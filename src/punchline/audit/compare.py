@@ -43,6 +43,8 @@ ANSWER = ["task", "condition", "sample", "item_id"]
 ALIKE_HINT = "Make both models' scores in one run: the same judge=, scorers= and data"
 ALIKE = {"judge": "by another judge", "signature": "in another way", "gold_digest": "against other gold"}
 
+Pairs = list[tuple[str, str, Estimate, Estimate]]  # row, column, estimate of each model
+
 
 class Unshared(PunchlineError):
     """Two models that have no scored answer in common."""
@@ -131,18 +133,11 @@ def compare(benchmark: str, table: Table, models: Sequence[Model], across: Acros
     results = [one | {"p_holm": None if one["p"] is None else next(adjusted)} for one in results]
     if few := sum(one["clusters"] < FEW for one in results):
         more.append(f"Fewer than {FEW} clusters in {few} of {len(results)} lines: little can be found there.")
-    return Comparison(
-        benchmark=benchmark,
-        table=table.name,
-        title=table.title,
-        rule=table.published_rule,
-        models=(a.name, b.name),
-        judges=sorted({str(judge) for frame in pair for judge in frame["judge"].dropna().unique()}),
-        notes=[*notes, *more],
-        tests=len(tested),
-        shared=_shared([*frames, *scored, pair[0]]),
-        differences=results,
-    )
+    judges = sorted({str(judge) for frame in pair for judge in frame["judge"].dropna().unique()})
+    about: dict[str, Any] = {"benchmark": benchmark, "table": table.name, "title": table.title, "judges": judges}
+    about |= {"rule": table.published_rule, "models": (a.name, b.name), "notes": [*notes, *more]}
+    shared = _shared([*frames, *scored, pair[0]])
+    return Comparison(**about, tests=len(tested), shared=shared, differences=results)
 
 
 def _answers(model: Model, table: Table) -> pd.DataFrame:
@@ -185,13 +180,11 @@ def _common(pair: Sequence[pd.DataFrame]) -> tuple[list[pd.DataFrame], list[str]
     return restricted, [f"Only one of the two has it, so it is left out of both: {kinds}."] if kinds else []
 
 
-def _estimates(
-    table: Table, pair: Sequence[Model], across: Across
-) -> tuple[list[tuple[str, str, Estimate, Estimate]], list[str]]:
+def _estimates(table: Table, pair: Sequence[Model], across: Across) -> tuple[Pairs, list[str]]:
     """(row, column, estimate of each) of all that both have, and notes on what only one has."""
     all_rows = [row for row in rows_of(table, replace(across, models=pair)) if row.of]  # subsets may be made of both
     rows = [{row.key: row for row in all_rows if row.of and row.of.name == model.name} for model in pair]
-    estimates, notes = list[tuple[str, str, Estimate, Estimate]](), list[str]()
+    estimates, notes = Pairs(), list[str]()
     for key in dict.fromkeys([*rows[0], *rows[1]]):
         named = {model.name: of[key] for model, of in zip(pair, rows, strict=True) if key in of}
         if len(named) == 1:

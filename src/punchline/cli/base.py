@@ -41,15 +41,12 @@ def _version(is_asked: bool) -> None:
 
 
 Version = Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version")]
+Root = Annotated[Path | None, typer.Option(help="Project folder; default: the nearest one above this one")]
 ANYWHERE = ("init", "audit")  # commands that work without a project; an audit does with a published folder
 
 
 @app.callback()
-def root(
-    context: typer.Context,
-    root: Annotated[Path | None, typer.Option(help="Project folder; default: the nearest one above this one")] = None,
-    version: Version = False,
-) -> None:
+def root(context: typer.Context, root: Root = None, version: Version = False) -> None:
     """Find the project; commands work in any of its folders."""
     _here[:] = [Path.cwd()]
     try:

@@ -14,15 +14,13 @@ from punchline.core import variants
 from punchline.errors import PunchlineError
 from punchline.snakemake.preflight import cannot_run
 
+Judges = Annotated[bool, typer.Option("--judges", help="List judges (config/judge/) instead")]
+Runnable = Annotated[bool, typer.Option("--runnable", help="Only models that can run on this machine")]
 COLUMNS = ("model", "engine", "reads", "papers", "can run here", "licence")
 
 
 @app.command(rich_help_panel="Run")
-def models(
-    judges: Annotated[bool, typer.Option("--judges", help="List judges (config/judge/) instead")] = False,
-    runnable: Annotated[bool, typer.Option("--runnable", help="Only models that can run on this machine")] = False,
-    as_json: JSON = None,
-) -> None:
+def models(judges: Judges = False, runnable: Runnable = False, as_json: JSON = None) -> None:
     """List models (config/model/), and which can run on this machine.
 
     Example: punchline models --runnable

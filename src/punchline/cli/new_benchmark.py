@@ -23,7 +23,9 @@ from punchline.schema import sha256
 
 COLUMNS = ("id", "question", "answer")
 OPTIONAL = ("image", "options", "cluster")
-DATA = "Columns id, question, answer, and optionally image, options, cluster"
+Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the new benchmark: small letters, digits, _")]
+COLUMNS_HELP = "Columns id, question, answer, and optionally image, options, cluster"
+Data = Annotated[str, typer.Argument(metavar="DATA.csv", help=COLUMNS_HELP)]
 ID = r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}"
 TEMPLATE = Path(__file__).with_name("benchmark.txt")
 LICENCE = "none stated"
@@ -33,10 +35,7 @@ Row = dict[str, str]
 
 
 @app.command("new-benchmark", rich_help_panel="Run")
-def new_benchmark(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the new benchmark: small letters, digits, _")],
-    data: Annotated[str, typer.Argument(metavar="DATA.csv", help=DATA)],
-) -> None:
+def new_benchmark(name: Name, data: Data) -> None:
     """Write a benchmark from a CSV: its code in one file, prompt, manifest and one accuracy table.
 
     `image`: a file next to the CSV, or an address; `options`: texts separated by ` | `, the answer is then a letter;

@@ -26,6 +26,7 @@ FETCH = "Fetch it: snakemake fetch_all --config corpus=full benchmarks=[humorben
 EVERYWHERE = ("0.0.0.0", "::")
 LABELS = Path(Paths().raw("humorbench", "comprehensive_annotations.csv"))
 StudyName = Annotated[str, typer.Argument(metavar="STUDY", help="Name of the study, as printed by `rate new`")]
+Out = Annotated[Path | None, typer.Option(parser=given, help="File to write; default: the one tables read")]
 Host = Annotated[str, typer.Option(help="Address of this machine in the local network; 0.0.0.0: all addresses")]
 Port = Annotated[int, typer.Option(min=1, max=65535, help="Port of the rating pages")]
 POINTERS = "PixelHumor: require reasons where fewer than two points are ticked"
@@ -169,10 +170,7 @@ def status(study: StudyName, as_json: JSON = None) -> None:
 
 
 @rate.command()
-def export(
-    study: StudyName,
-    out: Annotated[Path | None, typer.Option(parser=given, help="File to write; default: the one tables read")] = None,
-) -> None:
+def export(study: StudyName, out: Out = None) -> None:
     """Write the votes, with model names, into the file that tables read; accepted drafts into strips.json.
 
     Example: punchline rate export relevance
@@ -204,7 +202,7 @@ def import_command(
     study: Annotated[str, typer.Argument(help=KIND)],
     files: Annotated[list[Path], typer.Argument(parser=given, help="Filled-in sheets, or CSVs of HumorBench labels")],
     key: Annotated[Path | None, typer.Option(parser=given, help="key.csv of the sheets; the files name raters")] = None,
-    out: Annotated[Path | None, typer.Option(parser=given, help="File to write; default: the one tables read")] = None,
+    out: Out = None,
     replace: Annotated[bool, typer.Option("--replace", help="Overwrite an existing file")] = False,
 ) -> None:
     """Convert filled-in sheets into ratings, or explanations that people labelled into answers to replay.

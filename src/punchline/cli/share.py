@@ -25,16 +25,19 @@ WORKFLOW = Path(punchline.__file__).parent / "template"  # packed by setup.py
 PIN = "requirements.txt"  # in place of src/: DVC reruns its stages for another version
 
 FORMAT = "; ".join(f"{name}: {what}" for name, what in FORMATS.items())
-MODEL_CARD = "Ask four questions and write a model's card"
+Format = Annotated[str, typer.Argument(metavar="FORMAT", help=FORMAT, autocompletion=lambda: list(FORMATS))]
+Output = Annotated[str, typer.Option("--output", "-o", metavar="DIR", help="New or empty folder")]
 PICTURES = f"Images to include: {', '.join(MODES)}; open: those whose license allows sharing"
+Shown = Annotated[str, typer.Option(help=PICTURES)]
+Port = Annotated[int | None, typer.Option(help="Port; default: 8642, or a free one if that is in use")]
+Browser = Annotated[bool, typer.Option("--browser/--no-browser", help="Open the browser")]
+Folder = Annotated[str | None, typer.Argument(metavar="DIR", help="New or empty folder")]
+MODEL_CARD = "Ask four questions and write a model's card"
+Card = Annotated[str | None, typer.Option("--model-card", metavar="FILE", help=MODEL_CARD)]
 
 
 @app.command(rich_help_panel="Look")
-def view(
-    run: RUN = "",
-    port: Annotated[int | None, typer.Option(help="Port; default: 8642, or a free one if that is in use")] = None,
-    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the browser")] = True,
-) -> None:
+def view(run: RUN = "", port: Port = None, browser: Browser = True) -> None:
     """Open the report of a run in the browser, with all images; on this machine only.
 
     Example: punchline view --port 8000
@@ -52,12 +55,7 @@ def view(
 
 
 @app.command("export", rich_help_panel="Share")
-def export_command(
-    name: Annotated[str, typer.Argument(metavar="FORMAT", help=FORMAT, autocompletion=lambda: list(FORMATS))],
-    output: Annotated[str, typer.Option("--output", "-o", metavar="DIR", help="New or empty folder")],
-    pictures: Annotated[str, typer.Option(help=PICTURES)] = "open",
-    run: RUN = "",
-) -> None:
+def export_command(name: Format, output: Output, pictures: Shown = "open", run: RUN = "") -> None:
     """Export a run for another tool.
 
     Example: punchline export hf --output answers
@@ -70,10 +68,7 @@ def export_command(
 
 
 @app.command(rich_help_panel="Run")
-def init(
-    folder: Annotated[str | None, typer.Argument(metavar="DIR", help="New or empty folder")] = None,
-    model_card: Annotated[str | None, typer.Option("--model-card", metavar="FILE", help=MODEL_CARD)] = None,
-) -> None:
+def init(folder: Folder = None, model_card: Card = None) -> None:
     """Create a project folder (workflow, configuration, manifests), or a model card.
 
     Example: punchline init my-project

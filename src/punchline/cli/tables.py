@@ -48,8 +48,14 @@ from punchline.errors import PunchlineError
 from punchline.paths import DEFAULT_RUN, Paths, demo
 from punchline.stats.estimate import ALPHA
 
-COMPARED = f"{TABLE}; default: each benchmark's main table"
-RUN_OF_PLAIN = "Run of a plain MODEL; default: the one made last, or `default` beside RUN:MODEL"
+MAIN = f"{TABLE}; default: each benchmark's main table"
+Compared = Annotated[str, typer.Option(help=MAIN, autocompletion=table_names)]
+OWN_RUN = "Run of a plain MODEL; default: the one made last, or `default` beside RUN:MODEL"
+OwnRun = Annotated[str, typer.Option(help=OWN_RUN)]
+RankedBy = Annotated[str | None, typer.Option(help="Column to rank by; default: the first")]
+Runs = Annotated[list[str] | None, typer.Option(help="Run whose verdicts are used, may be repeated")]
+Judged = Annotated[str | None, typer.Option(help="Benchmark; default: all benchmarks of the runs")]
+RECORD = "Item id, or the first characters of a request id"
 STRICT = Annotated[bool, typer.Option("--strict", help="Exit with status 1 if a table has no scored item")]
 
 
@@ -125,13 +131,7 @@ def _warn_of_empty(paths: Iterable[str]) -> list[str]:
 
 
 @app.command("compare", rich_help_panel="Look")
-def compare_command(
-    a: Model,
-    b: Model,
-    table: Annotated[str, typer.Option(help=COMPARED, autocompletion=table_names)] = "",
-    as_json: JSON = None,
-    run: Annotated[str, typer.Option(help=RUN_OF_PLAIN)] = "",
-) -> None:
+def compare_command(a: Model, b: Model, table: Compared = "", as_json: JSON = None, run: OwnRun = "") -> None:
     """Compare two models on their common items: differences, intervals, tests, effect sizes.
 
     Example: punchline compare random reading-order --table table8
@@ -155,12 +155,7 @@ def compare_command(
 
 
 @app.command("ranks", rich_help_panel="Look")
-def ranks_command(
-    table: TableName,
-    column: Annotated[str | None, typer.Option(help="Column to rank by; default: the first")] = None,
-    as_json: JSON = None,
-    run: RUN = "",
-) -> None:
+def ranks_command(table: TableName, column: RankedBy = None, as_json: JSON = None, run: RUN = "") -> None:
     """Rank the models of a table, with a 95 % confidence interval of each rank.
 
     Example: punchline ranks table8 --csv
@@ -174,11 +169,7 @@ def ranks_command(
 
 
 @app.command("judges", rich_help_panel="Check")
-def judges_command(
-    run: Annotated[list[str] | None, typer.Option(help="Run whose verdicts are used, may be repeated")] = None,
-    benchmark: Annotated[str | None, typer.Option(help="Benchmark; default: all benchmarks of the runs")] = None,
-    as_json: JSON = None,
-) -> None:
+def judges_command(run: Runs = None, benchmark: Judged = None, as_json: JSON = None) -> None:
     """Compare judges with human labels and with each other; correct accuracies by labels; rank models by each judge.
 
     Example: punchline judges --run default --run strict
@@ -264,10 +255,7 @@ def runs_command(as_json: JSON = None) -> None:
 
 
 @app.command(rich_help_panel="Look")
-def show(
-    record: Annotated[str, typer.Argument(metavar="ID", help="Item id, or the first characters of a request id")],
-    run: RUN = "",
-) -> None:
+def show(record: Annotated[str, typer.Argument(metavar="ID", help=RECORD)], run: RUN = "") -> None:
     """Print an item or request as JSON, with its answers and scores; highlights the parsed text.
 
     Example: punchline show borderless_1

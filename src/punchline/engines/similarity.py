@@ -13,14 +13,14 @@ import gc
 import importlib.util
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
 import msgspec
 
 from punchline.config import revisions
-from punchline.core.engine import Count, Engine, read_options, response
+from punchline.core.engine import Count, Engine, ImageFiles, read_options, response
 from punchline.engines.transformers.loaded import free, is_out_of_memory
 from punchline.errors import PunchlineError, one_line
 from punchline.grouping import grouped
@@ -111,7 +111,7 @@ class Similarity(Engine):
         self.__dict__.pop("_loaded", None)
         gc.collect()
 
-    def answer(self, requests: Sequence[Request], images: Mapping[str, Path], model_key: str) -> Iterator[Response]:
+    def answer(self, requests: Sequence[Request], images: ImageFiles, model_key: str) -> Iterator[Response]:
         """One response a request. A pair that is asked for several times is scored once, a blank text is 0 unscored.
 
         `missing` for a request that is no comparison; `failed`, with the reason, for all that cannot be scored.
@@ -258,10 +258,8 @@ def _each(pairs: Sequence[Pair], called: Callable[[Sequence[Pair]], Sequence[flo
         if len(pairs) == 1:
             return [(pairs[0], one_line(error))]
         return [scored for pair in pairs for scored in _each([pair], called)]
-    return [
-        (pair, max(-1.0, min(1.0, value)) if math.isfinite(value) else "the result is not a number")
-        for pair, value in zip(pairs, values, strict=True)
-    ]
+    bounded = (max(-1.0, min(1.0, v)) if math.isfinite(v) else "the result is not a number" for v in values)
+    return list(zip(pairs, bounded, strict=True))
 
 
 def _in_memory(called: Callable[[int], list[Any]], batch_size: int) -> list[Any]:

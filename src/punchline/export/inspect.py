@@ -62,6 +62,12 @@ def _sample(sample: Sample, model: str) -> dict[str, Any]:
     finish = _STOPPED.get(response.finish_reason or "stop", "unknown")
     choices = [{"message": answer, "stop_reason": finish} for answer in answers]
     reason = f"{response.state}: {response.reason or ''}"
+    # By rule; what was parsed for another task is named after it too.
+    rules = (one.rule if one.task == request.task else f"{one.rule} {one.task}" for one in sample.scores)
+    scores = {rule: _score(score, sample) for rule, score in zip(rules, sample.scores, strict=True)}
+    metadata = pick_fields(request, "item_id", "task", "condition") | pick_fields(response, "state", "request_id")
+    metadata |= {"response_digest": response.digest, "source": entry.item.source}
+    metadata |= pick_fields(entry.right, "credit", "url")
     return {
         "id": " ".join((request.item_id, request.task, request.condition)),
         "epoch": request.sample + 1,
@@ -69,17 +75,8 @@ def _sample(sample: Sample, model: str) -> dict[str, Any]:
         "target": msgspec.json.encode(entry.gold.values).decode(),
         "messages": turns + answers,
         "output": {"model": model, "choices": choices, "usage": usage},
-        "scores": {  # by rule; what was parsed for another task is named after it too
-            score.rule if score.task == request.task else f"{score.rule} {score.task}": _score(score, sample)
-            for score in sample.scores
-        },
-        "metadata": {
-            **pick_fields(request, "item_id", "task", "condition"),
-            **pick_fields(response, "state", "request_id"),
-            "response_digest": response.digest,
-            "source": entry.item.source,
-            **pick_fields(entry.right, "credit", "url"),
-        },
+        "scores": scores,
+        "metadata": metadata,
         "uuid": sha256(f"{request.request_id} {response.digest}".encode())[:22],
         "attachments": attachments,
         "error": None if answers else {"message": reason, "traceback": "", "traceback_ansi": ""},

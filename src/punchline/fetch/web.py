@@ -7,11 +7,11 @@ import os
 import re
 import time
 import zlib
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from importlib.metadata import version
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import httpx
 import tenacity
@@ -255,9 +255,7 @@ class Web:
         return Fetched(await _body(response, wanted.limit), without_secret(str(url)))
 
 
-def online(
-    work: Callable[[Web], Coroutine[Any, Any, T]], manners: Manners = Manners(), backend: Network = Backend
-) -> T:
+def online(work: Callable[[Web], Awaitable[T]], manners: Manners = Manners(), backend: Network = Backend) -> T:
     """Run work that fetches, with a client of its own; Ctrl-C ends it at once."""
 
     async def main() -> T:

@@ -70,13 +70,10 @@ def environment(selection: Selection, making: Execution, again: set[str]) -> Non
 
     PATH: jobs run with the interpreter that Snakemake runs with, activated or not.
     """
-    os.environ[SELECTION] = canonical(selection).decode()
-    os.environ[OWNER] = str(os.getpid())
     here = str(Path(sys.executable).parent)
     os.environ["PATH"] = os.pathsep.join([here, *(p for p in os.environ["PATH"].split(os.pathsep) if p != here)])
-    os.environ[MIRROR] = making.mirror or ""
-    os.environ[SHARDS] = str(making.shards or "")
-    os.environ[budget.MAX_COST] = str(making.max_cost or "")
+    os.environ.update({SELECTION: canonical(selection).decode(), OWNER: str(os.getpid()), MIRROR: making.mirror or ""})
+    os.environ.update({SHARDS: str(making.shards or ""), budget.MAX_COST: str(making.max_cost or "")})
     if again:
         os.environ[AGAIN] = ",".join(sorted(again))
 

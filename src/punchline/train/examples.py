@@ -14,7 +14,7 @@ from punchline.comics import frames
 from punchline.comics.split import read_image
 from punchline.config.recipes import Recipe
 from punchline.core import benchmark as benchmarks
-from punchline.core.engine import has_all_images, images_in
+from punchline.core.engine import ImageFiles, has_all_images, images_in
 from punchline.engines.transformers import Transformers
 from punchline.engines.transformers.loaded import Loaded
 from punchline.engines.transformers.prompts import Prompt
@@ -108,7 +108,7 @@ def encoded(
     engine: Transformers,
     loaded: Loaded,
     examples: Sequence[Example],
-    images: Mapping[str, Path],
+    images: ImageFiles,
     excluded: Counter[str],
 ) -> Iterator[Encoded]:
     """Examples as the engine renders them; those that do not fit are counted in `excluded`."""

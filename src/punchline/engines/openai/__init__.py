@@ -8,7 +8,6 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 from urllib.parse import urlsplit
 
@@ -16,7 +15,7 @@ import msgspec
 
 import punchline
 from punchline.core import engine as engines
-from punchline.core.engine import Positive
+from punchline.core.engine import ImageFiles, Positive
 from punchline.engines.openai import chat, pace
 from punchline.schema import ModelCard, Record, Request, Response, State
 from punchline.workflow.code import version_of
@@ -150,7 +149,7 @@ class OpenAI(engines.Engine):
             return f"the environment variable {self.key_env} holds no API key"
         return None
 
-    def answer(self, requests: Sequence[Request], images: Mapping[str, Path], model_key: str) -> Iterator[Response]:
+    def answer(self, requests: Sequence[Request], images: ImageFiles, model_key: str) -> Iterator[Response]:
         """One response a request, as they arrive.
 
         Raises PunchlineError where every request would meet the same: no key or a wrong one, an unknown model, a
@@ -187,7 +186,7 @@ class OpenAI(engines.Engine):
             sampling[self.options.max_tokens_field] = sampling.pop("max_tokens")
         return {**sampling, **self.constants()}
 
-    def body(self, request: Request, images: Mapping[str, Path], sent: Mapping[str, Any]) -> dict[str, Any]:
+    def body(self, request: Request, images: ImageFiles, sent: Mapping[str, Any]) -> dict[str, Any]:
         """The body of a request; `sent`: its parameters."""
         return {"model": self.options.id, "messages": chat.messages(request, images), **sent}
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import json
 import secrets
-from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -18,6 +18,7 @@ import msgspec
 import openai
 from openai import AsyncOpenAI
 
+from punchline.core.engine import ImageFiles
 from punchline.engines import openai as openai_engine
 from punchline.engines.openai import chat
 from punchline.engines.openai.calls import Fault, call_once
@@ -56,9 +57,7 @@ class State(Record, frozen=True, kw_only=True):
     batches: tuple[Batch, ...] = ()
 
 
-def answer(
-    engine: OpenAI, requests: Sequence[Request], images: Mapping[str, Path], model_key: str
-) -> Iterator[Response]:
+def answer(engine: OpenAI, requests: Sequence[Request], images: ImageFiles, model_key: str) -> Iterator[Response]:
     """Responses by way of the provider's batches: first those under way that hold such requests, then new ones."""
     run = _Run(engine, images, model_key)
     by_id = {request.request_id: request for request in requests}
@@ -89,7 +88,7 @@ class Line(msgspec.Struct):
 
 
 class _Run:
-    def __init__(self, engine: OpenAI, images: Mapping[str, Path], model_key: str) -> None:
+    def __init__(self, engine: OpenAI, images: ImageFiles, model_key: str) -> None:
         self.engine, self.images, self.model_key = engine, images, model_key
         self.state = FOLDER / f"{engine.card.name}.json"
 

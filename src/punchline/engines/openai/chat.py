@@ -6,12 +6,11 @@ import base64
 import json
 import re
 from collections.abc import Collection, Mapping
-from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
 
-from punchline.core.engine import image_file
+from punchline.core.engine import ImageFiles, image_file
 from punchline.errors import PunchlineError
 from punchline.schema import FILTERED, LENGTH, Image, Request, Scalar, State, Text, Usage, finish_of
 from punchline.text import without_secret
@@ -70,7 +69,7 @@ class Refusal(msgspec.Struct, frozen=True, kw_only=True):
         return f"HTTP {self.status}: {self.message}" if self.message else f"HTTP {self.status}"
 
 
-def messages(request: Request, images: Mapping[str, Path]) -> list[dict[str, Any]]:
+def messages(request: Request, images: ImageFiles) -> list[dict[str, Any]]:
     """The request's messages as the protocol has them; images as data URIs of the unchanged bytes, parts in order."""
     result: list[dict[str, Any]] = []
     for message in request.messages:
@@ -86,7 +85,7 @@ def media_type(content: bytes) -> str | None:
     return f"image/{match.lastgroup}" if match else None
 
 
-def _part(part: Text | Image, request: Request, images: Mapping[str, Path]) -> dict[str, Any]:
+def _part(part: Text | Image, request: Request, images: ImageFiles) -> dict[str, Any]:
     if isinstance(part, Text):
         return {"type": "text", "text": part.text}
     file = image_file(part.sha256, request, images)

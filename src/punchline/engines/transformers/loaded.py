@@ -65,9 +65,8 @@ class Loaded:
         self._decoder = copy.deepcopy(self.tokenizer)  # used while the next batch is tokenised in another thread
         self._control = sorted({str(t) for t in self.tokenizer.all_special_tokens}, key=len, reverse=True)
         self.dtype, self.device = dtype, str(self.model.device.type)
-        text = config.get_text_config()
-        limits = [n for n in (card.context, getattr(text, "max_position_embeddings", None)) if n]
-        self.context: int | None = min(limits, default=None)
+        longest = getattr(config.get_text_config(), "max_position_embeddings", None)
+        self.context: int | None = min(filter(None, (card.context, longest)), default=None)
 
         # The model's own generation defaults (a temperature, a repetition penalty) would silently join ours: only its
         # token ids are kept.

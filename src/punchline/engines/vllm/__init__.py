@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal, cast
@@ -19,7 +19,7 @@ import msgspec
 from punchline.config.resources import gpu_memory
 from punchline.config.revisions import BUILT, check, is_folder, pinned
 from punchline.core import engine as engines
-from punchline.core.engine import Count, Name, Positive, images_in
+from punchline.core.engine import Count, ImageFiles, Name, Positive, images_in
 from punchline.engines.vllm import server as vllm_server
 from punchline.engines.vllm.server import Client
 from punchline.errors import PunchlineError, nearest
@@ -227,7 +227,7 @@ class Vllm(Client):
             raise self.wrong(f"the server does not serve {self.chosen.id!r}", field="id", hint=hint)
         self.find_version()
 
-    def answer(self, requests: Sequence[Request], images: Mapping[str, Path], model_key: str) -> Iterator[Response]:
+    def answer(self, requests: Sequence[Request], images: ImageFiles, model_key: str) -> Iterator[Response]:
         """One response a request, as they come. Where the server dies it is started again, once, and asked the rest.
 
         Raises PunchlineError when it cannot be started, dies again, or refuses what every request asks for.
