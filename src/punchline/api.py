@@ -122,8 +122,8 @@ class Run:
         rows = []
         for request, response in exchanges(project, benchmark, model):
             row = pick_fields(request, *KEY) | {"question": prompt(request), "gold": golds[request.item_id].values}
-            shown = {"pictures": self._pictures(items[request.item_id]), "reading": None}
-            rows.append(row | _answer(response) | shown)
+            row |= _answer(response) | {"pictures": self._pictures(items[request.item_id])}
+            rows.append(row | {"reading": None})
         frame = pd.DataFrame(rows)
         for rule in RULES:
             scores = _scores(where.scores(benchmark, model), rule).set_index(list(KEY))

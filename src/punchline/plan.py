@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
@@ -45,8 +45,7 @@ def plan(project: Project) -> list[Row]:
     return rows
 
 
-@dataclass
-class Plan:
+class Plan(NamedTuple):
     """Requests still to send to one model, and to others about its answers."""
 
     project: Project

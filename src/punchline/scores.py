@@ -61,8 +61,7 @@ def _table(scores: Sequence[Score], metrics: Sequence[str]) -> pa.Table:
         columns[name] = [None if labels is None else canonical(labels).decode() for labels in columns[name]]
     columns |= {name: [score.metrics.get(name) for score in scores] for name in metrics}
     columns["digest"] = [score.digest for score in scores]
-    schema = pa.schema({**_FIELDS, **dict.fromkeys(metrics, pa.float64()), "digest": _TEXT})
-    return pa.table(columns, schema)
+    return pa.table(columns, pa.schema({**_FIELDS, **dict.fromkeys(metrics, pa.float64()), "digest": _TEXT}))
 
 
 def read_scores(path: str | Path, *, verify: bool = True) -> Iterator[Score]:
@@ -79,9 +78,8 @@ def read_scores(path: str | Path, *, verify: bool = True) -> Iterator[Score]:
                 values = {name: columns[name][row] for name in metrics if columns[name][row] is not None}
                 score = Score(**dict(zip(_FIELDS, cells, strict=True)), metrics=values)
                 if verify and score.digest != columns["digest"][row]:
-                    what = "the score differs from its digest"
                     record = f"row {group * ROW_GROUP + row}"
-                    raise PunchlineError(what, file=path, record=record, hint=REBUILD)
+                    raise PunchlineError("the score differs from its digest", file=path, record=record, hint=REBUILD)
                 yield score
 
 

@@ -36,9 +36,7 @@ PASSWORDS = (
 
 def without_secret(text: str) -> str:
     """Text without the user, password and keys of any address in it. Every log, record and message passes through."""
-    if "://" not in text:
-        return text
-    return _PARAMETER.sub(rf"\g<1>{SECRET}", _USERINFO.sub("", text))
+    return _PARAMETER.sub(rf"\g<1>{SECRET}", _USERINFO.sub("", text)) if "://" in text else text
 
 
 def secret_field(value: Any) -> str | None:

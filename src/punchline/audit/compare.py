@@ -136,8 +136,7 @@ def compare(benchmark: str, table: Table, models: Sequence[Model], across: Acros
     judges = sorted({str(judge) for frame in pair for judge in frame["judge"].dropna().unique()})
     about: dict[str, Any] = {"benchmark": benchmark, "table": table.name, "title": table.title, "judges": judges}
     about |= {"rule": table.published_rule, "models": (a.name, b.name), "notes": [*notes, *more]}
-    shared = _shared([*frames, *scored, pair[0]])
-    return Comparison(**about, tests=len(tested), shared=shared, differences=results)
+    return Comparison(**about, tests=len(tested), shared=_shared([*frames, *scored, pair[0]]), differences=results)
 
 
 def _answers(model: Model, table: Table) -> pd.DataFrame:
@@ -298,6 +297,5 @@ def compare_files(benchmark: Benchmark, table: Table, models: Sequence[str], pro
         kind, engine = ("measured", "") if card is None else (kind_of(card), card.engine)
         pair.append(Model(label, kind, engine, scores, card, judge))
     comparison = compare(of, table, pair, Across([], of_items, files), project.selection.seed)
-    (run_a, model_a), (run_b, model_b) = placed
-    notes += differences(of, (model_a, model_b), run_a.paths, run_b.paths)
+    notes += differences(of, [(own.paths, name) for own, name in placed])
     return replace(comparison, notes=[*notes, *comparison.notes])

@@ -21,13 +21,12 @@ CHARACTERS = 100  # of each
 SCORE = "Make it first: snakemake --cores all, with both among models="
 
 
-def differences(benchmark: str, model: tuple[str, str], a: Paths, b: Paths) -> Iterator[str]:
-    """Differences between two score files besides the answers, one line each; `model`: the model of each file."""
-    if a == b:
+def differences(benchmark: str, placed: Sequence[tuple[Paths, str]]) -> Iterator[str]:
+    """Differences between two score files besides the answers, one line each; `placed`: run and model of each file."""
+    if len({where for where, _ in placed}) == 1:
         return
-    yield from _changed_prompts([Path(where.requests(benchmark)) for where in (a, b)])
-    files = [where.scores(benchmark, name) for where, name in zip((a, b), model, strict=True)]
-    ours, theirs = (read_provenance(record_of(file)) for file in files)
+    yield from _changed_prompts([Path(where.requests(benchmark)) for where, _ in placed])
+    ours, theirs = (read_provenance(record_of(where.scores(benchmark, name))) for where, name in placed)
     if ours is None or theirs is None:
         return
     for library in sorted(ours.libraries.keys() | theirs.libraries.keys()):

@@ -8,6 +8,7 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from punchline.grouping import grouped
 from punchline.tables.declare import Table
 from punchline.tables.ranks import main_column
 from punchline.tables.render import digits, read_rows
@@ -67,10 +68,8 @@ def _text(rows: Sequence[Row], columns: Sequence[str], table: Table, *, interval
 def best(rows: Sequence[Row], table: Table) -> str:
     """The best model by the first column, in the last of the row groups that most models have; empty without one."""
     column = main_column(table)
-    groups: dict[str, list[Row]] = {}
-    for row in rows:
-        if column and row["kind"] in ("measured", "baseline") and row[column]:
-            groups.setdefault(", ".join(filter(None, (row.get(key) for key in table.keys))), []).append(row)
+    shown = [row for row in rows if column and row["kind"] in ("measured", "baseline") and row[column]]
+    groups = grouped(shown, lambda row: ", ".join(filter(None, (row.get(key) for key in table.keys))))
     if not column or not groups:
         return ""
     group = max(reversed(groups), key=lambda name: len(groups[name]))

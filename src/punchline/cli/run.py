@@ -22,13 +22,13 @@ from punchline.paths import DEFAULT_RUN
 
 SHOWN = 3  # models from the top whose differences are printed
 
+MODELS_HELP = "Names of models, or paths of cards"
+Models = Annotated[list[str], typer.Argument(metavar="MODEL…", help=MODELS_HELP, autocompletion=model_names)]
+
 
 @app.command("run", rich_help_panel="Run")
 def run_command(
-    models: Annotated[
-        list[str],
-        typer.Argument(metavar="MODEL…", help="Names of models, or paths of cards", autocompletion=model_names),
-    ],
+    models: Models,
     benchmark: Annotated[list[str] | None, typer.Option(help="Benchmark, may be repeated; `all`")] = None,
     corpus: Annotated[str | None, typer.Option(help="demo, open or full; default: that of config/run.yaml")] = None,
     limit: Annotated[int | None, typer.Option(help="Only the first items of each benchmark")] = None,

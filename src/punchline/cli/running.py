@@ -76,8 +76,7 @@ def plan(selection: SELECTION = None, run: RUN = DEFAULT_RUN, as_json: JSON = No
         chosen |= {"benchmarks": read_selection({})[0].benchmarks}
     name = f"plan-{os.getpid()}"  # a run of its own: it touches no other run, and may go on at the same time
     try:
-        status = snakemake("prepare_all", "--nolock", "--quiet", "all", config={**chosen, "run": name})
-        if status:
+        if status := snakemake("prepare_all", "--nolock", "--quiet", "all", config={**chosen, "run": name}):
             raise typer.Exit(status)
         selected, execution = read_selection({**chosen, "run": name})
         rows = plan(Project(selected, execution.shards))

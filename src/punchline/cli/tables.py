@@ -48,13 +48,13 @@ from punchline.errors import PunchlineError
 from punchline.paths import DEFAULT_RUN, Paths, demo
 from punchline.stats.estimate import ALPHA
 
-MAIN = f"{TABLE}; default: each benchmark's main table"
-Compared = Annotated[str, typer.Option(help=MAIN, autocompletion=table_names)]
-OWN_RUN = "Run of a plain MODEL; default: the one made last, or `default` beside RUN:MODEL"
-OwnRun = Annotated[str, typer.Option(help=OWN_RUN)]
+COMPARED_TABLE = f"{TABLE}; default: each benchmark's main table"
+ComparedTable = Annotated[str, typer.Option(help=COMPARED_TABLE, autocompletion=table_names)]
+COMPARED_RUN = "Run of a plain MODEL; default: the one made last, or `default` beside RUN:MODEL"
+ComparedRun = Annotated[str, typer.Option(help=COMPARED_RUN)]
 RankedBy = Annotated[str | None, typer.Option(help="Column to rank by; default: the first")]
 Runs = Annotated[list[str] | None, typer.Option(help="Run whose verdicts are used, may be repeated")]
-Judged = Annotated[str | None, typer.Option(help="Benchmark; default: all benchmarks of the runs")]
+JudgedBenchmark = Annotated[str | None, typer.Option(help="Benchmark; default: all benchmarks of the runs")]
 RECORD = "Item id, or the first characters of a request id"
 STRICT = Annotated[bool, typer.Option("--strict", help="Exit with status 1 if a table has no scored item")]
 
@@ -131,7 +131,7 @@ def _warn_of_empty(paths: Iterable[str]) -> list[str]:
 
 
 @app.command("compare", rich_help_panel="Look")
-def compare_command(a: Model, b: Model, table: Compared = "", as_json: JSON = None, run: OwnRun = "") -> None:
+def compare_command(a: Model, b: Model, table: ComparedTable = "", as_json: JSON = None, run: ComparedRun = "") -> None:
     """Compare two models on their common items: differences, intervals, tests, effect sizes.
 
     Example: punchline compare random reading-order --table table8
@@ -169,7 +169,7 @@ def ranks_command(table: TableName, column: RankedBy = None, as_json: JSON = Non
 
 
 @app.command("judges", rich_help_panel="Check")
-def judges_command(run: Runs = None, benchmark: Judged = None, as_json: JSON = None) -> None:
+def judges_command(run: Runs = None, benchmark: JudgedBenchmark = None, as_json: JSON = None) -> None:
     """Compare judges with human labels and with each other; correct accuracies by labels; rank models by each judge.
 
     Example: punchline judges --run default --run strict

@@ -102,9 +102,7 @@ class Similarity(Engine):
             return f"not installed: {', '.join(absent)}; they are the extra `metrics`: make metrics"
         if package is not None:
             return None if _local(self.id) else f"{package} carries no model's folder"
-        if revisions.is_folder(self.id) and not Path(self.id).is_dir():
-            return f"no such folder: {self.id}"
-        return None
+        return f"no such folder: {self.id}" if revisions.is_folder(self.id) and not Path(self.id).is_dir() else None
 
     def close(self) -> None:
         """Free the model's memory."""
@@ -172,8 +170,7 @@ class BertScore:
         from bert_score import BERTScorer
         from transformers import AutoTokenizer
 
-        self.device = device
-        self.batch_size = batch_size
+        self.device, self.batch_size = device, batch_size
         with contextlib.chdir(folder):  # the package takes a path with `t5` in it for the name of a T5 model
             self._scorer = BERTScorer(model_type=".", num_layers=layers, lang="en", device=device)
             # The package asks RoBERTa's and GPT-2's tokenisers for a space before the first word, call by call.
@@ -217,8 +214,7 @@ class Cosine:
     def __init__(self, folder: str, batch_size: int, device: str) -> None:
         from sentence_transformers import SentenceTransformer
 
-        self.device = device
-        self.batch_size = batch_size
+        self.device, self.batch_size = device, batch_size
         self._model = SentenceTransformer(folder, device=device, local_files_only=True)
 
     def values(self, pairs: Sequence[Pair]) -> list[float]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from punchline.artifacts.lineage import Lineage
 from punchline.artifacts.passes import CHAINED
@@ -19,8 +19,7 @@ from punchline.schema import Gold, Item, Request, Response, Score
 from punchline.scores import read_scores
 
 
-@dataclass(frozen=True)
-class ExportItem:
+class ExportItem(NamedTuple):
     """An item as an export may pass it on."""
 
     item: Item
@@ -29,8 +28,7 @@ class ExportItem:
     held: bool  # whether the export holds them
 
 
-@dataclass(frozen=True)
-class Verdict:
+class Verdict(NamedTuple):
     """A request to a judge or scorer about a model's answer, and its response."""
 
     pass_: str
@@ -39,8 +37,7 @@ class Verdict:
     response: Response
 
 
-@dataclass(frozen=True)
-class Sample:
+class Sample(NamedTuple):
     """One answer."""
 
     of: ExportItem

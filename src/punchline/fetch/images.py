@@ -194,8 +194,7 @@ async def _read(web: Web, comic: Comic, mirror: str | None, notes: list[str]) ->
         return await web.get(Request(site.resolve(document.content, page), IMAGE_BYTES, IMAGE_TYPES, public=True))
     if comic.pin is None and not is_image(page):
         raise Missing("no resolver for this site", page)
-    address = comic.pin.image_url if comic.pin else page
-    return await read_place(web, Request(address, IMAGE_BYTES, IMAGE_TYPES))
+    return await read_place(web, Request(comic.pin.image_url if comic.pin else page, IMAGE_BYTES, IMAGE_TYPES))
 
 
 def _compare(digest: str, decoded: Decoded, comic: Comic, notes: list[str]) -> None:

@@ -126,8 +126,7 @@ class Pages:
 
     async def vote(self, request: Request) -> Response:
         opened = await run_in_threadpool(self.opened, request)
-        fields = await _fields(request)
-        return await run_in_threadpool(self._vote, *opened, fields)
+        return await run_in_threadpool(self._vote, *opened, await _fields(request))
 
     def _vote(self, rater: str, place: int, index: int, fields: Mapping[str, str]) -> Response:
         vote, wrong = self._parse(rater, index, fields)

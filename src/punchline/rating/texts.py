@@ -27,8 +27,7 @@ Texts = dict[tuple[str, str, str], str]  # by item, task and source
 
 def _prepared(where: Paths, benchmark: str, path: str, target: str) -> str:
     """A file of a run. Raises PunchlineError with the command that makes it."""
-    hint = f"Run {making(where.run, target, benchmarks=f'[{benchmark}]')}"
-    check_file(path, "nothing is prepared yet", hint=hint)
+    check_file(path, "nothing is prepared yet", hint=f"Run {making(where.run, target, benchmarks=f'[{benchmark}]')}")
     return path
 
 

@@ -121,8 +121,7 @@ def figure(sheet: Sheet, chart: Chart) -> Spec:
     for part, of_part in parts.items():
         if len({(point["named"], point["kind"]) for point in of_part}) == len(of_part):  # on one line with the printed
             of_part = [point | {"label": point["named"]} for point in of_part]
-        title = {"title": _filled(_SPECS["title"], {"text": part})}
-        plots.append(_dots(of_part, of_part[0]["column"]) | title)
+        plots.append(_dots(of_part, of_part[0]["column"]) | {"title": _filled(_SPECS["title"], {"text": part})})
     return _spec(*plots)
 
 

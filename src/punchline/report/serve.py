@@ -52,8 +52,7 @@ def application(project: Project) -> Starlette:
         Mount("/", StaticFiles(directory=Paths().results, html=True)),
     ]
     # No page of another site reaches this one under a name of its own.
-    known_hosts = Middleware(TrustedHostMiddleware, allowed_hosts=[HOST, "localhost"])
-    return Starlette(routes=routes, middleware=[known_hosts])
+    return Starlette(routes=routes, middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=[HOST, "localhost"])])
 
 
 def listen(host: str, port: int | None, hint: str = ANOTHER) -> socket.socket:

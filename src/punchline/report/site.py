@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,7 @@ class Site:
     def __init__(self, project: Project) -> None:
         self.project, self.root, self.mode = project, Path(project.paths.report), pictures_mode()
         self.files: dict[str, str] = {}  # sha256 by path
+        self.why_private = partial(why_private, project)  # for templates
         self.templates = templates(HERE / "templates")
         self.templates.filters |= {"head": head, "title": title_of, "shown": shown_number, "number": parse_number}
         self.templates.filters |= {"filled": filled}
@@ -78,10 +80,6 @@ class Site:
     def lines(self, name: str, benchmark: str = "") -> list[dict[str, str]]:
         """The rows of one of the run's lists."""
         return read_lines(self.project.paths.csv(name, benchmark))
-
-    def why_private(self, benchmark: str) -> str:
-        """Reason why a public report does not hold a benchmark's annotations."""
-        return why_private(self.project, benchmark)
 
     def models(self, benchmark: str) -> list[str]:
         """The models that answered any of a benchmark's questions, in order of rank; all where none did."""

@@ -17,6 +17,7 @@ from punchline.config.resources import too_small
 from punchline.core.engine import Engine, has_all_images
 from punchline.core.storage import Stored
 from punchline.errors import PunchlineError
+from punchline.grouping import grouped
 from punchline.journal import Answers
 from punchline.schema import ModelCard, Request
 from punchline.workflow.provenance import Status
@@ -32,9 +33,8 @@ def check(project: Project, mirror: str | None, jobs: Iterable[Any], *, here: bo
 
     `jobs`: of Snakemake, about to run; `here`: on this machine, not on nodes, whose GPUs are not seen from here.
     """
-    by_rule: dict[str, list[dict[str, str]]] = {}
-    for job in jobs:
-        by_rule.setdefault(job.rule.name, []).append(dict(job.wildcards_dict))
+    of_rules = grouped(jobs, lambda job: str(job.rule.name))
+    by_rule = {name: [dict(job.wildcards_dict) for job in of_rule] for name, of_rule in of_rules.items()}
     if mirror and "fetch" in by_rule and not mirror.startswith(("http://", "https://")) and not Path(mirror).is_dir():
         what = f"{mirror} is neither a folder nor an http(s) address"
         raise PunchlineError(what, file="--config", field="mirror", hint="Folders are relative to the project")

@@ -216,15 +216,13 @@ class Snakefile:
         return lambda wildcards: [project.built_by(rule, *names)[0].job for names in project.jobs(rule)]
 
     def page(self, path: str) -> dict[str, Any]:
-        """Category, caption and labels of a file in Snakemake's own report."""
+        """Category, caption and labels of a CSV in Snakemake's own report."""
         stem = str(Path(path).with_suffix("")).removeprefix(f"{self.project.paths.results}/")
         if stem not in self.project.by_path:
-            name = Path(stem).name
-            return {"category": "Overviews", "caption": f"../report/{name}.rst", "labels": {"table": stem}}
+            return {"category": "Overviews", "caption": f"../report/{Path(stem).name}.rst", "labels": {"table": stem}}
         benchmark, table = self.project.by_path[stem]
-        caption = "../report/figure.rst" if path.endswith(".svg") else "../report/table.rst"
-        title = self.project.benchmark(benchmark).TABLES[table].title
-        return {"category": benchmark, "caption": caption, "labels": {"table": table, "title": title}}
+        labels = {"table": table, "title": self.project.benchmark(benchmark).TABLES[table].title}
+        return {"category": benchmark, "caption": "../report/table.rst", "labels": labels}
 
     @in_one_message()
     def start(self) -> None:
@@ -257,8 +255,7 @@ class Snakefile:
         """After a run that did not succeed: print the errors of its jobs, below Snakemake's last lines."""
         logs = [path for path in Path(self.project.paths.logs).rglob("*.log") if path.stat().st_mtime >= self.began]
         lines = [line for path in logs for line in path.read_text("utf-8", "replace").splitlines()]
-        errors = dict.fromkeys(line for line in lines if line.startswith("error: "))
-        _print_last(errors or [STOPPED])
+        _print_last(dict.fromkeys(line for line in lines if line.startswith("error: ")) or [STOPPED])
 
     @property
     def other_runs(self) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
@@ -23,16 +23,14 @@ from punchline.schema import Gold, ImageRef, Item, Request, sha256
 from punchline.text import track
 
 
-@dataclass(frozen=True)
-class Example:
+class Example(NamedTuple):
     """One question and the answer to learn."""
 
     request: Request
     target: str
 
 
-@dataclass(frozen=True)
-class Encoded:
+class Encoded(NamedTuple):
     """An example as token ids."""
 
     example: Example

@@ -174,11 +174,9 @@ class Status:
         if artifact not in self._pending:
             reason = self(artifact)
             makers = (need.artifact for need in artifact.inputs if need.artifact is not None and need.decides)
-            if reason is not None:
-                self._pending[artifact] = f"will run: {reason}"
-            else:
-                changing = next(filter(self.pending, makers), None)
-                self._pending[artifact] = None if changing is None else f"may run: if {changing.outputs[0]} changes"
+            changing = next(filter(self.pending, makers), None) if reason is None else None
+            may_run = f"may run: if {changing.outputs[0]} changes" if changing is not None else None
+            self._pending[artifact] = may_run if reason is None else f"will run: {reason}"
         return self._pending[artifact]
 
     def _reason(self, artifact: Artifact) -> str | None:

@@ -145,9 +145,8 @@ class OpenAI(engines.Engine):
 
     def unavailable(self) -> str | None:
         """A message if the API key's environment variable is not set, or holds no key, else None."""
-        if self.key_env and not (self.key and self.key.isascii() and self.key.isprintable()):
-            return f"the environment variable {self.key_env} holds no API key"
-        return None
+        usable = not self.key_env or (self.key and self.key.isascii() and self.key.isprintable())
+        return None if usable else f"the environment variable {self.key_env} holds no API key"
 
     def answer(self, requests: Sequence[Request], images: ImageFiles, model_key: str) -> Iterator[Response]:
         """One response a request, as they arrive.

@@ -127,9 +127,8 @@ class _Run:
         async def create(client: AsyncOpenAI) -> str:
             if name := await self._find(client, batch):  # a try whose reply was lost may have made it
                 return name
-            mark = {"punchline": batch.mark}
             created = client.batches.create(
-                input_file_id=file_id, endpoint=ENDPOINT, completion_window="24h", metadata=mark
+                input_file_id=file_id, endpoint=ENDPOINT, completion_window="24h", metadata={"punchline": batch.mark}
             )
             return str((await created).id)
 

@@ -6,9 +6,8 @@ import copy
 import gc
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from punchline.config import adapters, revisions
 from punchline.engines.transformers.prompts import Answer, Prompt
@@ -18,8 +17,7 @@ from punchline.schema import ModelCard, Request, Text
 from punchline.text import quiet
 
 
-@dataclass(frozen=True)
-class Inputs:
+class Inputs(NamedTuple):
     """A batch as tensors. Rows are padded on the left."""
 
     tensors: dict[str, Any]
@@ -209,8 +207,7 @@ def _open(file: Path) -> Any:
         turned = PIL.ImageOps.exif_transpose(image)
         if turned.mode in ("RGBA", "LA", "PA") or "transparency" in turned.info:
             clear = turned.convert("RGBA")
-            white = PIL.Image.new("RGBA", clear.size, "white")
-            return PIL.Image.alpha_composite(white, clear).convert("RGB")
+            return PIL.Image.alpha_composite(PIL.Image.new("RGBA", clear.size, "white"), clear).convert("RGB")
         return turned.convert("RGB")
 
 
