@@ -257,7 +257,12 @@ def write_provenance(artifact: Artifact, inputs: Mapping[str, str]) -> None:
             what = "the file changed while it was being read: what was made of it may be of neither version"
             raise PunchlineError(what, file=path, hint="Run the same command again")
     outputs = {path: digests.of_file(path) for path in (*artifact.outputs, *artifact.extra())}
-    about: dict[str, Any] = {"step": artifact.name, "inputs": dict(inputs), "outputs": outputs}
-    about |= {"code": code.parts(*artifact.modules), "libraries": artifact.versions}
-    record = Provenance(parameters=_plain(artifact.parameters), **about)
+    record = Provenance(
+        step=artifact.name,
+        inputs=dict(inputs),
+        parameters=_plain(artifact.parameters),
+        code=code.parts(*artifact.modules),
+        libraries=artifact.versions,
+        outputs=outputs,
+    )
     write_bytes(artifact.record, msgspec.json.format(canonical(record), indent=1) + b"\n")

@@ -168,14 +168,13 @@ class _Run:
         wanted = {request.request_id for request in requests}
         lines = self._lines(ended.error_file_id, wanted) | self._lines(ended.output_file_id, wanted)
         responses = [self._response(request, lines.get(request.request_id)) for request in requests]
-        left = tuple(sorted(set(batch.requests) - wanted))
-        batch = msgspec.structs.replace(batch, requests=left)
+        batch = msgspec.structs.replace(batch, requests=tuple(sorted(set(batch.requests) - wanted)))
         failed = [response.reason for response in responses if response.state == "failed"]
         if len(failed) == len(responses) and ended.status == "completed":
-            self._write(batch, keep=bool(left))
+            self._write(batch, keep=bool(batch.requests))
             raise self.engine.wrong(f"every request of batch {batch.id} failed; the first error: {failed[0]}")
         yield from responses  # the state file says so only once they are journalled
-        self._write(batch, keep=bool(left))
+        self._write(batch, keep=bool(batch.requests))
 
     def _response(self, request: Request, line: Line | None) -> Response:
         sent = {**self.engine.parameters(request), "batch": True}

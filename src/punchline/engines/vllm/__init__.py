@@ -22,7 +22,7 @@ from punchline.core import engine as engines
 from punchline.core.engine import Count, ImageFiles, Name, Positive, images_in
 from punchline.engines.vllm import server as vllm_server
 from punchline.engines.vllm.server import Client
-from punchline.errors import PunchlineError, nearest
+from punchline.errors import PunchlineError, check_known
 from punchline.schema import ModelCard, Request, Response, Scalar
 from punchline.text import log_line
 
@@ -222,9 +222,8 @@ class Vllm(Client):
         if not (names := self.served()):
             hint = "Start it, or take base_url out to have one started"
             raise self.wrong("no vLLM answers there", field="base_url", hint=hint)
-        if self.chosen.id not in names:
-            hint = nearest(self.chosen.id, names)
-            raise self.wrong(f"the server does not serve {self.chosen.id!r}", field="id", hint=hint)
+        what = f"the server does not serve {self.chosen.id!r}"
+        check_known(self.chosen.id, names, what, file=self.card.file, field="id")
         self.find_version()
 
     def answer(self, requests: Sequence[Request], images: ImageFiles, model_key: str) -> Iterator[Response]:
