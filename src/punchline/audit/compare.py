@@ -133,10 +133,18 @@ def compare(benchmark: str, table: Table, models: Sequence[Model], across: Acros
     results = [one | {"p_holm": None if one["p"] is None else next(adjusted)} for one in results]
     if few := sum(one["clusters"] < FEW for one in results):
         more.append(f"Fewer than {FEW} clusters in {few} of {len(results)} lines: little can be found there.")
-    judges = sorted({str(judge) for frame in pair for judge in frame["judge"].dropna().unique()})
-    about: dict[str, Any] = {"benchmark": benchmark, "table": table.name, "title": table.title, "judges": judges}
-    about |= {"rule": table.published_rule, "models": (a.name, b.name), "notes": [*notes, *more]}
-    return Comparison(**about, tests=len(tested), shared=_shared([*frames, *scored, pair[0]]), differences=results)
+    return Comparison(
+        benchmark=benchmark,
+        table=table.name,
+        title=table.title,
+        rule=table.published_rule,
+        models=(a.name, b.name),
+        judges=sorted({str(judge) for frame in pair for judge in frame["judge"].dropna().unique()}),
+        notes=[*notes, *more],
+        tests=len(tested),
+        shared=_shared([*frames, *scored, pair[0]]),
+        differences=results,
+    )
 
 
 def _answers(model: Model, table: Table) -> pd.DataFrame:

@@ -61,8 +61,7 @@ def weights_gb(card: ModelCard) -> float:
 
 def memory_mb(card: ModelCard | None, attempt: int) -> int:
     """Main memory that a model's job asks for; more when it is tried again."""
-    weights = weights_gb(card) if card is not None else 0.0
-    return int((SPARE_GB + weights) * 1024) * attempt
+    return int((SPARE_GB + (weights_gb(card) if card is not None else 0.0)) * 1024) * attempt
 
 
 def minutes(settings: ModelCard | Recipe | None, attempt: int) -> int | None:

@@ -212,8 +212,7 @@ class Snakefile:
 
     def all_of(self, rule: str) -> Callable[[Any], list[str]]:
         """Input function: the files of all jobs of a rule in this selection."""
-        project = self.project
-        return lambda wildcards: [project.built_by(rule, *names)[0].job for names in project.jobs(rule)]
+        return lambda wildcards: [self.project.built_by(rule, *names)[0].job for names in self.project.jobs(rule)]
 
     def page(self, path: str) -> dict[str, Any]:
         """Category, caption and labels of a CSV in Snakemake's own report."""

@@ -83,9 +83,8 @@ class Transformers(Engine):
         """Model, revision, dtype and all else in the card that changes the answers; not how they are batched."""
         identity: dict[str, Any] = {"id": self.id, "revision": self.revision, "dtype": self.dtype}
         identity |= {"images": self.needs_images, "seed": self.seed}
-        for option in ("attention", "template", "trust_remote_code"):
-            if value := getattr(self.options, option):
-                identity[option] = value
+        chosen = {name: getattr(self.options, name) for name in ("attention", "template", "trust_remote_code")}
+        identity |= {name: value for name, value in chosen.items() if value}
         if adapter := self.options.adapter:
             identity["adapter"] = adapters.identity(adapter)
         return identity
