@@ -37,12 +37,12 @@ from punchline.workflow.provenance import Artifact, read_provenance, write_prove
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-def image_files(items: Iterable[Item], root: str | Path = ".") -> dict[str, Path]:
+def image_files(items: Iterable[Item]) -> dict[str, Path]:
     """{sha256: file} of all images of the items. Raises PunchlineError for one whose bytes are not those."""
     files: dict[str, Path] = {}
     for item in items:
         for image in item.images:
-            path = Path(root) / image.path
+            path = Path(image.path)
             if not path.is_file() or digests.of_file(path) != image.sha256:
                 what = "the image's bytes have changed since it was made" if path.is_file() else "the image is gone"
                 raise PunchlineError(what, file=path, record=item.item_id, hint="Run again with --forcerun prepare")

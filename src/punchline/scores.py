@@ -29,7 +29,6 @@ EXTRACTED = "|extractor:"  # in the signature of a score whose answer an extract
 ItemColumn = Callable[[Item, Gold], Any]
 
 _TEXT = pa.string()
-_LABELS = pa.list_(pa.string())
 _FIELDS: dict[str, pa.DataType] = {
     **dict.fromkeys(("benchmark", "model", "item_id", "cluster", "task", "condition"), _TEXT),
     "sample": pa.int32(),
@@ -37,7 +36,7 @@ _FIELDS: dict[str, pa.DataType] = {
     **dict.fromkeys(("scored", "truncated"), pa.bool_()),
     **dict.fromkeys(("parsed", "gold"), _TEXT),  # JSON lists of labels
     **dict.fromkeys(("judge", "signature", "gold_digest"), _TEXT),
-    "responses": _LABELS,
+    "responses": pa.list_(_TEXT),
 }
 _WORDS = ("item_id", "task", "condition", "state", "parsed", "gold", "judge", "signature", "gold_digest")
 FRAME = ("item_id", "task", "condition", "sample", "state", "scored", "truncated", *_WORDS[4:], "digest")

@@ -56,17 +56,16 @@ RankedBy = Annotated[str | None, typer.Option(help="Column to rank by; default: 
 Runs = Annotated[list[str] | None, typer.Option(help="Run whose verdicts are used, may be repeated")]
 JudgedBenchmark = Annotated[str | None, typer.Option(help="Benchmark; default: all benchmarks of the runs")]
 RECORD = "Item id, or the first characters of a request id"
+Row = Annotated[str | None, typer.Option(help="Only this row: a model, or a full row name")]
+Column = Annotated[str | None, typer.Option(help="Only this column")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON")]
+Root = Annotated[str | None, typer.Option(help="Root digest to compare with, as published or committed")]
 STRICT = Annotated[bool, typer.Option("--strict", help="Exit with status 1 if a table has no scored item")]
 
 
 @app.command("audit", rich_help_panel="Check")
 def audit_command(
-    table: TableName,
-    row: Annotated[str | None, typer.Option(help="Only this row: a model, or a full row name")] = None,
-    column: Annotated[str | None, typer.Option(help="Only this column")] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON")] = False,
-    expect: Annotated[str | None, typer.Option(help="Root digest to compare with, as published or committed")] = None,
-    run: RUN = "",
+    table: TableName, row: Row = None, column: Column = None, json: Json = False, expect: Root = None, run: RUN = ""
 ) -> None:
     """Rebuild a table or overview (cost, yesbut/unread) from the original files and compare; status 1: it differs.
 

@@ -15,7 +15,7 @@ from punchline import __version__
 from punchline.artifacts.lineage import Lineage, shown_cells
 from punchline.artifacts.project import Project
 from punchline.core import benchmark as benchmarks
-from punchline.export.samples import ExportItem, Sample, export_items, lineages, made_at, samples
+from punchline.export.samples import ExportItem, Sample, export_items, lineages, samples
 from punchline.files import replacing
 from punchline.report.items import PICTURE, pick_fields
 from punchline.report.pictures import content
@@ -105,8 +105,8 @@ def _results(tables: Iterable[Lineage], model: str) -> list[dict[str, Any]]:
 
 
 def _log(project: Project, benchmark: str, model: str, items: Mapping[str, ExportItem], path: Path) -> None:
-    tables = lineages(project, [benchmark])
-    at, summaries = made_at(tables), []
+    tables, summaries = lineages(project, benchmark), []
+    at = max(str(lineage.noted["made_at"]) for lineage in tables)  # the newest: ISO 8601, UTC
     key = sha256(f"{benchmark} {model} {at}".encode())[:22]
     with replacing(path) as file, ZipFile(file, "w", ZIP_DEFLATED) as log:
 

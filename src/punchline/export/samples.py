@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -73,17 +73,11 @@ def samples(project: Project, benchmark: str, model: str, items: Mapping[str, Ex
         yield Sample(items[request.item_id], request, response, scores, about)
 
 
-def lineages(project: Project, benchmarks: Sequence[str]) -> list[Lineage]:
-    """The lineages of all tables of some benchmarks that were made. Raises PunchlineError for none or a changed one."""
-    tables = [table for name in benchmarks for table in project.benchmark(name).TABLES.values()]
-    paths = [project.paths.table(table.file) for table in tables]
+def lineages(project: Project, benchmark: str) -> list[Lineage]:
+    """The lineages of a benchmark's tables that were made. Raises PunchlineError for none or a changed one."""
+    paths = [project.paths.table(table.file) for table in project.benchmark(benchmark).TABLES.values()]
     result = [check_table(path) for path in paths if Path(path).is_file()]
     if not result:
-        what = f"the run has no table of {', '.join(benchmarks)}"
-        raise PunchlineError(what, hint=f"Make them: {making(project.selection.run, 'all_tables')}")
+        hint = f"Make them: {making(project.selection.run, 'all_tables')}"
+        raise PunchlineError(f"the run has no table of {benchmark}", hint=hint)
     return result
-
-
-def made_at(tables: Iterable[Lineage]) -> str:
-    """Time of the newest table, ISO 8601, UTC."""
-    return max(str(lineage.noted["made_at"]) for lineage in tables)

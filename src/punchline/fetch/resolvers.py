@@ -113,8 +113,7 @@ def _absolute(page_url: str, reference: str) -> SplitResult | None:
     return parts if parts.scheme in ("http", "https") else None
 
 
-_LISTED = yaml.safe_load(Path(__file__).with_name("sites.yaml").read_text(encoding="utf-8"))
-SITES = {host: Site(**site) for host, site in _LISTED.items()}
+SITES = {host: Site(**of) for host, of in yaml.safe_load(Path(__file__).with_name("sites.yaml").read_bytes()).items()}
 
 
 def is_image(page: str) -> bool:

@@ -107,7 +107,6 @@ def build_parts(project: Project, benchmark: str, model: str) -> dict[str, Any]:
 
 def write_answers(project: Project, benchmark: str, model: str) -> None:
     """Write a model's answers to a benchmark for pages."""
-    index = project.paths.report_answers(benchmark, model)
     parts = build_parts(project, benchmark, model)
     leave_out_private(project, benchmark, parts)
-    write_parts(index, f"answers/{benchmark}/{model}", parts)
+    write_parts(project.paths.report_answers(benchmark, model), f"answers/{benchmark}/{model}", parts)

@@ -96,13 +96,12 @@ def build_parts(project: Project, benchmark: str) -> dict[str, Any]:
         name = item.item_id
         items[name] = _row(item, golds[name], right, drawn.get(name), fetched.get(name)) | {"asked": prompts[name]}
     ids, rows = list(items), list(items.values())
-    clusters = list(dict.fromkeys(row["cluster"] for row in rows))
-    numbers = {cluster: number for number, cluster in enumerate(clusters)}
+    numbers = {cluster: number for number, cluster in enumerate(dict.fromkeys(row["cluster"] for row in rows))}
     index = {
         "ids": ids,
         "titles": [str(row["fields"].get("caption") or row["fields"].get("title") or "") for row in rows],
         "texts": ["\n".join(_texts([name, row["fields"], row["gold"]])) for name, row in items.items()],  # for a search
-        "clusters": [] if len(clusters) == len(ids) else [numbers[row["cluster"]] for row in rows],
+        "clusters": [] if len(numbers) == len(ids) else [numbers[row["cluster"]] for row in rows],
         "questions": [[key, question_name(key, names), gold_of(task)] for key, task in questions.items()],
         "thumbs": [[row["images"][0]["file"], row["rights"][0]] if row["images"] else None for row in rows],
         "facets": {name: of for name, of in columns([*map(filters_of, rows)]).items() if name != sequence},
@@ -112,8 +111,7 @@ def build_parts(project: Project, benchmark: str) -> dict[str, Any]:
         "blurred": [at for at, row in enumerate(rows) if blurred & row["gold"].items()],  # harmful ones
         "chunk": CHUNK,
     }
-    starts = range(0, len(ids), CHUNK)
-    chunks = (dict(itertools.islice(items.items(), at, at + CHUNK)) for at in starts)
+    chunks = (dict(itertools.islice(items.items(), at, at + CHUNK)) for at in range(0, len(ids), CHUNK))
     return {str(number): chunk for number, chunk in enumerate(chunks)} | {"index": index}
 
 

@@ -63,11 +63,20 @@ def train(
         base_of = Base(card=recipe.base, id=engine.id, revision=engine.revision)
         parts, files = _train_parts(recipe, base_of, loaded, tokenised, versions, checkpoint_s)
         used = {one.example.request.item_id.partition("#")[0] for one in tokenised}
-        trained = [item.item_id for item in items if item.item_id in used]
-        about: dict[str, Any] = {"name": recipe.name, "recipe": recipe.trained_by(), "base": base_of, "corpus": corpus}
-        about |= {"trained": trained, "held_out": held, "left_out": dict(sorted(excluded.items()))}
-        about |= {"versions": versions, "dtype": loaded.dtype, "device": loaded.device}
-        manifest = Trained(files=files, parts=parts, **about)
+        manifest = Trained(
+            name=recipe.name,
+            files=files,
+            parts=parts,
+            base=base_of,
+            recipe=recipe.trained_by(),
+            corpus=corpus,
+            trained=[item.item_id for item in items if item.item_id in used],
+            held_out=held,
+            left_out=dict(sorted(excluded.items())),
+            versions=versions,
+            dtype=loaded.dtype,
+            device=loaded.device,
+        )
         write_text(folder / adapters.HELD_OUT, csv_text(("item_id",), ({"item_id": name} for name in held)))
         write_bytes(folder / MANIFEST, msgspec.json.format(canonical(manifest), indent=1) + b"\n")
         shutil.rmtree(work / "pictures", ignore_errors=True)
