@@ -10,14 +10,9 @@ report: "report/workflow.rst"
 include: "rules/common.smk"
 
 
-# On a cluster these stay where Snakemake runs: seconds each, or in need of the network. Submitted: respond, train.
+# On a cluster these stay where Snakemake runs: seconds each, or in need of the network. So do targets, which run no command.
+# Submitted: respond, train.
 localrules:
-    all,
-    fetch_all,
-    prepare_all,
-    respond_all,
-    all_tables,
-    figures,
     fetch,
     prepare,
     score,

@@ -8,8 +8,8 @@ from punchline.snakemake.rules import Snakefile, wildcard
 
 SNAKEFILE = Snakefile(workflow, config)
 PROJECT, PATHS = SNAKEFILE.project, SNAKEFILE.project.paths
-inputs, command, reason = SNAKEFILE.inputs, SNAKEFILE.command, SNAKEFILE.reason
-all_of, resources_of = SNAKEFILE.all_of, SNAKEFILE.resources_of
+inputs, all_of = SNAKEFILE.inputs, SNAKEFILE.all_of
+params_of, resources_of = SNAKEFILE.params_of, SNAKEFILE.resources_of
 
 
 def asked_card(wildcards):

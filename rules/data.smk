@@ -10,8 +10,7 @@ rule fetch:
     wildcard_constraints:
         benchmark=wildcard(PROJECT.manifests),  # of released runs, too
     params:
-        run=command("fetch"),
-        why=reason("fetch"),
+        **params_of("fetch"),
     message:
         "released files of {wildcards.benchmark}: {params.why}"
     shell:
@@ -28,8 +27,7 @@ rule prepare:
         f"{PATHS.logs}/prepare/{{benchmark}}.log",
     threads: MANY_THREADS
     params:
-        run=command("prepare"),
-        why=reason("prepare"),
+        **params_of("prepare"),
     message:
         "items, gold and requests of {wildcards.benchmark}: {params.why}"
     shell:

@@ -13,8 +13,7 @@ rule figure:
     log:
         f"{PATHS.logs}/figure/{{table}}.log",
     params:
-        run=command("figure"),
-        why=reason("figure"),
+        **params_of("figure"),
     message:
         "figure of table {wildcards.table}: {params.why}"
     shell:
@@ -30,8 +29,7 @@ rule report:
     log:
         f"{PATHS.logs}/report.log",
     params:
-        run=command("report"),
-        why=reason("report"),
+        **params_of("report"),
     message:
         f"report pages: {PATHS.report}/index.html: {{params.why}}"
     shell:

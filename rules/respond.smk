@@ -11,8 +11,7 @@ rule respond:
     resources:
         **resources_of(asked_card),
     params:
-        run=command("respond"),
-        why=reason("respond"),
+        **params_of("respond"),
         part=lambda wildcards: (
             "" if wildcards.shard == ALL else f", shard {wildcards.shard}"
         ),

@@ -6,8 +6,7 @@ rule score:
     log:
         f"{PATHS.logs}/score/{{benchmark}}/{{model}}.log",
     params:
-        run=command("score"),
-        why=reason("score"),
+        **params_of("score"),
     message:
         "scores of {wildcards.model} on {wildcards.benchmark}: {params.why}"
     shell:

@@ -18,8 +18,7 @@ for name in PROJECT.selection.benchmarks:
             f"{PATHS.logs}/tables/{name}.log",
         localrule: True
         params:
-            run=command("tables", name),
-            why=reason("tables", name),
+            **params_of("tables", name),
         message:
             f"tables of {name}: {{params.why}}"
         shell:
@@ -41,8 +40,7 @@ rule overview:
     log:
         f"{PATHS.logs}/overview.log",
     params:
-        run=command("overview"),
-        why=reason("overview"),
+        **params_of("overview"),
     message:
         "overview: {params.why}"
     shell:

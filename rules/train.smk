@@ -14,8 +14,7 @@ rule train:
             runtime=lambda wildcards: read_recipe(wildcards.adapter),
         ),
     params:
-        run=command("train"),
-        why=reason("train"),
+        **params_of("train"),
     message:
         "adapter {wildcards.adapter}: {params.why}"
     shell:

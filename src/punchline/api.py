@@ -18,7 +18,7 @@ from punchline.artifacts.project import Project
 from punchline.audit.compare import compare_models, differences_frame
 from punchline.audit.state import check_table
 from punchline.config.runs import find_root, making, runs, selection_of, table_named
-from punchline.errors import PunchlineError, check_known
+from punchline.errors import PunchlineError, check_file, check_known
 from punchline.files import Keyed
 from punchline.paths import DEFAULT_RUN
 from punchline.read import reasoning
@@ -103,18 +103,13 @@ class Run:
         self._check_built(project.items(benchmark))
         self._check_built(project.gold(benchmark))
         golds = Keyed(project.paths.gold(benchmark), Gold)
-        return pd.DataFrame(
-            {
-                **pick_fields(item, "item_id", "source", "cluster"),
-                "pictures": self._pictures(item),
-                "missing": item.missing,
-                "licence": right.licence or None,
-                "credit": right.credit or None,
-                **{f"field_{name}": value for name, value in item.fields.items()},
-                **{f"gold_{name}": value for name, value in golds[item.item_id].values.items()},
-            }
-            for item, right in items_with_rights(project, benchmark)
-        )
+        rows = []
+        for item, right in items_with_rights(project, benchmark):
+            about = pick_fields(item, "item_id", "source", "cluster") | {"pictures": self._pictures(item)}
+            about |= {"missing": item.missing, "licence": right.licence or None, "credit": right.credit or None}
+            about |= {f"field_{name}": value for name, value in item.fields.items()}
+            rows.append(about | {f"gold_{name}": value for name, value in golds[item.item_id].values.items()})
+        return pd.DataFrame(rows)
 
     @_in_project
     def answers(self, model: str, benchmark: str) -> pd.DataFrame:
@@ -124,17 +119,12 @@ class Run:
         self._check_built(project.answers(benchmark, "", model))
         self._check_built(project.score(benchmark, model))
         items, golds = Keyed(where.items(benchmark), Item), Keyed(where.gold(benchmark), Gold)
-        frame = pd.DataFrame(
-            {
-                **pick_fields(request, *KEY),
-                "question": prompt(request),
-                "gold": golds[request.item_id].values,
-                **_answer(response),
-                "pictures": self._pictures(items[request.item_id]),
-                "reading": None,
-            }
-            for request, response in exchanges(project, benchmark, model)
-        )
+        rows = []
+        for request, response in exchanges(project, benchmark, model):
+            row = pick_fields(request, *KEY) | {"question": prompt(request), "gold": golds[request.item_id].values}
+            row |= _answer(response) | {"pictures": self._pictures(items[request.item_id])}
+            rows.append(row | {"reading": None})
+        frame = pd.DataFrame(rows)
         for rule in RULES:
             scores = _scores(where.scores(benchmark, model), rule).set_index(list(KEY))
             scores = scores.drop(columns=["rule", "truncated", "judge", "signature", "digest"])
@@ -180,9 +170,7 @@ class Run:
     def _check_built(self, artifact: Artifact, file: str = "") -> None:
         """Warns of an artifact that is not current. Raises PunchlineError if its `file`, or the first, is missing."""
         file = file or artifact.outputs[0]
-        if not Path(file).is_file():
-            hint = f"In a shell: {making(self.name, file)}"
-            raise PunchlineError(f"not made yet in run {self.name}", file=file, hint=hint)
+        check_file(file, f"not made yet in run {self.name}", hint=f"In a shell: {making(self.name, file)}")
         if (why := Status().of_all(artifact)) is not None:
             warnings.warn(f"{file} is not current: {why}", Stale, stacklevel=4)
 
@@ -197,12 +185,7 @@ def _answer(response: Response) -> dict[str, Any]:
     """The columns of an answer, its text apart from the reasoning in it."""
     text, usage = response.text, response.usage
     start = reasoning.remove(text).offset if text else 0
-    return {
-        "answer": text and text[start:],
-        "thoughts": text[:start] if text and start else None,
-        **pick_fields(response, "state", "reason", "truncated"),
-        "prompt_tokens": usage.prompt,
-        "completion_tokens": usage.completion,
-        "reasoning_tokens": usage.reasoning,
-        **pick_fields(response, "latency_s", "request_id"),
-    }
+    answer = {"answer": text and text[start:], "thoughts": text[:start] if text and start else None}
+    counts = {f"{kind}_tokens": getattr(usage, kind) for kind in ("prompt", "completion", "reasoning")}
+    answer |= pick_fields(response, "state", "reason", "truncated") | counts
+    return answer | pick_fields(response, "latency_s", "request_id")

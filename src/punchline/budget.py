@@ -11,10 +11,10 @@ from __future__ import annotations
 import fcntl
 import itertools
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from punchline.core.engine import Engine, parameters, prompt_tokens
+from punchline.core.engine import Engine, ImageFiles, parameters, prompt_tokens
 from punchline.errors import PunchlineError
 from punchline.schema import ModelCard, Price, Request, Response
 
@@ -41,9 +41,7 @@ def reset() -> None:
     SPENT.write_text("0\n", encoding="utf-8")
 
 
-def answer(
-    engine: Engine, requests: Sequence[Request], images: Mapping[str, Path], model_key: str
-) -> Iterator[Response]:
+def answer(engine: Engine, requests: Sequence[Request], images: ImageFiles, model_key: str) -> Iterator[Response]:
     """The engine's responses; with a cap, as far as it pays for them.
 
     In rounds: each sends what the rest pays for if every answer is as long as it may be; the first sends one. Raises

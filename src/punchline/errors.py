@@ -74,15 +74,19 @@ def nearest(name: str, valid: Iterable[str]) -> str:
     hint = did_you_mean(name, names)
     if not names:
         return "There is none to choose from"
-    if hint and len(names) > NAMES_LISTED:
-        return hint.rstrip()
-    return f"{hint}Valid: {', '.join(names)}"
+    return hint.rstrip() if hint and len(names) > NAMES_LISTED else f"{hint}Valid: {', '.join(names)}"
 
 
 def check_known(name: str, valid: Collection[str], what: str, **where: Any) -> None:
     """Raise PunchlineError, whose hint has the nearest valid names, for a name that is not one of them."""
     if name not in valid:
         raise PunchlineError(what, hint=nearest(name, valid), **where)
+
+
+def check_file(file: str | Path, what: str, **where: Any) -> None:
+    """Raise PunchlineError for a file that is not there."""
+    if not Path(file).is_file():
+        raise PunchlineError(what, file=file, **where)
 
 
 def entry_point(main: Callable[P, None]) -> Callable[P, None]:

@@ -45,11 +45,8 @@ def extraction_requests(
 def _request(question: Request, answer: str) -> Request:
     texts = [part.text for one in question.messages for part in one.content if isinstance(part, Text)]
     content = PROMPT.format(question="\n\n".join(texts), answer=answer)
-    return replace(
-        question,
-        messages=(Message(role="user", content=(Text(text=content),)),),
-        sampling=Sampling(temperature=0.0, max_tokens=256),
-    )
+    message = Message(role="user", content=(Text(text=content),))
+    return replace(question, messages=(message,), sampling=Sampling(temperature=0.0, max_tokens=256))
 
 
 def read_replies(extractor: str, exchanges: Iterable[Exchange]) -> Extracted:

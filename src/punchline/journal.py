@@ -149,9 +149,8 @@ class Answers:
 
     def __init__(self, paths: Iterable[str | Path]) -> None:
         self.damaged: list[PunchlineError] = []
-        self._places: dict[bytes, Place] = {}
-        self._files: list[int] = []
-        self._close = weakref.finalize(self, _close, self._files)
+        self._places, self._files = dict[bytes, Place](), list[int]()
+        self.close = weakref.finalize(self, _close, self._files)
         for path in paths:
             with suppress(FileNotFoundError):
                 self._load(path, os.open(path, os.O_RDONLY))
@@ -214,10 +213,6 @@ class Answers:
         """Raises PunchlineError for a damaged line."""
         if self.damaged:
             raise self.damaged[0]
-
-    def close(self) -> None:
-        """Close the journals."""
-        self._close()
 
 
 def _close(files: list[int]) -> None:

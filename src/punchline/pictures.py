@@ -5,11 +5,12 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from punchline.artifacts.run import Run
 from punchline.core.benchmark import PUBLISHED, Benchmark, Files, NoPicture, illustrated
 from punchline.core.threads import threads
-from punchline.errors import PunchlineError
+from punchline.errors import PunchlineError, check_file
 from punchline.files import write_bytes, write_records
 from punchline.prepare import fetch_log, reading
 from punchline.schema import FetchEntry, ImageRef, Pictures, sha256
@@ -26,9 +27,8 @@ def make_pictures(
     differs, and as the benchmark's `pictures` does.
     """
     source, item = Path(str(entry.path)), entry.item_id
-    if not source.is_file():
-        hint = "Put it back, or run with --forcerun fetch"
-        raise PunchlineError("the image in the fetch log is gone", file=source, record=item, hint=hint)
+    hint = "Put it back, or run with --forcerun fetch"
+    check_file(source, "the image in the fetch log is gone", record=item, hint=hint)
     content = source.read_bytes()
     digest = sha256(content)
     if pinned and digest != entry.sha256:
@@ -42,16 +42,15 @@ def make_pictures(
         pictures, reason = [], str(why) or "no picture can be made of it"
     except PunchlineError as error:
         raise PunchlineError(str(error).replace(PUBLISHED, str(source), 1)) from error
-    paths = [f"{folder}/{'/'.join(filter(None, (item, one.name)))}{one.suffix}" for one in pictures]
-    images = tuple(
-        ImageRef(path=path, sha256=sha256(one.content), width=one.width, height=one.height, name=one.name)
-        for path, one in zip(paths, pictures, strict=True)
-    )
-    derivations, path = tuple(one.derivation for one in pictures), str(entry.path)
-    record = Pictures(
-        item_id=item, images=images, source=path, source_sha256=digest, derivations=derivations, reason=reason
-    )
-    return record, {path: one.content for path, one in zip(paths, pictures, strict=True)}
+    made = {f"{folder}/{'/'.join(filter(None, (item, one.name)))}{one.suffix}": one for one in pictures}
+    images = []
+    for path, one in made.items():
+        size = {"width": one.width, "height": one.height}
+        images.append(ImageRef(path=path, sha256=sha256(one.content), name=one.name, **size))
+    about: dict[str, Any] = {"source": str(entry.path), "source_sha256": digest, "reason": reason}
+    about["derivations"] = tuple(one.derivation for one in pictures)
+    record = Pictures(item_id=item, images=tuple(images), **about)
+    return record, {path: one.content for path, one in made.items()}
 
 
 def write_pictures(run: Run, benchmark: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
@@ -13,13 +13,13 @@ from punchline.artifacts.passes import CHAINED, JUDGE, RELEASED
 from punchline.artifacts.project import Project
 from punchline.artifacts.run import key_so_far
 from punchline.config.resources import gpus
-from punchline.core.engine import has_all_images, parameters
+from punchline.core.engine import has_all_images, images_in, parameters, prompt_tokens
 from punchline.core.storage import read_table
 from punchline.files import Keyed
 from punchline.journal import Answers
 from punchline.overview.cost import Row, prices
 from punchline.requests import ask_in_pass
-from punchline.schema import Gold, Image, Item, ModelCard, Request, Text, Usage
+from punchline.schema import Gold, Item, ModelCard, Request, Usage
 
 PLAN = (
     *("benchmark", "model", "hop", "asked", "requests", "answered", "to_ask", "images"),
@@ -45,8 +45,7 @@ def plan(project: Project) -> list[Row]:
     return rows
 
 
-@dataclass
-class Plan:
+class Plan(NamedTuple):
     """Requests still to send to one model, and to others about its answers."""
 
     project: Project
@@ -99,13 +98,12 @@ class Plan:
         Output is bounded by the tokens that an answer may have, of a verdict by what is `usual`; so the cost is the
         most that it can be, but for the estimate of the prompts.
         """
-        parts = [part for request in to_ask for message in request.messages for part in message.content]
-        images = [part.sha256 for part in parts if isinstance(part, Image) and part.sha256 is not None]
-        images = images if pass_ in (ANSWER, CHAINED) else []
+        seen = to_ask if pass_ in (ANSWER, CHAINED) else []
+        images = [image.sha256 for request in seen for image in images_in(request) if image.sha256 is not None]
         sizes = {image.sha256: image.width * image.height for item in self.items.values() for image in item.images}
-        text = sum(len(part.text) for part in parts if isinstance(part, Text))
         pixels = sum(sizes.get(image, 0) for image in images)
-        tokens_in = math.ceil(text / CHARACTERS_A_TOKEN + pixels / PIXELS_A_TOKEN)
+        texts = sum(prompt_tokens(request, CHARACTERS_A_TOKEN, 0) for request in to_ask)
+        tokens_in = math.ceil(texts + pixels / PIXELS_A_TOKEN)
         most = sum(usual or int(parameters(card, request)["max_tokens"] or 0) for request in to_ask)
         row: Row = {"benchmark": self.benchmark, "model": self.model, "hop": pass_, "asked": card.name}
         row |= {"requests": len(requests), "answered": len(requests) - len(to_ask), "to_ask": len(to_ask)}

@@ -21,7 +21,7 @@ import msgspec
 from punchline import budget, paths
 from punchline.artifacts.passes import ALL, CHAINED, JUDGES, RELEASED, Round
 from punchline.artifacts.project import Project
-from punchline.core.engine import Engine, has_all_images, model_key, response
+from punchline.core.engine import Engine, ImageFiles, has_all_images, model_key, response
 from punchline.core.storage import Part, Stored, digests_of, intact, values_in, write_table
 from punchline.errors import PunchlineError
 from punchline.files import records_in, write_bytes
@@ -37,12 +37,12 @@ from punchline.workflow.provenance import Artifact, read_provenance, write_prove
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-def image_files(items: Iterable[Item], root: str | Path = ".") -> dict[str, Path]:
+def image_files(items: Iterable[Item]) -> dict[str, Path]:
     """{sha256: file} of all images of the items. Raises PunchlineError for one whose bytes are not those."""
     files: dict[str, Path] = {}
     for item in items:
         for image in item.images:
-            path = Path(root) / image.path
+            path = Path(image.path)
             if not path.is_file() or digests.of_file(path) != image.sha256:
                 what = "the image's bytes have changed since it was made" if path.is_file() else "the image is gone"
                 raise PunchlineError(what, file=path, record=item.item_id, hint="Run again with --forcerun prepare")
@@ -59,7 +59,7 @@ def images_of(project: Project, engine: Engine, benchmark: str) -> dict[str, Pat
 def answered(
     engine: Engine | None,
     requests: Sequence[Request],
-    images: Mapping[str, Path],
+    images: ImageFiles,
     *,
     journal: str | Path,
     key: str,
@@ -101,9 +101,7 @@ def answered(
         yield log
 
 
-def _ask(
-    engine: Engine, requests: Part[Request], images: Mapping[str, Path], log: Journal, key: str, label: str
-) -> None:
+def _ask(engine: Engine, requests: Part[Request], images: ImageFiles, log: Journal, key: str, label: str) -> None:
     """Journal an answer to every request.
 
     A missing image is journalled too, under a request id that says so: once the image is there, the request has

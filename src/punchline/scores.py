@@ -29,7 +29,6 @@ EXTRACTED = "|extractor:"  # in the signature of a score whose answer an extract
 ItemColumn = Callable[[Item, Gold], Any]
 
 _TEXT = pa.string()
-_LABELS = pa.list_(pa.string())
 _FIELDS: dict[str, pa.DataType] = {
     **dict.fromkeys(("benchmark", "model", "item_id", "cluster", "task", "condition"), _TEXT),
     "sample": pa.int32(),
@@ -37,7 +36,7 @@ _FIELDS: dict[str, pa.DataType] = {
     **dict.fromkeys(("scored", "truncated"), pa.bool_()),
     **dict.fromkeys(("parsed", "gold"), _TEXT),  # JSON lists of labels
     **dict.fromkeys(("judge", "signature", "gold_digest"), _TEXT),
-    "responses": _LABELS,
+    "responses": pa.list_(_TEXT),
 }
 _WORDS = ("item_id", "task", "condition", "state", "parsed", "gold", "judge", "signature", "gold_digest")
 FRAME = ("item_id", "task", "condition", "sample", "state", "scored", "truncated", *_WORDS[4:], "digest")
@@ -61,9 +60,7 @@ def _table(scores: Sequence[Score], metrics: Sequence[str]) -> pa.Table:
         columns[name] = [None if labels is None else canonical(labels).decode() for labels in columns[name]]
     columns |= {name: [score.metrics.get(name) for score in scores] for name in metrics}
     columns["digest"] = [score.digest for score in scores]
-    return pa.table(
-        columns, pa.schema([*_FIELDS.items(), *dict.fromkeys(metrics, pa.float64()).items(), ("digest", _TEXT)])
-    )
+    return pa.table(columns, pa.schema({**_FIELDS, **dict.fromkeys(metrics, pa.float64()), "digest": _TEXT}))
 
 
 def read_scores(path: str | Path, *, verify: bool = True) -> Iterator[Score]:
@@ -80,9 +77,8 @@ def read_scores(path: str | Path, *, verify: bool = True) -> Iterator[Score]:
                 values = {name: columns[name][row] for name in metrics if columns[name][row] is not None}
                 score = Score(**dict(zip(_FIELDS, cells, strict=True)), metrics=values)
                 if verify and score.digest != columns["digest"][row]:
-                    what = "the score differs from its digest"
                     record = f"row {group * ROW_GROUP + row}"
-                    raise PunchlineError(what, file=path, record=record, hint=REBUILD)
+                    raise PunchlineError("the score differs from its digest", file=path, record=record, hint=REBUILD)
                 yield score
 
 

@@ -36,19 +36,12 @@ PASSWORDS = (
 
 def without_secret(text: str) -> str:
     """Text without the user, password and keys of any address in it. Every log, record and message passes through."""
-    if "://" not in text:
-        return text
-    return _PARAMETER.sub(rf"\g<1>{SECRET}", _USERINFO.sub("", text))
-
-
-def has_secret(address: str) -> bool:
-    """True if an address holds a user, a password, or a key among its parameters."""
-    return without_secret(address) != address
+    return _PARAMETER.sub(rf"\g<1>{SECRET}", _USERINFO.sub("", text)) if "://" in text else text
 
 
 def secret_field(value: Any) -> str | None:
     """Path of the first address with a secret in plain data, such as `extra_body.url`; None if there is none."""
-    return _find_field(value, has_secret)
+    return _find_field(value, lambda text: without_secret(text) != text)
 
 
 def wildcard_field(value: Any) -> str | None:

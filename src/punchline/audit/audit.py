@@ -22,7 +22,7 @@ from punchline.audit.state import again
 from punchline.config.runs import selection_text
 from punchline.core import benchmark as benchmarks
 from punchline.core.pages import templates
-from punchline.errors import PunchlineError
+from punchline.errors import PunchlineError, check_file
 from punchline.files import sha256_file
 from punchline.schema import Cell, digest_of
 from punchline.workflow import digests
@@ -72,8 +72,7 @@ def audit(table_path: str, *, expect: str | None = None) -> Audit:
     Raises PunchlineError when there is no lineage to start from, and while a run is at work.
     """
     report, path = Audit(table_path), lineage_path(table_path)
-    if not path.is_file():
-        raise PunchlineError("no lineage", file=path, hint=again(table_path))
+    check_file(path, "no lineage", hint=again(table_path))
     try:
         report.lineage = lineage = read_lineage(path)
     except PunchlineError as error:
@@ -114,9 +113,7 @@ def audit_overview(path: str, project: Project, expect: str | None = None) -> Au
     Raises PunchlineError for one that the selection has not or that was never made, and while a run is at work.
     """
     report, names = Audit(path), project.selection.benchmarks
-    of_each = (
-        artifact for make in (project.tables, project.validity, project.shortcuts) for artifact in map(make, names)
-    )
+    of_each = [make(name) for make in (project.tables, project.validity, project.shortcuts) for name in names]
     artifacts = (project.overview(), project.shared(), *of_each)
     artifact = next((step for step in artifacts if path in step.outputs), None)
     if artifact is None or not Path(path).is_file():
@@ -181,11 +178,8 @@ def _check(report: Audit, link: str, path: str, run: Iterable[str | Finding]) ->
 
 def cells_of(lineage: Lineage, row: str | None, column: str | None) -> list[Cell]:
     """Cells whose row is, or begins with, `row` and whose column is `column`. Raises PunchlineError for none."""
-    chosen = [
-        cell
-        for cell in shown_cells(lineage)
-        if row in (None, cell.row, cell.row.split("|")[0]) and column in (None, cell.column)
-    ]
+    chosen = [cell for cell in shown_cells(lineage) if row in (None, cell.row, cell.row.split("|")[0])]
+    chosen = [cell for cell in chosen if column in (None, cell.column)]
     if not chosen:
         rows, columns = (", ".join(sorted({getattr(c, name) for c in lineage.cells})) for name in ("row", "column"))
         hint = f"Rows: {rows}. Columns: {columns}. Published rows: {paths.published(lineage.benchmark)}"
@@ -204,10 +198,7 @@ def as_text(report: Audit, cells: Sequence[Cell]) -> str:
 def as_json(report: Audit, cells: Sequence[Cell]) -> dict[str, Any]:
     """The audit for a program: verdict, root, files (path, sha256, role), cells, findings, circumstances."""
     names = ("table", "verdict", "root", "sources", "code", "libraries", "findings")
+    files = [{"path": file.path, "sha256": file.sha256, "role": file.role} for file in report.files]
     of_lineage: dict[str, Any] = {"models": [], "selection": None, "noted": None}
-    return {
-        **{name: getattr(report, name) for name in names},
-        "files": [{"path": file.path, "sha256": file.sha256, "role": file.role} for file in report.files],
-        "cells": cells,
-        **{name: getattr(report.lineage, name, default) for name, default in of_lineage.items()},
-    }
+    of_lineage = {name: getattr(report.lineage, name, default) for name, default in of_lineage.items()}
+    return {name: getattr(report, name) for name in names} | {"files": files, "cells": cells} | of_lineage

@@ -43,6 +43,8 @@ ANSWER = ["task", "condition", "sample", "item_id"]
 ALIKE_HINT = "Make both models' scores in one run: the same judge=, scorers= and data"
 ALIKE = {"judge": "by another judge", "signature": "in another way", "gold_digest": "against other gold"}
 
+Pairs = list[tuple[str, str, Estimate, Estimate]]  # row, column, estimate of each model
+
 
 class Unshared(PunchlineError):
     """Two models that have no scored answer in common."""
@@ -185,14 +187,11 @@ def _common(pair: Sequence[pd.DataFrame]) -> tuple[list[pd.DataFrame], list[str]
     return restricted, [f"Only one of the two has it, so it is left out of both: {kinds}."] if kinds else []
 
 
-def _estimates(
-    table: Table, pair: Sequence[Model], across: Across
-) -> tuple[list[tuple[str, str, Estimate, Estimate]], list[str]]:
+def _estimates(table: Table, pair: Sequence[Model], across: Across) -> tuple[Pairs, list[str]]:
     """(row, column, estimate of each) of all that both have, and notes on what only one has."""
     all_rows = [row for row in rows_of(table, replace(across, models=pair)) if row.of]  # subsets may be made of both
     rows = [{row.key: row for row in all_rows if row.of and row.of.name == model.name} for model in pair]
-    estimates: list[tuple[str, str, Estimate, Estimate]] = []
-    notes = []
+    estimates, notes = Pairs(), list[str]()
     for key in dict.fromkeys([*rows[0], *rows[1]]):
         named = {model.name: of[key] for model, of in zip(pair, rows, strict=True) if key in of}
         if len(named) == 1:
@@ -290,8 +289,7 @@ def compare_files(benchmark: Benchmark, table: Table, models: Sequence[str], pro
     of = benchmark.NAME
     placed = [in_run(model, project) for model in models]
     notes = [note for own, name in placed for note in check_scores(of, name, own)]
-    items: dict[str, Item] = {}
-    golds: dict[str, Gold] = {}
+    items, golds = dict[str, Item](), dict[str, Gold]()
     for where in dict.fromkeys(own.paths for own, _ in reversed(placed)):  # of two runs what both have, each its own
         items |= Keyed(where.items(of), Item)
         golds |= Keyed(where.gold(of), Gold)
@@ -307,6 +305,5 @@ def compare_files(benchmark: Benchmark, table: Table, models: Sequence[str], pro
         kind, engine = ("measured", "") if card is None else (kind_of(card), card.engine)
         pair.append(Model(label, kind, engine, scores, card, judge))
     comparison = compare(of, table, pair, Across([], of_items, files), project.selection.seed)
-    (run_a, model_a), (run_b, model_b) = placed
-    notes += differences(of, (model_a, model_b), run_a.paths, run_b.paths)
+    notes += differences(of, [(own.paths, name) for own, name in placed])
     return replace(comparison, notes=[*notes, *comparison.notes])

@@ -128,11 +128,9 @@ def order_rows(order: dict[str, Any]) -> list[dict[Hashable, Any]]:
 
 def corrected(runs: Iterable[str], benchmark: str | None) -> list[dict[Hashable, Any]]:
     """Rows of the runs' corrected.csv that have a corrected accuracy, under rule `released`."""
-    paths = [
-        project.paths.csv("corrected", name)
-        for project in map(Project, map(selection_of, runs))
-        for name in ([benchmark] if benchmark else project.selection.benchmarks)
-    ]
+    named = [benchmark] if benchmark else []
+    projects = map(Project, map(selection_of, runs))
+    paths = (one.paths.csv("corrected", name) for one in projects for name in named or one.selection.benchmarks)
     frames = [pd.read_csv(path) for path in paths if Path(path).is_file()]
     rows = pd.concat([pd.DataFrame(columns=[*CORRECTED, "rule"]), *frames])
     known = rows.loc[(rows["rule"] == "released") & rows["corrected"].notna(), CORRECTED].astype(object)

@@ -34,14 +34,9 @@ DERIVED = tuple(f"{paths.DATA}{name}" for name in ("raw", "items", "images", "re
 BUILT = ("data", "results", "logs", ".punchline", ".snakemake", *DERIVED)  # not linked as they are
 ORIGIN = ("url", "note", "fetched_at")  # of the bytes in a fetch log: they differ between machines
 NAMING = ("item_id", "task", "rule", "row", "column", "name", "who", "request_id")  # fields that name a record
-NAMES = {
-    "raw": "source",
-    "select_items": "selected items",
-    "images": "ledger",
-    "pictures": "picture",
-    "score": "scores",
-    "tables": "table",
-}
+# What lineages and messages call files, by rule.
+NAMES = {"raw": "source", "select_items": "selected items", "images": "ledger", "pictures": "picture"}
+NAMES |= {"score": "scores", "tables": "table"}
 
 
 @dataclass(frozen=True)
@@ -160,11 +155,9 @@ def kind_of(artifact: Artifact, path: str) -> str:
 def _rows(artifact: Artifact, path: Path) -> list[Row] | None:
     """Records in a file, without what differs between machines; None of another file. Raises OSError, ValueError."""
     if path.suffix == ".parquet":
-        rows: list[Row] = pq.ParquetFile(path).read().to_pylist()
-        return rows
+        return list(pq.ParquetFile(path).read().to_pylist())
     if path.name.endswith(".lineage.json"):
-        cells: list[Row] = msgspec.json.decode(path.read_bytes())["cells"]
-        return cells
+        return list(msgspec.json.decode(path.read_bytes())["cells"])
     if path.suffix != ".jsonl" or artifact.rule == "raw":
         return None
     dropped = ORIGIN if artifact.rule == "images" else ()
@@ -188,10 +181,8 @@ def same(fresh: Sequence[Row], stored: Sequence[Row]) -> Iterator[str]:
     alike: dict[tuple[str, ...], list[int]] = {}
     for at, (ours, theirs) in enumerate(zip(fresh, stored, strict=False)):
         if ours != theirs:
-            fields = tuple(
-                name for name in {**ours, **theirs} if name != "digest" and ours.get(name) != theirs.get(name)
-            )
-            alike.setdefault(fields or ("digest",), []).append(at)
+            names = [name for name in {**ours, **theirs} if ours.get(name) != theirs.get(name) and name != "digest"]
+            alike.setdefault(tuple(names) or ("digest",), []).append(at)
     for fields, (first, *others) in alike.items():
         text = f"{_name(stored[first])}: rebuilt {_brief(fresh[first], fields)}, stored {_brief(stored[first], fields)}"
         some = ", ".join(_name(stored[at]) for at in others[:SHOWN]) + (", …" if len(others) > SHOWN else "")

@@ -122,15 +122,9 @@ def _about(where: Paths, benchmark: str, item: Item, chosen: list[Request]) -> d
         if (file := Path(where.scores(benchmark, model))).is_file():
             of_tasks = (one for one in read_scores(file) if one.item_id == name and one.task in wanted.values())
             scores[model] = [*map(_with_digest, of_tasks)]
-    return {
-        "item": _with_digest(item),
-        "pictures": [*map(_with_digest, pictures)],
-        "gold": [*map(_with_digest, gold)],
-        "requests": [{"request_id": r.request_id, **_with_digest(r)} for r in chosen],
-        "responses": responses,
-        "hops": passes,
-        "grades": scores,
-    }
+    about = {"item": _with_digest(item), "pictures": [*map(_with_digest, pictures)], "gold": [*map(_with_digest, gold)]}
+    requests = [{"request_id": r.request_id, **_with_digest(r)} for r in chosen]
+    return about | {"requests": requests, "responses": responses, "hops": passes, "grades": scores}
 
 
 def _pair(request: Request, answer: Response, reads: Reads) -> dict[str, Any]:
@@ -141,10 +135,8 @@ def _pair(request: Request, answer: Response, reads: Reads) -> dict[str, Any]:
 def _exchanges(where: Paths, benchmark: str, pass_: str, model: str, name: str) -> list[Exchange]:
     """Requests of a pass about an item's answers, or to the model, each with its answer. `name`: of the item, or how a
     request's id begins."""
-    requests, responses = (
-        where.requests(benchmark, *((model, pass_) if pass_ else ())),
-        where.responses(benchmark, model, pass_),
-    )
+    requests = where.requests(benchmark, *((model, pass_) if pass_ else ()))
+    responses = where.responses(benchmark, model, pass_)
     if not Path(requests).is_file() or not Path(responses).is_file():
         return []
     answers = {answer.request_id: answer for answer in read_table(responses, Response)}

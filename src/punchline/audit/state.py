@@ -11,7 +11,7 @@ from typing import NamedTuple
 from punchline.artifacts.lineage import Lineage, lineage_path, read_lineage
 from punchline.artifacts.project import Project
 from punchline.config.runs import making, run_of
-from punchline.errors import PunchlineError
+from punchline.errors import PunchlineError, check_file
 from punchline.files import sha256_file, write_text
 from punchline.paths import DEFAULT_RUN, Paths, audited
 from punchline.workflow.provenance import Status
@@ -49,8 +49,7 @@ def again(table_path: str) -> str:
 def check_table(table_path: str) -> Lineage:
     """The lineage of a table. Raises PunchlineError where one of the table's files is not what it says."""
     path, hint = lineage_path(table_path), again(table_path)
-    if not path.is_file():
-        raise PunchlineError("no lineage", file=path, hint=hint)
+    check_file(path, "no lineage", hint=hint)
     lineage = read_lineage(path)
     if table_path not in {file.path for file in lineage.files}:
         of = f"{lineage.benchmark} {lineage.table} of the run {lineage.selection.run}"

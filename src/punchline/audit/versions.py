@@ -10,7 +10,7 @@ from punchline.artifacts.project import Project
 from punchline.config.cards import stems
 from punchline.config.runs import making
 from punchline.core.storage import Stored
-from punchline.errors import PunchlineError, nearest
+from punchline.errors import PunchlineError, check_file, nearest
 from punchline.paths import Paths, record_of
 from punchline.schema import Request, Text
 from punchline.workflow import digests
@@ -21,13 +21,12 @@ CHARACTERS = 100  # of each
 SCORE = "Make it first: snakemake --cores all, with both among models="
 
 
-def differences(benchmark: str, model: tuple[str, str], a: Paths, b: Paths) -> Iterator[str]:
-    """Differences between two score files besides the answers, one line each; `model`: the model of each file."""
-    if a == b:
+def differences(benchmark: str, placed: Sequence[tuple[Paths, str]]) -> Iterator[str]:
+    """Differences between two score files besides the answers, one line each; `placed`: run and model of each file."""
+    if len({where for where, _ in placed}) == 1:
         return
-    yield from _changed_prompts([Path(where.requests(benchmark)) for where in (a, b)])
-    files = [where.scores(benchmark, name) for where, name in zip((a, b), model, strict=True)]
-    ours, theirs = (read_provenance(record_of(file)) for file in files)
+    yield from _changed_prompts([Path(where.requests(benchmark)) for where, _ in placed])
+    ours, theirs = (read_provenance(record_of(where.scores(benchmark, name))) for where, name in placed)
     if ours is None or theirs is None:
         return
     for library in sorted(ours.libraries.keys() | theirs.libraries.keys()):
@@ -42,9 +41,7 @@ def _changed_prompts(files: Sequence[Path]) -> Iterator[str]:
     """Tasks asked in other words about the same items in two files, with the first words that changed."""
     if not all(file.is_file() for file in files):
         return
-    ours, theirs = (
-        {(of.item_id, of.task, of.condition, of.sample): of for of in Stored(file, Request)} for file in files
-    )
+    ours, theirs = ({(r.item_id, r.task, r.condition, r.sample): r for r in Stored(file, Request)} for file in files)
     changed = [key for key in ours if key in theirs and ours[key].request_id != theirs[key].request_id]
     if changed:
         tasks = ", ".join(sorted({task for _, task, *_ in changed}))
@@ -82,8 +79,7 @@ def check_scores(benchmark: str, model: str, project: Project) -> list[str]:
     read, path = (where.items(benchmark), where.gold(benchmark)), where.scores(benchmark, model)
     check_scored(model, project)
     for needed in (path, *read):
-        if not Path(needed).is_file():
-            raise PunchlineError("no such file", file=needed, hint=SCORE)
+        check_file(needed, "no such file", hint=SCORE)
     record = read_provenance(record_of(path))
     if record is None:
         return []  # made by nobody who records it

@@ -36,7 +36,3 @@ def _flush() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python writes it again when it ends
         if not isinstance(error, BrokenPipeError):
             sys.exit(f"error: {system_error(error)}")
-
-
-if __name__ == "__main__":
-    main()

@@ -40,17 +40,13 @@ def _version(is_asked: bool) -> None:
         raise typer.Exit
 
 
+Version = Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version")]
+Root = Annotated[Path | None, typer.Option(help="Project folder; default: the nearest one above this one")]
 ANYWHERE = ("init", "audit")  # commands that work without a project; an audit does with a published folder
 
 
 @app.callback()
-def root(
-    context: typer.Context,
-    root: Annotated[Path | None, typer.Option(help="Project folder; default: the nearest one above this one")] = None,
-    version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version")
-    ] = False,
-) -> None:
+def root(context: typer.Context, root: Root = None, version: Version = False) -> None:
     """Find the project; commands work in any of its folders."""
     _here[:] = [Path.cwd()]
     try:
@@ -87,13 +83,10 @@ def latest_run(run: str) -> str:
 
 RUN = Annotated[str, typer.Option(callback=latest_run, help="Name of the run; default: the one made last")]
 TABLE = "Name or path of a table: table8, yesbut/table2, results/table8.csv"
-SELECTION = Annotated[
-    list[str] | None,
-    typer.Argument(metavar="KEY=VALUE", help="Overrides of config/run.yaml: benchmarks=all models=\\[a,b] judge=c"),
-]
-Model = Annotated[
-    str, typer.Argument(metavar="MODEL", help="Scored model; RUN:MODEL: of another run", autocompletion=model_names)
-]
+OVERRIDES = "Overrides of config/run.yaml: benchmarks=all models=\\[a,b] judge=c"
+SELECTION = Annotated[list[str] | None, typer.Argument(metavar="KEY=VALUE", help=OVERRIDES)]
+MODEL = "Scored model; RUN:MODEL: of another run"
+Model = Annotated[str, typer.Argument(metavar="MODEL", help=MODEL, autocompletion=model_names)]
 TableName = Annotated[str, typer.Argument(help=TABLE, autocompletion=table_names)]
 
 
@@ -135,10 +128,7 @@ def print_json(value: Any) -> None:
 
 
 def print_rows(
-    *tables: Iterable[Mapping[Any, Any]],
-    as_json: bool | None = None,
-    widths: Mapping[str, int] | None = None,
-    data: Any = None,
+    *tables: Iterable[Mapping[Any, Any]], as_json: bool | None = None, widths: Mapping[str, int] = {}, data: Any = None
 ) -> None:
     """Print tables of rows for a terminal, as JSON (True) or as CSV (False), without empty tables.
 
@@ -151,18 +141,17 @@ def print_rows(
     if as_json:
         print_json(data if data is not None else lists if len(lists) > 1 else lists[0])
         return
-    texts = []
-    for frame in (pd.DataFrame(rows, dtype=object) for rows in lists if rows):
+
+    def text(rows: list[Mapping[Any, Any]]) -> str:
+        frame = pd.DataFrame(rows, dtype=object)
         frame = frame.where(frame.notna(), "")
         if as_json is False:
-            texts.append(frame.to_csv(index=False))
-            continue
-        wrapped = [(widths or {}).get(str(column)) for column in frame]
+            return frame.to_csv(index=False)
+        wrapped = [widths.get(str(column)) for column in frame]
         cells = frame.map(lambda value: f"{value:.4g}" if isinstance(value, float) else str(value))
-        texts.append(
-            tabulate(cells.to_dict("list"), "keys", "plain", disable_numparse=True, maxcolwidths=wrapped) + "\n"
-        )
-    print("\n".join(texts), end="")
+        return tabulate(cells.to_dict("list"), "keys", "plain", disable_numparse=True, maxcolwidths=wrapped) + "\n"
+
+    print("\n".join(map(text, filter(None, lists))), end="")
 
 
 def without_empty(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -14,13 +14,13 @@ from punchline.core import variants
 from punchline.errors import PunchlineError
 from punchline.snakemake.preflight import cannot_run
 
+Judges = Annotated[bool, typer.Option("--judges", help="List judges (config/judge/) instead")]
+Runnable = Annotated[bool, typer.Option("--runnable", help="Only models that can run on this machine")]
+COLUMNS = ("model", "engine", "reads", "papers", "can run here", "licence")
+
 
 @app.command(rich_help_panel="Run")
-def models(
-    judges: Annotated[bool, typer.Option("--judges", help="List judges (config/judge/) instead")] = False,
-    runnable: Annotated[bool, typer.Option("--runnable", help="Only models that can run on this machine")] = False,
-    as_json: JSON = None,
-) -> None:
+def models(judges: Judges = False, runnable: Runnable = False, as_json: JSON = None) -> None:
     """List models (config/model/), and which can run on this machine.
 
     Example: punchline models --runnable
@@ -32,22 +32,17 @@ def models(
 
 
 def _model(name: str, folder: str) -> dict[str, Any]:
-    row = dict.fromkeys(("model", "engine", "reads", "papers", "can run here", "licence"), "") | {"model": name}
     try:
         card = read_card(name, folder)
         engine = engines.load(card, seed=0)
         engines.check_files(card, engine)
         why = f"gone: {card.gone}" if card.gone else cannot_run(card, engine)
     except PunchlineError as error:
-        return row | {"can run here": f"no: {error}"}
-    caveat = f" ({card.caveat})" if card.caveat else ""
-    return row | {
-        "engine": card.engine,
-        "reads": "-" if card.engine == "replay" else "+".join(card.modality),
-        "papers": " ".join(sorted(card.papers)) or card.published_as or "",
-        "can run here": f"no: {why}" if why else f"yes{caveat}",
-        "licence": card.licence or "",
-    }
+        return dict.fromkeys(COLUMNS, "") | {"model": name, "can run here": f"no: {error}"}
+    reads = "-" if card.engine == "replay" else "+".join(card.modality)
+    papers = " ".join(sorted(card.papers)) or card.published_as or ""
+    can_run = f"no: {why}" if why else f"yes ({card.caveat})" if card.caveat else "yes"
+    return dict(zip(COLUMNS, (name, card.engine, reads, papers, can_run, card.licence or ""), strict=True))
 
 
 @app.command("benchmarks", rich_help_panel="Run")
@@ -56,15 +51,10 @@ def benchmarks_command(as_json: JSON = None) -> None:
 
     Example: punchline benchmarks --json
     """
-    rows = [
-        {
-            "benchmark": loaded.NAME,
-            "conditions": " ".join((*loaded.CONDITIONS, *variants.conditions(loaded))),
-            "judges, scorers": " ".join(loaded.JUDGES),
-            "tasks": " ".join(loaded.TASKS),
-            "tables": " ".join(tables),
-        }
-        for name, tables in benchmarks.every(lambda name: benchmarks.load(name).TABLES).items()
-        for loaded in [benchmarks.load(name)]
-    ]
+    rows = []
+    for name, tables in benchmarks.every(lambda name: benchmarks.load(name).TABLES).items():
+        loaded = benchmarks.load(name)
+        conditions = [*loaded.CONDITIONS, *variants.conditions(loaded)]
+        lists = {"conditions": conditions, "judges, scorers": loaded.JUDGES, "tasks": loaded.TASKS, "tables": tables}
+        rows.append({"benchmark": name} | {column: " ".join(names) for column, names in lists.items()})
     print_rows(rows, as_json=as_json, widths={"conditions": 24, "judges, scorers": 18, "tasks": 48, "tables": 48})

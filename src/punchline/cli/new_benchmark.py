@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from string import Template
 from typing import Annotated, Any
 from urllib.parse import urlsplit
 
@@ -12,7 +13,7 @@ import typer
 from punchline import paths
 from punchline.cli.base import app, given
 from punchline.core import benchmark as benchmarks
-from punchline.errors import PunchlineError
+from punchline.errors import PunchlineError, check_file
 from punchline.fetch.images import decode_image
 from punchline.fetch.log import Missing
 from punchline.fetch.manifests import ANNOTATION_COLUMNS, PIN_COLUMNS
@@ -22,6 +23,9 @@ from punchline.schema import sha256
 
 COLUMNS = ("id", "question", "answer")
 OPTIONAL = ("image", "options", "cluster")
+Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the new benchmark: small letters, digits, _")]
+COLUMNS_HELP = "Columns id, question, answer, and optionally image, options, cluster"
+Data = Annotated[str, typer.Argument(metavar="DATA.csv", help=COLUMNS_HELP)]
 ID = r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}"
 TEMPLATE = Path(__file__).with_name("benchmark.txt")
 LICENCE = "none stated"
@@ -31,13 +35,7 @@ Row = dict[str, str]
 
 
 @app.command("new-benchmark", rich_help_panel="Run")
-def new_benchmark(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the new benchmark: small letters, digits, _")],
-    data: Annotated[
-        str,
-        typer.Argument(metavar="DATA.csv", help="Columns id, question, answer, and optionally image, options, cluster"),
-    ],
-) -> None:
+def new_benchmark(name: Name, data: Data) -> None:
     """Write a benchmark from a CSV: its code in one file, prompt, manifest and one accuracy table.
 
     `image`: a file next to the CSV, or an address; `options`: texts separated by ` | `, the answer is then a letter;
@@ -53,39 +51,37 @@ def new_benchmark(
     if not package.is_relative_to(Path.cwd()):
         what = "this project has no source code to add a benchmark to"
         raise PunchlineError(what, file=package, hint="git clone the repository, and work in it")
-    source = Path(given(data))
-    if not source.is_file():
-        raise PunchlineError("no such file", file=source, hint=f"A CSV with the columns {', '.join(COLUMNS)}")
+    source = given(data)
+    check_file(source, "no such file", hint=f"A CSV with the columns {', '.join(COLUMNS)}")
     rows = read_rows(source)
-    pins = [_pin(name, source, row) for row in rows if row.get("image") and "://" not in row["image"]]
-    content = csv_text([*COLUMNS, *(column for column in OPTIONAL if column in rows[0])], rows)
-    listed: dict[str, Any] = {"path": "questions.csv", "mirror": f"{name}/questions.csv", "licence": LICENCE}
-    listed |= {"url": paths.manifest(name, "questions.csv"), "sha256": sha256(content.encode())}
-    code = TEMPLATE.read_text()
-    facts = {"HAS_IMAGES": bool(pins or rows[0].get("image")), "HAS_OPTIONS": bool(rows[0]["options"])}
-    for word, fact in (facts | {"ONLY_YES_NO": {row["answer"] for row in rows} <= {"Yes", "No"}}).items():
-        code = code.replace(word, str(fact))
-    written = {
-        paths.manifest(name, "questions.csv"): content,
-        paths.manifest(name): csv_text(ANNOTATION_COLUMNS, [{**listed, "bytes": len(content.encode())}]),
-        paths.manifest(name, "images_pinned.csv"): csv_text(PIN_COLUMNS, pins),
-        str((package / "prompts/question.txt").relative_to(Path.cwd())): ASKED[bool(rows[0].get("options"))],
-        str((package / "__init__.py").relative_to(Path.cwd())): code.replace("NAME:", f"{name}:", 1)
-        .replace('"NAME"', f'"{name}"')
-        .replace('"NAME: accuracy"', f'"{name}: accuracy"')
-        .replace("manifests/NAME/", f"manifests/{name}/"),
-    }
-    for path, text in written.items():
+    for path, text in _texts(name, package.relative_to(Path.cwd()), source, rows).items():
         write_text(path, text)
         print(path)
     print(f"{len(rows):,} questions. Try it with random answers, then with your model:")
     print(f"punchline run random --benchmark {name} --corpus full --run {name}")
 
 
+def _texts(name: str, package: Path, source: Path, rows: list[Row]) -> dict[str, str]:
+    """Files of a benchmark by path; images are copied into its manifests. Raises PunchlineError."""
+    pins = [_pin(name, source, row) for row in rows if row.get("image") and "://" not in row["image"]]
+    content = csv_text([*COLUMNS, *(column for column in OPTIONAL if column in rows[0])], rows)
+    listed: dict[str, Any] = {"path": "questions.csv", "mirror": f"{name}/questions.csv", "licence": LICENCE}
+    listed |= {"url": paths.manifest(name, "questions.csv"), "sha256": sha256(content.encode())}
+    images, options = bool(pins or rows[0].get("image")), bool(rows[0]["options"])
+    yes_no = {row["answer"] for row in rows} <= {"Yes", "No"}
+    code = Template(TEMPLATE.read_text()).substitute(name=name, images=images, options=options, yes_no=yes_no)
+    return {
+        paths.manifest(name, "questions.csv"): content,
+        paths.manifest(name): csv_text(ANNOTATION_COLUMNS, [{**listed, "bytes": len(content.encode())}]),
+        paths.manifest(name, "images_pinned.csv"): csv_text(PIN_COLUMNS, pins),
+        str(package / "prompts/question.txt"): ASKED[options],
+        str(package / "__init__.py"): code,
+    }
+
+
 def read_rows(source: Path) -> list[Row]:
     """Checked rows of a CSV of questions. Raises PunchlineError naming the file, the line and the fix."""
-    rows: list[Row] = []
-    seen: dict[str, int] = {}
+    rows, seen = list[Row](), dict[str, int]()
     for line, cells in parse_csv(source.read_bytes(), COLUMNS, file=source):
         row = {column: cells[column].strip() for column in (*COLUMNS, *OPTIONAL) if column in cells}
         row["options"] = " | ".join(option.strip() for option in row.get("options", "").split(" | ") if option.strip())

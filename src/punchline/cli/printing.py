@@ -8,6 +8,7 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from punchline.grouping import grouped
 from punchline.tables.declare import Table
 from punchline.tables.ranks import main_column
 from punchline.tables.render import digits, read_rows
@@ -19,8 +20,11 @@ HIDDEN = ("engine", "scoring", "comparable", "note")
 def printed(path: str, table: Table, width: int, *, follow: bool = True) -> str:
     """The table at `path` within `width` columns, its best model, the notes of its run, and next commands."""
     rows = read_rows(path)
-    notes = Path(path).with_suffix(".md")
-    lines = [*run_notes(notes, table), f"More notes: {notes}. All digits: {path}"]
+    markdown = Path(path).with_suffix(".md")
+    written = markdown.read_text(encoding="utf-8").splitlines()
+    notes = [line.removeprefix("- ") for line in written if line.startswith("- ")]
+    of_run = [note for note in notes if note not in table.notes and not note.startswith("95 %")]
+    lines = [*of_run, f"More notes: {markdown}. All digits: {path}"]
     parts = [f"{table.title} ({path})", fitted(rows, table, width), textwrap.fill(best(rows, table), width)]
     parts.append("\n".join(textwrap.fill(line, width, subsequent_indent="  ") for line in lines))
     parts += [next_commands(path)] if follow else []
@@ -61,20 +65,11 @@ def _text(rows: Sequence[Row], columns: Sequence[str], table: Table, *, interval
     return "\n".join("  ".join(map(str.ljust, line, widths)).rstrip() for line in cells)
 
 
-def run_notes(markdown: Path, table: Table) -> list[str]:
-    """Notes of a table that depend on the run: failed answers, models without a row, comparability."""
-    lines = markdown.read_text(encoding="utf-8").splitlines()
-    notes = [line.removeprefix("- ") for line in lines if line.startswith("- ")]
-    return [note for note in notes if note not in table.notes and not note.startswith("95 %")]
-
-
 def best(rows: Sequence[Row], table: Table) -> str:
     """The best model by the first column, in the last of the row groups that most models have; empty without one."""
     column = main_column(table)
-    groups: dict[str, list[Row]] = {}
-    for row in rows:
-        if column and row["kind"] in ("measured", "baseline") and row[column]:
-            groups.setdefault(", ".join(filter(None, (row.get(key) for key in table.keys))), []).append(row)
+    shown = [row for row in rows if column and row["kind"] in ("measured", "baseline") and row[column]]
+    groups = grouped(shown, lambda row: ", ".join(filter(None, (row.get(key) for key in table.keys))))
     if not column or not groups:
         return ""
     group = max(reversed(groups), key=lambda name: len(groups[name]))

@@ -9,7 +9,7 @@ import typer
 
 from punchline.cli.base import JSON, RUN, app, given, print_rows
 from punchline.config.runs import selection_of
-from punchline.errors import PunchlineError, check_known, nearest
+from punchline.errors import PunchlineError, check_file, check_known, nearest
 from punchline.files import write_text
 from punchline.paths import VOTES, Paths
 from punchline.paths import votes as votes_file
@@ -26,8 +26,11 @@ FETCH = "Fetch it: snakemake fetch_all --config corpus=full benchmarks=[humorben
 EVERYWHERE = ("0.0.0.0", "::")
 LABELS = Path(Paths().raw("humorbench", "comprehensive_annotations.csv"))
 StudyName = Annotated[str, typer.Argument(metavar="STUDY", help="Name of the study, as printed by `rate new`")]
+Out = Annotated[Path | None, typer.Option(parser=given, help="File to write; default: the one tables read")]
 Host = Annotated[str, typer.Option(help="Address of this machine in the local network; 0.0.0.0: all addresses")]
 Port = Annotated[int, typer.Option(min=1, max=65535, help="Port of the rating pages")]
+POINTERS = "PixelHumor: require reasons where fewer than two points are ticked"
+VERIFY = "StripCipher: one more rater for a tenth of its accepted drafts"
 KIND = "Kind of study, from docs/ratings.md: pixelhumor/relevance, stripcipher"
 
 
@@ -42,9 +45,19 @@ def _votes(name: str) -> Votes:
     return Votes(there[matches[0]])
 
 
+def _check_reachable(host: str) -> None:
+    if host in EVERYWHERE:
+        hint = "Give the address under which raters reach this machine; `rate serve` takes 0.0.0.0"
+        raise PunchlineError(f"nobody can open a link to {host}", hint=hint)
+
+
 def _print_links(votes: Votes, raters: list[str], host: str, port: int) -> None:
-    print("One link per rater. It is shown only once, and whoever has it votes as that rater:")
+    """Print new links of some raters, or of `all`. Raises PunchlineError for an unknown one."""
+    known = votes.raters()
     for rater in raters:
+        check_known(rater, (*known, "all"), f"no rater {rater!r}")
+    print("One link per rater. It is shown only once, and whoever has it votes as that rater:")
+    for rater in known if "all" in raters else raters:
         print(f"  {rater}  http://{f'[{host}]' if ':' in host else host}:{port}/r/{votes.new_secret(rater)}")
 
 
@@ -76,13 +89,9 @@ def new(
     drafts: Annotated[list[str] | None, typer.Option(help="StripCipher: model that drafts texts to review")] = None,
     sheet: Annotated[Path | None, typer.Option(parser=given, help="Folder for a sheet and its key, no pages")] = None,
     agreed: Annotated[bool, typer.Option("--agreed", help="PixelHumor: only comics on which annotators agree")] = False,
-    pointers: Annotated[
-        bool, typer.Option("--pointers", help="PixelHumor: require reasons where fewer than two points are ticked")
-    ] = False,
+    pointers: Annotated[bool, typer.Option("--pointers", help=POINTERS)] = False,
     decide: Annotated[str, typer.Option(metavar="STUDY", help="One more rater for even votes of this study")] = "",
-    verify: Annotated[
-        str, typer.Option(metavar="STUDY", help="StripCipher: one more rater for a tenth of its accepted drafts")
-    ] = "",
+    verify: Annotated[str, typer.Option(metavar="STUDY", help=VERIFY)] = "",
     link: Annotated[list[str] | None, typer.Option(help="Replace the link of this rater of STUDY, or all")] = None,
     name: Annotated[str, typer.Option(help="Name of the study; default: the name of its kind")] = "",
     host: Host = "127.0.0.1",
@@ -95,14 +104,9 @@ def new(
     """
     from punchline.rating.draw import declared, draw_decision, draw_up
 
-    if host in EVERYWHERE:
-        hint = "Give the address under which raters reach this machine; `rate serve` takes 0.0.0.0"
-        raise PunchlineError(f"nobody can open a link to {host}", hint=hint)
+    _check_reachable(host)
     if link:
-        votes = _votes(study)
-        for rater in link:
-            check_known(rater, (*votes.raters(), "all"), f"no rater {rater!r}")
-        return _print_links(votes, votes.raters() if "all" in link else link, host, port)
+        return _print_links(_votes(study), link, host, port)
     if decide or verify:
         votes = _votes(decide or verify)
         name = name or f"{votes.path.stem}-{'verify' if verify else 'decide'}"
@@ -113,9 +117,8 @@ def new(
     models, where = drafts or model or selection_of(run).models, Paths(run=run)
     if sheet is not None:
         return _write_sheet(where, benchmark, declaration, models, sheet, seed)
-    raters = raters or overlap or declaration.overlap
-    chosen: dict[str, Any] = {"overlap": overlap, "items": items, "agreed": agreed, "pointers": pointers}
-    drawn = draw_up(where, of, models, raters=raters, seed=seed, **chosen)
+    chosen: dict[str, Any] = {"raters": raters or overlap or declaration.overlap, "overlap": overlap, "items": items}
+    drawn = draw_up(where, of, models, **chosen, seed=seed, agreed=agreed, pointers=pointers)
     there = len({unit.item_id for unit in drawn[0].units if unit.kind == "counts"})
     if items is not None and there < items:
         print(f"--items {items:,}: only {there:,} items have something to rate")
@@ -167,10 +170,7 @@ def status(study: StudyName, as_json: JSON = None) -> None:
 
 
 @rate.command()
-def export(
-    study: StudyName,
-    out: Annotated[Path | None, typer.Option(parser=given, help="File to write; default: the one tables read")] = None,
-) -> None:
+def export(study: StudyName, out: Out = None) -> None:
     """Write the votes, with model names, into the file that tables read; accepted drafts into strips.json.
 
     Example: punchline rate export relevance
@@ -202,7 +202,7 @@ def import_command(
     study: Annotated[str, typer.Argument(help=KIND)],
     files: Annotated[list[Path], typer.Argument(parser=given, help="Filled-in sheets, or CSVs of HumorBench labels")],
     key: Annotated[Path | None, typer.Option(parser=given, help="key.csv of the sheets; the files name raters")] = None,
-    out: Annotated[Path | None, typer.Option(parser=given, help="File to write; default: the one tables read")] = None,
+    out: Out = None,
     replace: Annotated[bool, typer.Option("--replace", help="Overwrite an existing file")] = False,
 ) -> None:
     """Convert filled-in sheets into ratings, or explanations that people labelled into answers to replay.
@@ -225,12 +225,11 @@ def import_command(
     if out.exists() and not replace:
         raise PunchlineError("the file exists", file=out, hint="Give --replace, or another --out")
     for file in (*files, key or LABELS):
-        if not file.is_file():
-            raise PunchlineError("no such file", file=file, hint=FETCH if file == LABELS else None)
+        check_file(file, "no such file", hint=FETCH if file == LABELS else None)
     if key is None:
         rows = [one for file in files for one in read_labelled(file.read_bytes(), str(file), LABELS.read_bytes())]
-        text, what = as_released(rows), f"explanations by {', '.join(sorted({one.explainer for one in rows}))}"
-        count = len(rows)
+        what = f"explanations by {', '.join(sorted({one.explainer for one in rows}))}"
+        text, count = as_released(rows), len(rows)
     else:
         ratings = [rating for file in files for rating in unblinded(file, key)]
         text, what, count = as_csv(ratings), f"ratings by {len(files)} raters", len(ratings)

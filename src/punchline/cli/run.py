@@ -22,13 +22,13 @@ from punchline.paths import DEFAULT_RUN
 
 SHOWN = 3  # models from the top whose differences are printed
 
+MODELS_HELP = "Names of models, or paths of cards"
+Models = Annotated[list[str], typer.Argument(metavar="MODEL…", help=MODELS_HELP, autocompletion=model_names)]
+
 
 @app.command("run", rich_help_panel="Run")
 def run_command(
-    models: Annotated[
-        list[str],
-        typer.Argument(metavar="MODEL…", help="Names of models, or paths of cards", autocompletion=model_names),
-    ],
+    models: Models,
     benchmark: Annotated[list[str] | None, typer.Option(help="Benchmark, may be repeated; `all`")] = None,
     corpus: Annotated[str | None, typer.Option(help="demo, open or full; default: that of config/run.yaml")] = None,
     limit: Annotated[int | None, typer.Option(help="Only the first items of each benchmark")] = None,
@@ -46,17 +46,10 @@ def run_command(
 
     Example: punchline run random echo --benchmark pixelhumor --limit 10
     """
-    chosen: dict[str, Any] = overrides(config)
-    named = {
-        "run": None if run == DEFAULT_RUN else run,
-        "models": [_model(name) for name in models],
-        "benchmarks": _list(benchmark),
-        "corpus": corpus,
-        "limit": limit,
-        "judge": judge,
-        "conditions": _list(condition),
-        "strict": strict or None,
-    }
+    chosen = overrides(config)
+    named: dict[str, Any] = {"run": None if run == DEFAULT_RUN else run, "models": [_model(name) for name in models]}
+    named |= {"benchmarks": _list(benchmark), "corpus": corpus, "limit": limit, "judge": judge}
+    named |= {"conditions": _list(condition), "strict": strict or None}
     chosen |= {key: value for key, value in named.items() if value is not None}
     words = [f"{key}={override_text(value)}" for key, value in chosen.items()]
     print(f"snakemake --cores all all report --config {shlex.join(words)}", flush=True)
@@ -75,7 +68,7 @@ def _model(name: str) -> str:
     if not name.endswith((".yaml", ".yml")):
         read_card(name)
         return name
-    card = Path(given(name))
+    card = given(name)
     target = Path(MODELS) / f"{card.stem}.yaml"
     if not card.is_file():
         raise PunchlineError("no such card", file=name, hint="punchline init --model-card FILE writes one")

@@ -25,6 +25,8 @@ from punchline.paths import DEFAULT_RUN, Paths
 from punchline.schema import FetchEntry
 from punchline.workflow.processes import AGAIN
 
+Images = Annotated[bool, typer.Option("--images", help="Fetch images recorded as missing, not answers")]
+
 
 @app.command(rich_help_panel="Share")
 def restore(pull: Annotated[bool, typer.Option(help="Run `dvc pull`")] = True) -> None:
@@ -74,8 +76,7 @@ def plan(selection: SELECTION = None, run: RUN = DEFAULT_RUN, as_json: JSON = No
         chosen |= {"benchmarks": read_selection({})[0].benchmarks}
     name = f"plan-{os.getpid()}"  # a run of its own: it touches no other run, and may go on at the same time
     try:
-        status = snakemake("prepare_all", "--nolock", "--quiet", "all", config={**chosen, "run": name})
-        if status:
+        if status := snakemake("prepare_all", "--nolock", "--quiet", "all", config={**chosen, "run": name}):
             raise typer.Exit(status)
         selected, execution = read_selection({**chosen, "run": name})
         rows = plan(Project(selected, execution.shards))
@@ -93,11 +94,7 @@ def plan(selection: SELECTION = None, run: RUN = DEFAULT_RUN, as_json: JSON = No
 
 
 @app.command(rich_help_panel="Run")
-def retry(
-    selection: SELECTION = None,
-    images: Annotated[bool, typer.Option("--images", help="Fetch images recorded as missing, not answers")] = False,
-    run: RUN = "",
-) -> None:
+def retry(selection: SELECTION = None, images: Images = False, run: RUN = "") -> None:
     """Send failed requests again, and rebuild the tables that use them; or fetch missing images again.
 
     Default: the selection of the last run.

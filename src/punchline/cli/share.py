@@ -24,13 +24,20 @@ from punchline.workflow.processes import MODES
 WORKFLOW = Path(punchline.__file__).parent / "template"  # packed by setup.py
 PIN = "requirements.txt"  # in place of src/: DVC reruns its stages for another version
 
+FORMAT = "; ".join(f"{name}: {what}" for name, what in FORMATS.items())
+Format = Annotated[str, typer.Argument(metavar="FORMAT", help=FORMAT, autocompletion=lambda: list(FORMATS))]
+Output = Annotated[str, typer.Option("--output", "-o", metavar="DIR", help="New or empty folder")]
+PICTURES = f"Images to include: {', '.join(MODES)}; open: those whose license allows sharing"
+Shown = Annotated[str, typer.Option(help=PICTURES)]
+Port = Annotated[int | None, typer.Option(help="Port; default: 8642, or a free one if that is in use")]
+Browser = Annotated[bool, typer.Option("--browser/--no-browser", help="Open the browser")]
+Folder = Annotated[str | None, typer.Argument(metavar="DIR", help="New or empty folder")]
+MODEL_CARD = "Ask four questions and write a model's card"
+Card = Annotated[str | None, typer.Option("--model-card", metavar="FILE", help=MODEL_CARD)]
+
 
 @app.command(rich_help_panel="Look")
-def view(
-    run: RUN = "",
-    port: Annotated[int | None, typer.Option(help="Port; default: 8642, or a free one if that is in use")] = None,
-    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the browser")] = True,
-) -> None:
+def view(run: RUN = "", port: Port = None, browser: Browser = True) -> None:
     """Open the report of a run in the browser, with all images; on this machine only.
 
     Example: punchline view --port 8000
@@ -48,21 +55,7 @@ def view(
 
 
 @app.command("export", rich_help_panel="Share")
-def export_command(
-    name: Annotated[
-        str,
-        typer.Argument(
-            metavar="FORMAT",
-            help="; ".join(f"{name}: {what}" for name, what in FORMATS.items()),
-            autocompletion=lambda: list(FORMATS),
-        ),
-    ],
-    output: Annotated[str, typer.Option("--output", "-o", metavar="DIR", help="New or empty folder")],
-    pictures: Annotated[
-        str, typer.Option(help=f"Images to include: {', '.join(MODES)}; open: those whose license allows sharing")
-    ] = "open",
-    run: RUN = "",
-) -> None:
+def export_command(name: Format, output: Output, pictures: Shown = "open", run: RUN = "") -> None:
     """Export a run for another tool.
 
     Example: punchline export hf --output answers
@@ -75,25 +68,20 @@ def export_command(
 
 
 @app.command(rich_help_panel="Run")
-def init(
-    folder: Annotated[str | None, typer.Argument(metavar="DIR", help="New or empty folder")] = None,
-    model_card: Annotated[
-        str | None, typer.Option("--model-card", metavar="FILE", help="Ask four questions and write a model's card")
-    ] = None,
-) -> None:
+def init(folder: Folder = None, model_card: Card = None) -> None:
     """Create a project folder (workflow, configuration, manifests), or a model card.
 
     Example: punchline init my-project
     """
     if model_card is not None:
-        _write_card(Path(given(model_card)))
+        _write_card(given(model_card))
         return
     if folder is None:
         raise PunchlineError("no folder is named", hint="punchline init DIR, or punchline init --model-card my.yaml")
     if not WORKFLOW.is_dir():
         what = "this Punchline is a checkout, installed in place, and brings no workflow along"
         raise PunchlineError(what, hint=f"Work in it, {WORKFLOW.parent.parent.parent}, or git clone it")
-    target = Path(given(folder)).resolve()
+    target = given(folder).resolve()
     with new_folder(target, "Name a new folder") as new:
         shutil.copytree(WORKFLOW, new)
         stages = new / "dvc.yaml"

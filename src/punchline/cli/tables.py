@@ -48,17 +48,24 @@ from punchline.errors import PunchlineError
 from punchline.paths import DEFAULT_RUN, Paths, demo
 from punchline.stats.estimate import ALPHA
 
+COMPARED_TABLE = f"{TABLE}; default: each benchmark's main table"
+ComparedTable = Annotated[str, typer.Option(help=COMPARED_TABLE, autocompletion=table_names)]
+COMPARED_RUN = "Run of a plain MODEL; default: the one made last, or `default` beside RUN:MODEL"
+ComparedRun = Annotated[str, typer.Option(help=COMPARED_RUN)]
+RankedBy = Annotated[str | None, typer.Option(help="Column to rank by; default: the first")]
+Runs = Annotated[list[str] | None, typer.Option(help="Run whose verdicts are used, may be repeated")]
+JudgedBenchmark = Annotated[str | None, typer.Option(help="Benchmark; default: all benchmarks of the runs")]
+RECORD = "Item id, or the first characters of a request id"
+Row = Annotated[str | None, typer.Option(help="Only this row: a model, or a full row name")]
+Column = Annotated[str | None, typer.Option(help="Only this column")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON")]
+Root = Annotated[str | None, typer.Option(help="Root digest to compare with, as published or committed")]
 STRICT = Annotated[bool, typer.Option("--strict", help="Exit with status 1 if a table has no scored item")]
 
 
 @app.command("audit", rich_help_panel="Check")
 def audit_command(
-    table: TableName,
-    row: Annotated[str | None, typer.Option(help="Only this row: a model, or a full row name")] = None,
-    column: Annotated[str | None, typer.Option(help="Only this column")] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON")] = False,
-    expect: Annotated[str | None, typer.Option(help="Root digest to compare with, as published or committed")] = None,
-    run: RUN = "",
+    table: TableName, row: Row = None, column: Column = None, json: Json = False, expect: Root = None, run: RUN = ""
 ) -> None:
     """Rebuild a table or overview (cost, yesbut/unread) from the original files and compare; status 1: it differs.
 
@@ -123,17 +130,7 @@ def _warn_of_empty(paths: Iterable[str]) -> list[str]:
 
 
 @app.command("compare", rich_help_panel="Look")
-def compare_command(
-    a: Model,
-    b: Model,
-    table: Annotated[
-        str, typer.Option(help=f"{TABLE}; default: each benchmark's main table", autocompletion=table_names)
-    ] = "",
-    as_json: JSON = None,
-    run: Annotated[
-        str, typer.Option(help="Run of a plain MODEL; default: the one made last, or `default` beside RUN:MODEL")
-    ] = "",
-) -> None:
+def compare_command(a: Model, b: Model, table: ComparedTable = "", as_json: JSON = None, run: ComparedRun = "") -> None:
     """Compare two models on their common items: differences, intervals, tests, effect sizes.
 
     Example: punchline compare random reading-order --table table8
@@ -157,12 +154,7 @@ def compare_command(
 
 
 @app.command("ranks", rich_help_panel="Look")
-def ranks_command(
-    table: TableName,
-    column: Annotated[str | None, typer.Option(help="Column to rank by; default: the first")] = None,
-    as_json: JSON = None,
-    run: RUN = "",
-) -> None:
+def ranks_command(table: TableName, column: RankedBy = None, as_json: JSON = None, run: RUN = "") -> None:
     """Rank the models of a table, with a 95 % confidence interval of each rank.
 
     Example: punchline ranks table8 --csv
@@ -176,11 +168,7 @@ def ranks_command(
 
 
 @app.command("judges", rich_help_panel="Check")
-def judges_command(
-    run: Annotated[list[str] | None, typer.Option(help="Run whose verdicts are used, may be repeated")] = None,
-    benchmark: Annotated[str | None, typer.Option(help="Benchmark; default: all benchmarks of the runs")] = None,
-    as_json: JSON = None,
-) -> None:
+def judges_command(run: Runs = None, benchmark: JudgedBenchmark = None, as_json: JSON = None) -> None:
     """Compare judges with human labels and with each other; correct accuracies by labels; rank models by each judge.
 
     Example: punchline judges --run default --run strict
@@ -266,10 +254,7 @@ def runs_command(as_json: JSON = None) -> None:
 
 
 @app.command(rich_help_panel="Look")
-def show(
-    record: Annotated[str, typer.Argument(metavar="ID", help="Item id, or the first characters of a request id")],
-    run: RUN = "",
-) -> None:
+def show(record: Annotated[str, typer.Argument(metavar="ID", help=RECORD)], run: RUN = "") -> None:
     """Print an item or request as JSON, with its answers and scores; highlights the parsed text.
 
     Example: punchline show borderless_1

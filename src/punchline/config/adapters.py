@@ -106,13 +106,11 @@ def load(name: str, model: Any, model_id: str, revision: str, file: str) -> Tune
     for path, digest in manifest.files.items():
         if not (folder / path).is_file() or sha256_file(folder / path) != digest:
             raise PunchlineError(f"not as {MANIFEST} lists it", file=folder / path, hint="Run with --forcerun train")
-    tuned: Any = None
-    for part in manifest.parts:
-        place = str(folder if part == WHOLE else folder / part)
-        if tuned is None:
-            tuned = PeftModel.from_pretrained(model, place, adapter_name=adapter_name(part))
-        else:
-            tuned.load_adapter(place, adapter_name=adapter_name(part))
+    places = {adapter_name(part): str(folder if part == WHOLE else folder / part) for part in manifest.parts}
+    (first, place), *others = places.items()
+    tuned = PeftModel.from_pretrained(model, place, adapter_name=first)
+    for part, place in others:
+        tuned.load_adapter(place, adapter_name=part)
     tuned.eval()
     return Tuned(tuned, manifest.parts)
 

@@ -12,7 +12,7 @@ from punchline import paths
 from punchline.config.cards import check_names, check_plain, read_card, stems
 from punchline.config.yaml_files import read_yaml
 from punchline.core import benchmark as benchmarks
-from punchline.errors import PunchlineError, check_known, nearest
+from punchline.errors import PunchlineError, check_known
 from punchline.files import as_record
 from punchline.schema import ModelCard, Record
 
@@ -115,11 +115,9 @@ def can_train(card: ModelCard, adapter: str, benchmarks: Collection[str]) -> boo
     Raises PunchlineError for one that neither exists nor can be trained.
     """
     exists = Path(paths.adapter(adapter)).is_file()
-    if adapter not in stems(FOLDER):
-        if exists:
-            return False
-        hint = nearest(adapter, stems(FOLDER))
-        raise PunchlineError(f"no recipe {adapter!r}", file=card.file, field="adapter", hint=hint)
+    if exists and adapter not in stems(FOLDER):
+        return False
+    check_known(adapter, stems(FOLDER), f"no recipe {adapter!r}", file=card.file, field="adapter")
     benchmark = read_recipe(adapter).benchmark
     if exists or benchmark in benchmarks:
         return benchmark in benchmarks

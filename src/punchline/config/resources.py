@@ -34,12 +34,9 @@ def gpus(card: ModelCard | None) -> int:
         return card.gpus
     if not computes(card):
         return 0
-    return parallel(card) if card.engine == "vllm" else int(card.options.get("device") != "cpu")
-
-
-def parallel(card: ModelCard) -> int:
-    """GPUs that vLLM takes for a card."""
-    return math.prod(int(card.options.get(f"{kind}_parallel", 1)) for kind in ("tensor", "pipeline", "data"))
+    if card.engine == "vllm":
+        return math.prod(int(card.options.get(f"{kind}_parallel", 1)) for kind in ("tensor", "pipeline", "data"))
+    return int(card.options.get("device") != "cpu")
 
 
 def threads(card: ModelCard | None) -> int:
@@ -64,8 +61,7 @@ def weights_gb(card: ModelCard) -> float:
 
 def memory_mb(card: ModelCard | None, attempt: int) -> int:
     """Main memory that a model's job asks for; more when it is tried again."""
-    weights = weights_gb(card) if card is not None else 0.0
-    return int((SPARE_GB + weights) * 1024) * attempt
+    return int((SPARE_GB + (weights_gb(card) if card is not None else 0.0)) * 1024) * attempt
 
 
 def minutes(settings: ModelCard | Recipe | None, attempt: int) -> int | None:

@@ -86,12 +86,8 @@ class _Manifest(msgspec.Struct):
 
 def _listed(folder: str | Path) -> dict[str, str] | None:
     """{path: sha256} of a folder's punchline.json; None if it has none."""
-    file = Path(folder) / MANIFEST
-    if not file.is_file():
-        return None
-    return decoded(
-        file.read_bytes(), _Manifest, "a list of files", file, hint="Delete the folder, build it again"
-    ).files
+    file, hint = Path(folder) / MANIFEST, "Delete the folder, build it again"
+    return decoded(file.read_bytes(), _Manifest, "a list of files", file, hint=hint).files if file.is_file() else None
 
 
 @functools.cache

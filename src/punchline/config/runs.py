@@ -55,8 +55,7 @@ def selection_of(run: str) -> Selection:
 
     Raises PunchlineError for an unknown run.
     """
-    chosen = read_chosen(run)
-    if chosen is not None:
+    if (chosen := read_chosen(run)) is not None:
         return chosen.selection
     return read_selection({} if run == DEFAULT_RUN else {"run": run})[0]
 

@@ -43,9 +43,8 @@ def _refusal(problem: str, mark: yaml.Mark) -> yaml.YAMLError:
 
 
 # YAML 1.1 reads 1e-2 as text; users mean a number. Dates stay texts, which their fields convert.
-Loader.add_implicit_resolver(
-    "tag:yaml.org,2002:float", re.compile(r"[-+]?[0-9]+(\.[0-9]*)?[eE][-+]?[0-9]+$"), "-+0123456789"
-)
+_NUMBER = re.compile(r"[-+]?[0-9]+(\.[0-9]*)?[eE][-+]?[0-9]+$")
+Loader.add_implicit_resolver("tag:yaml.org,2002:float", _NUMBER, "-+0123456789")
 for _resolvers in Loader.yaml_implicit_resolvers.values():
     _resolvers[:] = [resolver for resolver in _resolvers if resolver[0] != "tag:yaml.org,2002:timestamp"]
 

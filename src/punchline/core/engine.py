@@ -20,6 +20,7 @@ Options = TypeVar("Options", bound=msgspec.Struct)
 Name = Annotated[str, msgspec.Meta(min_length=1)]  # types of options
 Count = Annotated[int, msgspec.Meta(ge=1)]
 Positive = Annotated[float, msgspec.Meta(gt=0)]
+ImageFiles = Mapping[str, Path]  # by sha256
 FOLDER = Path(__file__).resolve().parent.parent / "engines"
 
 
@@ -45,8 +46,8 @@ class Engine(ABC):
         """All that can change an answer but the request: model id, revision, dtype, constants, seed, file digest."""
 
     @abstractmethod
-    def answer(self, requests: Sequence[Request], images: Mapping[str, Path], model_key: str) -> Iterator[Response]:
-        """One response a request, in any order, as they come. `images` maps sha256 to file."""
+    def answer(self, requests: Sequence[Request], images: ImageFiles, model_key: str) -> Iterator[Response]:
+        """One response a request, in any order, as they come."""
 
     def looks_at(self, benchmark: str) -> bool:
         """True if the engine looks at that benchmark's images."""
@@ -101,7 +102,7 @@ def prompt_tokens(request: Request, characters_a_token: float, tokens_an_image: 
     return sum(tokens_an_image if isinstance(part, Image) else len(part.text) / characters_a_token for part in parts)
 
 
-def image_file(digest: str | None, request: Request, images: Mapping[str, Path]) -> Path:
+def image_file(digest: str | None, request: Request, images: ImageFiles) -> Path:
     """File of one of the request's images. Raises PunchlineError if there is none."""
     if digest is None or digest not in images:
         what, hint = f"no file for the image {digest} of {request.task}", "Run again with --forcerun prepare"

@@ -11,9 +11,8 @@ from __future__ import annotations
 import functools
 import random
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Annotated, Any, Literal, cast
 
 import cv2
@@ -24,7 +23,7 @@ from punchline.comics import ocr
 from punchline.core import benchmark as benchmarks
 from punchline.core import shortcuts
 from punchline.core.benchmark import NoAnswer, optional_module
-from punchline.core.engine import Engine, has_all_images, image_file, images_in, read_options, response
+from punchline.core.engine import Engine, ImageFiles, has_all_images, image_file, images_in, read_options, response
 from punchline.core.threads import threads
 from punchline.errors import check_known
 from punchline.grouping import grouped
@@ -112,7 +111,7 @@ class Baseline(Engine):
         module = "wording" if self.baseline in TEXT else "baselines"
         return code.digest("punchline.engines.baselines", benchmarks.module_of(benchmark, module))
 
-    def answer(self, requests: Sequence[Request], images: Mapping[str, Path], model_key: str) -> Iterator[Response]:
+    def answer(self, requests: Sequence[Request], images: ImageFiles, model_key: str) -> Iterator[Response]:
         """One response a request, image by image, several images at a time.
 
         `failed` where nothing can be read off an image that the answer would need.
@@ -131,9 +130,7 @@ class Baseline(Engine):
         finally:
             pool.shutdown(cancel_futures=True)
 
-    def _answer(
-        self, request: Request, images: Mapping[str, Path], looked: Callable[..., Any], model_key: str
-    ) -> Response:
+    def _answer(self, request: Request, images: ImageFiles, looked: Callable[..., Any], model_key: str) -> Response:
         """The response to a request; `looked(look, path)`: what a benchmark's `look` gives of a file."""
         respond = functools.partial(response, self, request, model_key)
         module = optional_module(request.benchmark, "baselines")

@@ -7,7 +7,7 @@ The text of an answer is what the file says; whether it is a refusal is not gues
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, TypeVar, cast
@@ -18,7 +18,7 @@ import punchline
 from punchline.benchmarks.released import JUDGE, Answer, Answers, Format
 from punchline.core import benchmark as benchmarks
 from punchline.core.benchmark import module_of
-from punchline.core.engine import Engine, Name, read_options, response
+from punchline.core.engine import Engine, ImageFiles, Name, read_options, response
 from punchline.errors import check_known
 from punchline.schema import ModelCard, Request, Response, digest_of
 from punchline.workflow import code, digests
@@ -121,7 +121,7 @@ class Replay(Engine):
         verdicts = (by_task.get(JUDGE) for by_task in self._answers.values())
         return {a.judge for a in verdicts if isinstance(a, Answer) and a.judge is not None}
 
-    def answer(self, requests: Sequence[Request], images: Mapping[str, Path], model_key: str) -> Iterator[Response]:
+    def answer(self, requests: Sequence[Request], images: ImageFiles, model_key: str) -> Iterator[Response]:
         """The file's answer to each request; `missing`, with the reason, if it has none."""
         for request in requests:
             by_task = self._answers.get(request.item_id)

@@ -13,14 +13,14 @@ import gc
 import importlib.util
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
 import msgspec
 
 from punchline.config import revisions
-from punchline.core.engine import Count, Engine, read_options, response
+from punchline.core.engine import Count, Engine, ImageFiles, read_options, response
 from punchline.engines.transformers.loaded import free, is_out_of_memory
 from punchline.errors import PunchlineError, one_line
 from punchline.grouping import grouped
@@ -102,16 +102,14 @@ class Similarity(Engine):
             return f"not installed: {', '.join(absent)}; they are the extra `metrics`: make metrics"
         if package is not None:
             return None if _local(self.id) else f"{package} carries no model's folder"
-        if revisions.is_folder(self.id) and not Path(self.id).is_dir():
-            return f"no such folder: {self.id}"
-        return None
+        return f"no such folder: {self.id}" if revisions.is_folder(self.id) and not Path(self.id).is_dir() else None
 
     def close(self) -> None:
         """Free the model's memory."""
         self.__dict__.pop("_loaded", None)
         gc.collect()
 
-    def answer(self, requests: Sequence[Request], images: Mapping[str, Path], model_key: str) -> Iterator[Response]:
+    def answer(self, requests: Sequence[Request], images: ImageFiles, model_key: str) -> Iterator[Response]:
         """One response a request. A pair that is asked for several times is scored once, a blank text is 0 unscored.
 
         `missing` for a request that is no comparison; `failed`, with the reason, for all that cannot be scored.
@@ -172,8 +170,7 @@ class BertScore:
         from bert_score import BERTScorer
         from transformers import AutoTokenizer
 
-        self.device = device
-        self.batch_size = batch_size
+        self.device, self.batch_size = device, batch_size
         with contextlib.chdir(folder):  # the package takes a path with `t5` in it for the name of a T5 model
             self._scorer = BERTScorer(model_type=".", num_layers=layers, lang="en", device=device)
             # The package asks RoBERTa's and GPT-2's tokenisers for a space before the first word, call by call.
@@ -217,8 +214,7 @@ class Cosine:
     def __init__(self, folder: str, batch_size: int, device: str) -> None:
         from sentence_transformers import SentenceTransformer
 
-        self.device = device
-        self.batch_size = batch_size
+        self.device, self.batch_size = device, batch_size
         self._model = SentenceTransformer(folder, device=device, local_files_only=True)
 
     def values(self, pairs: Sequence[Pair]) -> list[float]:
@@ -258,10 +254,8 @@ def _each(pairs: Sequence[Pair], called: Callable[[Sequence[Pair]], Sequence[flo
         if len(pairs) == 1:
             return [(pairs[0], one_line(error))]
         return [scored for pair in pairs for scored in _each([pair], called)]
-    return [
-        (pair, max(-1.0, min(1.0, value)) if math.isfinite(value) else "the result is not a number")
-        for pair, value in zip(pairs, values, strict=True)
-    ]
+    bounded = (max(-1.0, min(1.0, v)) if math.isfinite(v) else "the result is not a number" for v in values)
+    return list(zip(pairs, bounded, strict=True))
 
 
 def _in_memory(called: Callable[[int], list[Any]], batch_size: int) -> list[Any]:

@@ -9,10 +9,7 @@ from punchline.artifacts.project import Project
 from punchline.errors import check_known
 from punchline.files import new_folder
 
-FORMATS = {
-    "hf": "a folder that datasets.load_dataset opens",
-    "inspect": "logs that inspect view shows",
-}
+FORMATS = {"hf": "a folder that datasets.load_dataset opens", "inspect": "logs that inspect view shows"}
 
 
 def export(project: Project, name: str, folder: Path, pictures: str) -> list[str]:

@@ -37,35 +37,20 @@ def _texts(names: str) -> dict[str, pa.DataType]:
 
 _SCORE = {**_texts("rule task state"), "scored": pa.bool_(), "parsed": _TEXTS, **_texts("values judge signature")}
 _HEARD = _texts("hop who question answer state request_id response_digest")
-ITEMS = {
-    **_texts("item_id source cluster"),
-    "images": _IMAGES,
-    "image_sha256": _TEXTS,
-    **_texts("licence credit url fields gold"),
-}
-ANSWERS = {
-    **_texts("model item_id task condition"),
-    "sample": _WHOLE,
-    **_texts("question answer state finish_reason"),
-    "prompt_tokens": _WHOLE,
-    "completion_tokens": _WHOLE,
-    **_texts("engine request_id response_digest"),
-    "grades": pa.list_(pa.struct(_SCORE)),
-    "heard": pa.list_(pa.struct(_HEARD)),
-}
+ITEMS = {**_texts("item_id source cluster"), "images": _IMAGES, "image_sha256": _TEXTS}
+ITEMS |= _texts("licence credit url fields gold")
+ANSWERS = {**_texts("model item_id task condition"), "sample": _WHOLE, **_texts("question answer state finish_reason")}
+ANSWERS |= {"prompt_tokens": _WHOLE, "completion_tokens": _WHOLE, **_texts("engine request_id response_digest")}
+ANSWERS |= {"grades": pa.list_(pa.struct(_SCORE)), "heard": pa.list_(pa.struct(_HEARD))}
 
 
 def item_row(shown_item: ExportItem) -> dict[str, Any]:
     """An item as a row of `ITEMS`."""
-    item = shown_item.item
-    return {
-        **pick_fields(item, "item_id", "source", "cluster"),
-        "images": [{"bytes": content(i), "path": Path(i.path).name} for i in item.images if shown_item.held],
-        "image_sha256": [image.sha256 for image in item.images],
-        **pick_fields(shown_item.right, "licence", "credit", "url"),
-        "fields": canonical(item.fields).decode(),
-        "gold": canonical(shown_item.gold.values).decode(),
-    }
+    item, gold = shown_item.item, shown_item.gold
+    row = pick_fields(item, "item_id", "source", "cluster") | pick_fields(shown_item.right, "licence", "credit", "url")
+    row["images"] = [{"bytes": content(i), "path": Path(i.path).name} for i in item.images if shown_item.held]
+    row["image_sha256"] = [image.sha256 for image in item.images]
+    return row | {"fields": canonical(item.fields).decode(), "gold": canonical(gold.values).decode()}
 
 
 def _columns_of(request: Request, response: Response) -> dict[str, Any]:
@@ -76,19 +61,15 @@ def _columns_of(request: Request, response: Response) -> dict[str, Any]:
 
 def _answer(model: str, sample: Sample) -> dict[str, Any]:
     """An answer as a row of `ANSWERS`."""
-    response, verdicts = sample.response, sample.verdicts.values()
+    response, usage, verdicts = sample.response, sample.response.usage, sample.verdicts.values()
     scored = ("rule", "task", "state", "scored", "parsed", "judge", "signature")
-    return {
-        "model": model,
-        **pick_fields(sample.request, "item_id", "task", "condition", "sample"),
-        **_columns_of(sample.request, response),
-        "finish_reason": response.finish_reason,
-        "prompt_tokens": response.usage.prompt,
-        "completion_tokens": response.usage.completion,
-        "engine": f"{response.engine} {response.engine_version}",
-        "grades": [pick_fields(s, *scored) | {"values": canonical(s.metrics).decode()} for s in sample.scores],
-        "heard": [{"hop": one.pass_, "who": one.who} | _columns_of(one.request, one.response) for one in verdicts],
-    }
+    row = {"model": model} | pick_fields(sample.request, "item_id", "task", "condition", "sample")
+    row |= _columns_of(sample.request, response) | {"engine": f"{response.engine} {response.engine_version}"}
+    row |= {"finish_reason": response.finish_reason}
+    row |= {"prompt_tokens": usage.prompt, "completion_tokens": usage.completion}
+    row["grades"] = [pick_fields(s, *scored) | {"values": canonical(s.metrics).decode()} for s in sample.scores]
+    row["heard"] = [{"hop": v.pass_, "who": v.who} | _columns_of(v.request, v.response) for v in verdicts]
+    return row
 
 
 def write_rows(path: Path, columns: Mapping[str, pa.DataType], rows: Iterable[Mapping[str, Any]]) -> None:

@@ -15,7 +15,7 @@ from punchline import __version__
 from punchline.artifacts.lineage import Lineage, shown_cells
 from punchline.artifacts.project import Project
 from punchline.core import benchmark as benchmarks
-from punchline.export.samples import ExportItem, Sample, export_items, lineages, made_at, samples
+from punchline.export.samples import ExportItem, Sample, export_items, lineages, samples
 from punchline.files import replacing
 from punchline.report.items import PICTURE, pick_fields
 from punchline.report.pictures import content
@@ -44,47 +44,39 @@ def _score(score: Score, sample: Sample) -> dict[str, Any]:
     rightness = benchmarks.right(score.benchmark, score, sample.of.gold) if score.state == "ok" else None
     verdicts = [sample.verdicts[digest] for digest in score.responses if digest in sample.verdicts]
     reasons = (f"{one.who}: {one.response.text or one.response.state}" for one in verdicts)
-    return {
-        "value": score.metrics or (score.state if rightness is None else {"right": rightness}),
-        "answer": None if score.parsed is None else ", ".join(score.parsed),
-        "explanation": "\n\n".join(reasons) or None,
-        "metadata": pick_fields(score, "state", "scored", "truncated", "judge", "signature"),
-    }
+    value = score.metrics or (score.state if rightness is None else {"right": rightness})
+    answer = None if score.parsed is None else ", ".join(score.parsed)
+    metadata = pick_fields(score, "state", "scored", "truncated", "judge", "signature")
+    return {"value": value, "answer": answer, "explanation": "\n\n".join(reasons) or None, "metadata": metadata}
 
 
 def _sample(sample: Sample, model: str) -> dict[str, Any]:
     request, response, entry, attachments = sample.request, sample.response, sample.of, dict[str, str]()
-    turns = [
-        {"role": message.role, "content": [_content(part, entry, attachments) for part in message.content]}
-        for message in request.messages
-    ]
+    turns: list[dict[str, Any]] = []
+    for message in request.messages:
+        parts = [_content(part, entry, attachments) for part in message.content]
+        turns.append({"role": message.role, "content": parts})
     usage = {"input_tokens": response.usage.prompt or 0, "output_tokens": response.usage.completion or 0}
     usage["total_tokens"] = sum(usage.values())
     answers = [] if response.text is None else [{"role": "assistant", "content": response.text, "model": model}]
     finish = _STOPPED.get(response.finish_reason or "stop", "unknown")
+    choices = [{"message": answer, "stop_reason": finish} for answer in answers]
     reason = f"{response.state}: {response.reason or ''}"
+    # By rule; what was parsed for another task is named after it too.
+    rules = (one.rule if one.task == request.task else f"{one.rule} {one.task}" for one in sample.scores)
+    scores = {rule: _score(score, sample) for rule, score in zip(rules, sample.scores, strict=True)}
+    metadata = pick_fields(request, "item_id", "task", "condition") | pick_fields(response, "state", "request_id")
+    metadata |= {"response_digest": response.digest, "source": entry.item.source}
+    metadata |= pick_fields(entry.right, "credit", "url")
     return {
         "id": " ".join((request.item_id, request.task, request.condition)),
         "epoch": request.sample + 1,
         "input": turns,
         "target": msgspec.json.encode(entry.gold.values).decode(),
         "messages": turns + answers,
-        "output": {
-            "model": model,
-            "choices": [{"message": answer, "stop_reason": finish} for answer in answers],
-            "usage": usage,
-        },
-        "scores": {  # by rule; what was parsed for another task is named after it too
-            score.rule if score.task == request.task else f"{score.rule} {score.task}": _score(score, sample)
-            for score in sample.scores
-        },
-        "metadata": {
-            **pick_fields(request, "item_id", "task", "condition"),
-            **pick_fields(response, "state", "request_id"),
-            "response_digest": response.digest,
-            "source": entry.item.source,
-            **pick_fields(entry.right, "credit", "url"),
-        },
+        "output": {"model": model, "choices": choices, "usage": usage},
+        "scores": scores,
+        "metadata": metadata,
         "uuid": sha256(f"{request.request_id} {response.digest}".encode())[:22],
         "attachments": attachments,
         "error": None if answers else {"message": reason, "traceback": "", "traceback_ansi": ""},
@@ -113,8 +105,8 @@ def _results(tables: Iterable[Lineage], model: str) -> list[dict[str, Any]]:
 
 
 def _log(project: Project, benchmark: str, model: str, items: Mapping[str, ExportItem], path: Path) -> None:
-    tables = lineages(project, [benchmark])
-    at, summaries = made_at(tables), []
+    tables, summaries = lineages(project, benchmark), []
+    at = max(str(lineage.noted["made_at"]) for lineage in tables)  # the newest: ISO 8601, UTC
     key = sha256(f"{benchmark} {model} {at}".encode())[:22]
     with replacing(path) as file, ZipFile(file, "w", ZIP_DEFLATED) as log:
 
@@ -126,26 +118,17 @@ def _log(project: Project, benchmark: str, model: str, items: Mapping[str, Expor
             log_sample = _sample(sample, model)
             put(f"samples/{log_sample['id']}_epoch_{log_sample['epoch']}.json", log_sample)
             summaries.append(_summary(log_sample))
-        evaluated = {
-            **dict.fromkeys(("eval_id", "run_id", "task_id"), key),
-            "created": at,
-            "task": benchmark,
-            "task_version": __version__,
-            "dataset": {"name": benchmark, "samples": len(items), "shuffled": False},
-            "model": f"punchline/{model}",
-            "config": {"epochs": project.selection.samples},
-            "packages": {"punchline": __version__},
-            "metadata": {"selection": project.selection},
-        }
+        evaluated: dict[str, Any] = dict.fromkeys(("eval_id", "run_id", "task_id"), key)
+        evaluated |= {"created": at, "task": benchmark, "task_version": __version__}
+        evaluated |= {"dataset": {"name": benchmark, "samples": len(items), "shuffled": False}}
+        evaluated |= {"model": f"punchline/{model}", "config": {"epochs": project.selection.samples}}
+        evaluated |= {"packages": {"punchline": __version__}, "metadata": {"selection": project.selection}}
         start = {"version": VERSION, "eval": evaluated, "plan": {"name": "plan", "steps": []}}
         total = {"total_samples": len(summaries), "completed_samples": sum(one["completed"] for one in summaries)}
-        ended = {
-            "results": total | {"scores": _results(tables, model)},
-            "stats": {"started_at": at, "completed_at": at},
-        }
+        results, stats = total | {"scores": _results(tables, model)}, {"started_at": at, "completed_at": at}
         put("_journal/start.json", start)
         put("summaries.json", summaries)
-        put("header.json", {**start, "status": "success", **ended})
+        put("header.json", {**start, "status": "success", "results": results, "stats": stats})
 
 
 def write(project: Project, folder: Path, pictures: str) -> list[str]:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 from punchline.artifacts.lineage import Lineage
 from punchline.artifacts.passes import CHAINED
 from punchline.artifacts.project import Project
 from punchline.audit.state import check_table
 from punchline.config.runs import making
-from punchline.errors import PunchlineError
+from punchline.errors import PunchlineError, check_file
 from punchline.files import Keyed
 from punchline.report.pictures import Right, holds, items_with_rights
 from punchline.requests import exchanges, exchanges_in_pass
@@ -19,8 +19,7 @@ from punchline.schema import Gold, Item, Request, Response, Score
 from punchline.scores import read_scores
 
 
-@dataclass(frozen=True)
-class ExportItem:
+class ExportItem(NamedTuple):
     """An item as an export may pass it on."""
 
     item: Item
@@ -29,8 +28,7 @@ class ExportItem:
     held: bool  # whether the export holds them
 
 
-@dataclass(frozen=True)
-class Verdict:
+class Verdict(NamedTuple):
     """A request to a judge or scorer about a model's answer, and its response."""
 
     pass_: str
@@ -39,8 +37,7 @@ class Verdict:
     response: Response
 
 
-@dataclass(frozen=True)
-class Sample:
+class Sample(NamedTuple):
     """One answer."""
 
     of: ExportItem
@@ -54,8 +51,7 @@ def export_items(project: Project, benchmark: str, pictures: str) -> dict[str, E
     """A benchmark's items by id, in their order."""
     scores = (project.paths.scores(benchmark, model) for model in project.selection.models)
     for file in (project.paths.items(benchmark), *scores):
-        if not Path(file).is_file():
-            raise PunchlineError("not made yet", file=file, hint=f"Make it: {making(project.selection.run)}")
+        check_file(file, "not made yet", hint=f"Make it: {making(project.selection.run)}")
     golds = Keyed(project.paths.gold(benchmark), Gold)
     pairs = items_with_rights(project, benchmark)
     return {i.item_id: ExportItem(i, golds[i.item_id], right, holds(pictures, right)) for i, right in pairs}
@@ -67,30 +63,21 @@ def samples(project: Project, benchmark: str, model: str, items: Mapping[str, Ex
     for score in read_scores(project.paths.scores(benchmark, model)):
         for digest in score.responses:
             read.setdefault(digest, []).append(score)
-    verdicts = {
-        response.digest: Verdict(pass_, judge, request, response)
-        for pass_, judge in project.passes(benchmark, model).items()
-        if pass_ != CHAINED
-        for request, response in exchanges_in_pass(project, benchmark, pass_, model)
-        if response.digest in read
-    }
+    verdicts: dict[str, Verdict] = {}
+    for pass_, judge in project.passes(benchmark, model).items():
+        pairs = exchanges_in_pass(project, benchmark, pass_, model) if pass_ != CHAINED else ()
+        verdicts |= {reply.digest: Verdict(pass_, judge, r, reply) for r, reply in pairs if reply.digest in read}
     for request, response in exchanges(project, benchmark, model):
         scores = read.get(response.digest, [])
         about = {digest: verdicts[digest] for score in scores for digest in score.responses if digest in verdicts}
         yield Sample(items[request.item_id], request, response, scores, about)
 
 
-def lineages(project: Project, benchmarks: Sequence[str]) -> list[Lineage]:
-    """The lineages of all tables of some benchmarks that were made. Raises PunchlineError for none or a changed one."""
-    tables = [table for name in benchmarks for table in project.benchmark(name).TABLES.values()]
-    paths = [project.paths.table(table.file) for table in tables]
+def lineages(project: Project, benchmark: str) -> list[Lineage]:
+    """The lineages of a benchmark's tables that were made. Raises PunchlineError for none or a changed one."""
+    paths = [project.paths.table(table.file) for table in project.benchmark(benchmark).TABLES.values()]
     result = [check_table(path) for path in paths if Path(path).is_file()]
     if not result:
-        what = f"the run has no table of {', '.join(benchmarks)}"
-        raise PunchlineError(what, hint=f"Make them: {making(project.selection.run, 'all_tables')}")
+        hint = f"Make them: {making(project.selection.run, 'all_tables')}"
+        raise PunchlineError(f"the run has no table of {benchmark}", hint=hint)
     return result
-
-
-def made_at(tables: Iterable[Lineage]) -> str:
-    """Time of the newest table, ISO 8601, UTC."""
-    return max(str(lineage.noted["made_at"]) for lineage in tables)

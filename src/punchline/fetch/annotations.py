@@ -30,8 +30,7 @@ def mirror_auth() -> httpx.Auth | None:
     try:
         return httpx.NetRCAuth(str(file)) if file.is_file() else None
     except (netrc.NetrcParseError, OSError, UnicodeError) as error:  # its message may hold a password
-        line = getattr(error, "lineno", None)
-        raise PunchlineError("cannot be read as a netrc file", file=file, line=line) from None
+        raise PunchlineError("cannot be read as a netrc file", file=file, line=getattr(error, "lineno", None)) from None
 
 
 async def read_place(web: Web, wanted: Request) -> Fetched:

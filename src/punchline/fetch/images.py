@@ -127,10 +127,8 @@ def _is_done(entry: FetchEntry | None, comic: Comic, retry: bool) -> bool:
     """True for a comic that is recorded as missing, or on disk with the bytes that log and lock name."""
     if entry is None or entry.path is None:
         return entry is not None and not retry
-    if comic.records and entry.sha256 not in comic.records:
-        return False
-    file = Path(entry.path)
-    return file.is_file() and sha256_file(file) == entry.sha256
+    is_wanted = not comic.records or entry.sha256 in comic.records
+    return is_wanted and Path(entry.path).is_file() and sha256_file(entry.path) == entry.sha256
 
 
 async def _fetch_all(
@@ -194,8 +192,7 @@ async def _read(web: Web, comic: Comic, mirror: str | None, notes: list[str]) ->
         return await web.get(Request(site.resolve(document.content, page), IMAGE_BYTES, IMAGE_TYPES, public=True))
     if comic.pin is None and not is_image(page):
         raise Missing("no resolver for this site", page)
-    address = comic.pin.image_url if comic.pin else page
-    return await read_place(web, Request(address, IMAGE_BYTES, IMAGE_TYPES))
+    return await read_place(web, Request(comic.pin.image_url if comic.pin else page, IMAGE_BYTES, IMAGE_TYPES))
 
 
 def _compare(digest: str, decoded: Decoded, comic: Comic, notes: list[str]) -> None:

@@ -113,10 +113,7 @@ def _absolute(page_url: str, reference: str) -> SplitResult | None:
     return parts if parts.scheme in ("http", "https") else None
 
 
-SITES = {
-    host: Site(**site)
-    for host, site in yaml.safe_load(Path(__file__).with_name("sites.yaml").read_text(encoding="utf-8")).items()
-}
+SITES = {host: Site(**of) for host, of in yaml.safe_load(Path(__file__).with_name("sites.yaml").read_bytes()).items()}
 
 
 def is_image(page: str) -> bool:

@@ -7,11 +7,11 @@ import os
 import re
 import time
 import zlib
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from importlib.metadata import version
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import httpx
 import tenacity
@@ -24,6 +24,7 @@ from punchline.fetch.net import Backend, check_public
 from punchline.text import without_secret
 
 T = TypeVar("T")
+Network = Callable[[bool], Backend]  # builds it; True: only public addresses are talked to
 
 AGENT = "punchline"  # the name that robots.txt is asked for
 
@@ -133,7 +134,7 @@ def _origin(url: httpx.URL) -> str:
 class Web:
     """A polite HTTP client for the tasks of one event loop; see `online`. `backend` builds the network."""
 
-    def __init__(self, manners: Manners, backend: Callable[[bool], Backend]) -> None:
+    def __init__(self, manners: Manners, backend: Network) -> None:
         self.manners = manners
         self._hosts: dict[str, _Host] = {}
         self._clients = {public: self._client(backend(public)) for public in (False, True)}
@@ -201,12 +202,9 @@ class Web:
     async def _patiently(self, url: httpx.URL, wanted: Request) -> Fetched | str:
         """The reply to a request, or the address it redirects to; tried again while the failure may pass."""
         host, manners = self._at(url), self.manners
-        retrying = tenacity.AsyncRetrying(
-            retry=tenacity.retry_if_exception_type(_Again),
-            stop=tenacity.stop_after_attempt(manners.attempts),
-            wait=tenacity.wait_random_exponential(manners.backoff, manners.longest_wait),
-            reraise=True,
-        )
+        passing, stop = tenacity.retry_if_exception_type(_Again), tenacity.stop_after_attempt(manners.attempts)
+        wait = tenacity.wait_random_exponential(manners.backoff, manners.longest_wait)
+        retrying = tenacity.AsyncRetrying(retry=passing, stop=stop, wait=wait, reraise=True)
         try:
             return await retrying(self._request, host, url, wanted)
         except _Again as error:
@@ -257,11 +255,7 @@ class Web:
         return Fetched(await _body(response, wanted.limit), without_secret(str(url)))
 
 
-def online(
-    work: Callable[[Web], Coroutine[Any, Any, T]],
-    manners: Manners = Manners(),
-    backend: Callable[[bool], Backend] = Backend,
-) -> T:
+def online(work: Callable[[Web], Awaitable[T]], manners: Manners = Manners(), backend: Network = Backend) -> T:
     """Run work that fetches, with a client of its own; Ctrl-C ends it at once."""
 
     async def main() -> T:

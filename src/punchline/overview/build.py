@@ -16,13 +16,8 @@ from punchline.schema import FetchEntry
 def write_overview(run: Run) -> None:
     """Write cost.csv, discrepancies.csv, metrics.json, metrics.csv and availability.csv of illustrated benchmarks."""
     where = run.paths
-    metrics, plots = metrics_texts(run)
-    texts = {
-        where.csv("cost"): cost_text(run),
-        where.csv("discrepancies"): discrepancies_text(run),
-        where.metrics: metrics,
-        where.csv("metrics"): plots,
-    }
+    texts = {where.csv("cost"): cost_text(run), where.csv("discrepancies"): discrepancies_text(run)}
+    texts[where.metrics], texts[where.csv("metrics")] = metrics_texts(run)
     for name in filter(run.illustrated, run.selection.benchmarks):
         texts[where.csv("availability", name)] = availability_text(read_records(where.fetch_log(name), FetchEntry))
     for path, text in texts.items():

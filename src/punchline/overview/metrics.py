@@ -15,8 +15,7 @@ def metrics_texts(run: Run) -> tuple[str, str]:
 
     metrics.json: {benchmark: {table: {row: {column: value, n}}}}.
     """
-    tree: dict[str, Any] = {}
-    lines: dict[str, dict[str, Any]] = {}
+    tree, lines = dict[str, Any](), dict[str, dict[str, Any]]()
     for benchmark in run.selection.benchmarks:
         for name, table in run.benchmark(benchmark).TABLES.items():
             column = table.columns[0] if table.of_models and table.columns else ""

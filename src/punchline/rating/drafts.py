@@ -25,7 +25,7 @@ from punchline.benchmarks.stripcipher.studies import (
 from punchline.benchmarks.stripcipher.words import plain
 from punchline.config.cards import read_card
 from punchline.core import engine as engines
-from punchline.errors import PunchlineError
+from punchline.errors import check_file
 from punchline.fetch.manifests import ANNOTATION_COLUMNS
 from punchline.files import csv_text, parse_csv, write_text
 from punchline.grouping import grouped
@@ -82,10 +82,8 @@ def wrong(answers: Mapping[str, str]) -> str:
 
 def winner(votes: Sequence[CastVote]) -> CastVote | None:
     """The vote that most raters of a unit agree with; None if several lead."""
-    versions = [
-        (frozenset((kind, plain(text)) for kind, text in texts_of(vote.answers)), vote.answers.get(CATEGORY, ""))
-        for vote in votes
-    ]
+    texts = (frozenset((kind, plain(text)) for kind, text in texts_of(vote.answers)) for vote in votes)
+    versions = [(version, vote.answers.get(CATEGORY, "")) for version, vote in zip(texts, votes, strict=True)]
     version = leading(Counter(versions))
     return None if version is None else votes[versions.index(version)]
 
@@ -117,8 +115,7 @@ def unchanged(votes: Votes) -> int:
 
 def export(votes: Votes, out: Path) -> tuple[int, int]:
     """Write accepted texts into strips.json and its digest into the manifest; (pages accepted, pages still even)."""
-    if not out.is_file():
-        raise PunchlineError("no such file", file=out)
+    check_file(out, "no such file")
     winners = {unit: winner(own) for unit, own in votes.rated().items()}
     accepted = []
     for index, given in winners.items():

@@ -5,14 +5,13 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from msgspec.structs import replace
 
 from punchline.benchmarks.study import Study
 from punchline.core.benchmark import every, optional_module, studies
-from punchline.errors import PunchlineError, nearest
+from punchline.errors import PunchlineError, check_file, nearest
 from punchline.files import read_records
 from punchline.grouping import grouped
 from punchline.paths import Paths
@@ -35,11 +34,8 @@ def declared(name: str) -> tuple[str, str, Study]:
     Raises PunchlineError.
     """
     known = {(benchmark, study): of for benchmark, own in every(studies).items() for study, of in own.items()}
-    matches = [
-        (benchmark, study)
-        for (benchmark, study), of in known.items()
-        if name in (study, f"{benchmark}/{study}") or (name == benchmark and of.offered is None)
-    ]
+    short = {place: place[0] for place, study in known.items() if study.offered is None}
+    matches = [place for place in known if name in (place[1], "/".join(place), short.get(place))]
     if len(matches) != 1:
         raise PunchlineError(f"no study {name!r}", hint=nearest(name, map("/".join, matches or known)))
     return *matches[0], known[matches[0]]
@@ -109,9 +105,24 @@ def _seated(
         seats[rater] = [*range(len(units), first), *with_checks(mine, range(first, first + n), rater, sheet.seed)]
     sheet = replace(sheet, units=(*units, *practice, *checking))
     for picture in sorted({unit.picture for unit in sheet.units if unit.picture}):
-        if not Path(picture).is_file():
-            raise PunchlineError("the picture is missing", file=picture, hint="Run the target `prepare_all`")
+        check_file(picture, "the picture is missing", hint="Run the target `prepare_all`")
     return sheet, seats
+
+
+def _ratable(
+    where: Paths, of: tuple[str, str, Study], models: Sequence[str], items: Mapping[str, Item], seed: int, agreed: bool
+) -> list[Unit]:
+    """The units that a study may draw. Raises PunchlineError if there is none."""
+    benchmark, _, study = of
+    units = drafts.units(items, models, seed) if study.reviews else _units(where, benchmark, study, models, items)
+    if agreed:
+        allowed = agreeing(where, benchmark)
+        units = [unit for unit in units if unit.item_id in allowed]
+    if not units:
+        needed = ("two texts to choose from" if study.best else "a text to rate") + " and a picture" * study.picture
+        hint = "Run the target `respond_all` with models that look at pictures, or name more models: --model"
+        raise PunchlineError(f"no item has {needed}", hint=hint)
+    return units
 
 
 def draw_up(
@@ -140,25 +151,13 @@ def draw_up(
         hint = f"--overlap goes from 1 to --raters, {raters}"
         raise PunchlineError(f"{overlap} raters per text of {raters} raters", hint=hint)
     all_items = prepared_items(where, benchmark, "respond_all" if study.of_answers else "prepare_all")
-    if study.reviews:
-        ratable = drafts.units(all_items, models, seed)
-    else:
-        ratable = _units(where, benchmark, study, models, all_items)
-    if agreed:
-        allowed = agreeing(where, benchmark)
-        ratable = [unit for unit in ratable if unit.item_id in allowed]
-    if not ratable:
-        needed = ("two texts to choose from" if study.best else "a text to rate") + " and a picture" * study.picture
-        hint = "Run the target `respond_all` with models that look at pictures, or name more models: --model"
-        raise PunchlineError(f"no item has {needed}", hint=hint)
+    ratable = _ratable(where, of, models, all_items, seed, agreed)
     drawn = drawing_order({unit.item_id: all_items[unit.item_id].source for unit in ratable}, seed)
     count = items or len(drawn)
     counted = set(drawn[:count])
     draw = random.Random(f"study/{seed}")
-    practice = [
-        replace(draw.choice([unit for unit in ratable if unit.item_id == item_id]), kind="practice")
-        for item_id in drawn[count : count + study.practice]
-    ]
+    by_item = grouped(ratable, lambda unit: unit.item_id)
+    practice = [replace(draw.choice(by_item[name]), kind="practice") for name in drawn[count : count + study.practice]]
     units = tuple(unit for unit in ratable if unit.item_id in counted)
     if raters > (most := len(units) * overlap):
         what = f"{raters:,} raters of {len(units):,} pages with {overlap} raters each"

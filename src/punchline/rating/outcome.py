@@ -59,11 +59,10 @@ def agreement(votes: Votes) -> list[dict[str, Any]]:
     """A row per question: Krippendorff's alpha with a 95 % interval; none for drafts."""
     sheet, level = votes.sheet, study_of(votes).level
     place = {value: float(n) for n, (value, _) in enumerate(sheet.options)}
-    values = [
-        (f"{unit.task} {aspect}".strip(), given.unit, place[value] if place else float(value))
-        for unit, given in (_counted(votes) if sheet.judging else ())
-        for aspect, value in given.answers.items()
-    ]
+    values = []
+    for unit, given in _counted(votes) if sheet.judging else ():
+        for aspect, value in given.answers.items():
+            values.append((f"{unit.task} {aspect}".strip(), given.unit, place[value] if place else float(value)))
     rows = []
     for question, group in sorted(grouped(values, itemgetter(0)).items()):
         by_unit = {unit: [value for *_, value in own] for unit, own in grouped(group, itemgetter(1)).items()}

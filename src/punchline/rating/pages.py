@@ -11,6 +11,7 @@ import sys
 from collections.abc import Awaitable, Callable, Mapping
 from functools import cache
 from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qs
 
 from starlette.applications import Starlette
@@ -55,10 +56,8 @@ class Pages:
         self.templates = templates(HERE / "templates")
 
     def page(self, template: str, status: int = 200, **values: object) -> Response:
-        html = self.templates.get_template(template).render(
-            title=self.sheet.title, sheet=self.sheet, status=status, **values
-        )
-        return HTMLResponse(html, status)
+        page = self.templates.get_template(template)
+        return HTMLResponse(page.render(title=self.sheet.title, sheet=self.sheet, status=status, **values), status)
 
     def rater(self, secret: str) -> str:
         rater = self.votes.rater_of(secret)
@@ -114,15 +113,10 @@ class Pages:
         """A page with the values of its fields; `about`: whether they are saved, or why they cannot be."""
         unit = self.sheet.units[index]
         about = {"saved": False, "wrong": "", "place": place, "unit": unit, "fields": fields, "words": WORDS} | about
-        return self.page(
-            "item.html",
-            422 if about["wrong"] else 200,
-            of=len(self.seats(rater)),
-            done=len(self.votes.given(rater)),
-            texts=[(position, unit.texts[position].text) for position in self.order(rater, index)],
-            questions=self.sheet.questions[unit.task],
-            **about,
-        )
+        about |= {"of": len(self.seats(rater)), "done": len(self.votes.given(rater))}
+        texts = [(position, unit.texts[position].text) for position in self.order(rater, index)]
+        questions, status = self.sheet.questions[unit.task], 422 if about["wrong"] else 200
+        return self.page("item.html", status, texts=texts, questions=questions, **about)
 
     def picture(self, request: Request) -> Response:
         path = self.sheet.units[self.opened(request)[2]].picture
@@ -132,8 +126,7 @@ class Pages:
 
     async def vote(self, request: Request) -> Response:
         opened = await run_in_threadpool(self.opened, request)
-        fields = await _fields(request)
-        return await run_in_threadpool(self._vote, *opened, fields)
+        return await run_in_threadpool(self._vote, *opened, await _fields(request))
 
     def _vote(self, rater: str, place: int, index: int, fields: Mapping[str, str]) -> Response:
         vote, wrong = self._parse(rater, index, fields)
@@ -210,23 +203,16 @@ async def _guard(request: Request, go: Callable[[Request], Awaitable[Response]])
 def application(votes: Votes, hosts: list[str]) -> Starlette:
     """The server of a study. `hosts`: names under which it may be addressed, ["*"] for any."""
     pages = Pages(votes)
-    return Starlette(
-        routes=[
-            Route("/", pages.start),
-            Route("/r/{secret}", pages.enter, methods=["GET", "POST"]),
-            Route("/items/{place}", pages.item),
-            Route("/items/{place}", pages.vote, methods=["POST"]),
-            Route("/pictures/{place}", pages.picture),
-            Mount("/static", StaticFiles(directory=HERE / "static")),
-        ],
-        middleware=[
-            Middleware(TrustedHostMiddleware, allowed_hosts=hosts),
-            Middleware(BaseHTTPMiddleware, dispatch=_guard),
-        ],
-        exception_handlers={
-            HTTPException: pages.refused,
-            sqlite3.Error: pages.unsaved,
-            PunchlineError: pages.unsaved,
-            500: pages.refused,
-        },
-    )
+    routes = [
+        Route("/", pages.start),
+        Route("/r/{secret}", pages.enter, methods=["GET", "POST"]),
+        Route("/items/{place}", pages.item),
+        Route("/items/{place}", pages.vote, methods=["POST"]),
+        Route("/pictures/{place}", pages.picture),
+        Mount("/static", StaticFiles(directory=HERE / "static")),
+    ]
+    known_hosts = Middleware(TrustedHostMiddleware, allowed_hosts=hosts)
+    middleware = [known_hosts, Middleware(BaseHTTPMiddleware, dispatch=_guard)]
+    handlers: dict[Any, Any] = dict.fromkeys((HTTPException, 500), pages.refused)
+    handlers |= dict.fromkeys((sqlite3.Error, PunchlineError), pages.unsaved)
+    return Starlette(routes=routes, middleware=middleware, exception_handlers=handlers)

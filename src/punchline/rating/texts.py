@@ -13,7 +13,7 @@ from punchline.benchmarks.study import Study
 from punchline.config.runs import making
 from punchline.core.benchmark import DEFAULT
 from punchline.core.storage import read_table
-from punchline.errors import PunchlineError, nearest
+from punchline.errors import PunchlineError, check_file, check_known
 from punchline.files import csv_text, parse_csv, read_records
 from punchline.paths import DEFAULT_RUN, Paths
 from punchline.schema import Item, Request, Response
@@ -27,9 +27,7 @@ Texts = dict[tuple[str, str, str], str]  # by item, task and source
 
 def _prepared(where: Paths, benchmark: str, path: str, target: str) -> str:
     """A file of a run. Raises PunchlineError with the command that makes it."""
-    if not Path(path).is_file():
-        hint = f"Run {making(where.run, target, benchmarks=f'[{benchmark}]')}"
-        raise PunchlineError("nothing is prepared yet", file=path, hint=hint)
+    check_file(path, "nothing is prepared yet", hint=f"Run {making(where.run, target, benchmarks=f'[{benchmark}]')}")
     return path
 
 
@@ -46,13 +44,11 @@ def answer_texts(where: Paths, benchmark: str, study: Study, models: Sequence[st
     """
     path = _prepared(where, benchmark, where.requests(benchmark), "respond_all")
     requests = read_table(path, Request)
-    texts: Texts = {}
-    states = Counter[str]()
+    texts, states = Texts(), Counter[str]()
     for model in models:
         index = Path(where.responses(benchmark, model))
-        if not index.is_file():
-            there = [other.stem for other in index.parent.glob("*.parquet")]
-            raise PunchlineError("the model has no answers", file=index, hint=nearest(model, there))
+        there = [other.stem for other in index.parent.glob("*.parquet")]
+        check_known(model, there, "the model has no answers", file=index)
         for request, response in zip(requests, read_table(index, Response), strict=True):
             if request.task in study.tasks and (request.condition, request.sample) == (DEFAULT, 0):
                 states[response.state] += 1

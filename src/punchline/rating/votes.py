@@ -22,7 +22,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from punchline.benchmarks.study import Question
-from punchline.errors import PunchlineError, permission_hint
+from punchline.errors import PunchlineError, check_file, permission_hint
 from punchline.files import write_bytes
 from punchline.grouping import grouped
 from punchline.schema import Record
@@ -122,8 +122,7 @@ class Votes:
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
-        if not self.path.is_file():
-            raise PunchlineError("no such study", file=path, hint="Make it: punchline rate new STUDY --raters N")
+        check_file(path, "no such study", hint="Make it: punchline rate new STUDY --raters N")
         try:
             ((content,),) = self._rows("SELECT content FROM sheet")
             self.sheet = msgspec.json.decode(content, type=Sheet)

@@ -32,27 +32,20 @@ def span(text: str | None, reads: Reads) -> list[int] | None:
 
 
 def _answer(request: Request, response: Response, reads: Reads) -> dict[str, Any]:
-    text, place = response.text, span(response.text, reads)
-    return {
-        **pick_fields(request, *QUESTION),
-        **pick_fields(response, "digest", "state", "reason"),
-        "text": text and text[:MOST],
-        "cut": max(0, len(text or "") - MOST),
-        "thoughts": reasoning.remove(text).offset if text and len(text) <= MOST else 0,  # characters before the answer
-        "reasoning": response.reasoning[:MOST] if isinstance(response.reasoning, str) else "",
-        "span": place if place and place[1] <= MOST else None,
-        "finish": response.finish_reason,
-        "tokens": [response.usage.prompt, response.usage.completion, response.usage.reasoning],
-    }
+    text, place, usage = response.text, span(response.text, reads), response.usage
+    about = pick_fields(request, *QUESTION) | pick_fields(response, "digest", "state", "reason")
+    about |= {"text": text and text[:MOST], "cut": max(0, len(text or "") - MOST)}
+    # Characters before the answer.
+    about["thoughts"] = reasoning.remove(text).offset if text and len(text) <= MOST else 0
+    about["reasoning"] = response.reasoning[:MOST] if isinstance(response.reasoning, str) else ""
+    about |= {"span": place if place and place[1] <= MOST else None, "finish": response.finish_reason}
+    return about | {"tokens": [usage.prompt, usage.completion, usage.reasoning]}
 
 
 def _score(score: Score, letter: str) -> dict[str, Any]:
-    return {
-        **pick_fields(score, *QUESTION, "rule", "state", "scored", "parsed", "judge"),
-        "code": letter,
-        "values": {name: round(value, 4) for name, value in score.metrics.items()},
-        "answers": [digest[:16] for digest in score.responses],
-    }
+    values = {name: round(value, 4) for name, value in score.metrics.items()}
+    about = {"code": letter, "values": values, "answers": [digest[:16] for digest in score.responses]}
+    return pick_fields(score, *QUESTION, "rule", "state", "scored", "parsed", "judge") | about
 
 
 def _add_verdicts(project: Project, benchmark: str, model: str, add: Callable[..., None]) -> Verdicts | None:
@@ -88,9 +81,7 @@ def build_parts(project: Project, benchmark: str, model: str) -> dict[str, Any]:
             values[rule][question][place[of.item_id]] = None if value is None else round(value, 6)
 
     scored = set[str]()
-    for score in read_scores(where.scores(benchmark, model)):
-        if not score.responses:  # not asked of this item
-            continue
+    for score in (one for one in read_scores(where.scores(benchmark, model)) if one.responses):  # asked of this item
         scored.update(score.responses)
         value = benchmarks.right(benchmark, score, golds[score.item_id])
         add("grades", score.item_id, _score(score, code(score, value)))
@@ -116,7 +107,6 @@ def build_parts(project: Project, benchmark: str, model: str) -> dict[str, Any]:
 
 def write_answers(project: Project, benchmark: str, model: str) -> None:
     """Write a model's answers to a benchmark for pages."""
-    index = project.paths.report_answers(benchmark, model)
     parts = build_parts(project, benchmark, model)
     leave_out_private(project, benchmark, parts)
-    write_parts(index, f"answers/{benchmark}/{model}", parts)
+    write_parts(project.paths.report_answers(benchmark, model), f"answers/{benchmark}/{model}", parts)

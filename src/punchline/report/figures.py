@@ -119,12 +119,9 @@ def figure(sheet: Sheet, chart: Chart) -> Spec:
         parts.setdefault(part, []).append(point | {"named": named, "label": label})
     plots = []
     for part, of_part in parts.items():
-        if len({(point["named"], point["kind"]) for point in of_part}) == len(
-            of_part
-        ):  # ours and the printed on one line
+        if len({(point["named"], point["kind"]) for point in of_part}) == len(of_part):  # on one line with the printed
             of_part = [point | {"label": point["named"]} for point in of_part]
-        title = {"title": _filled(_SPECS["title"], {"text": part})}
-        plots.append(_dots(of_part, of_part[0]["column"]) | title)
+        plots.append(_dots(of_part, of_part[0]["column"]) | {"title": _filled(_SPECS["title"], {"text": part})})
     return _spec(*plots)
 
 
@@ -137,11 +134,8 @@ def hues(count: int) -> list[str]:
 def _curve(dots: list[Point], chart: Chart, x: str) -> Spec:
     """Values over a number: a line a series, each point with its interval."""
     keys = (chart.by, *chart.within)
-    dots = [
-        point | {"x": number, "series": " ".join(str(point[name]) for name in keys if point[name])}
-        for point in dots
-        if (number := parse_number(point[x])) is not None
-    ]
+    dots = [point | {"x": number} for point in dots if (number := parse_number(point[x])) is not None]
+    dots = [point | {"series": " ".join(str(point[name]) for name in keys if point[name])} for point in dots]
     if not dots:
         return {}
     series = sorted({point["series"] for point in dots})

@@ -58,15 +58,12 @@ def boxes(item: Item, drawn: Pictures | None) -> list[Any]:
 
 
 def _row(item: Item, gold: Gold, right: Right, drawn: Pictures | None, came: FetchEntry | None) -> dict[str, Any]:
-    return {
-        **pick_fields(item, "source", "cluster", "fields", "missing"),
-        "images": [{"file": file_of(i), "width": i.width, "height": i.height, "name": i.name} for i in item.images],
-        "boxes": boxes(item, drawn),
-        "gold": gold.values,
-        "rights": [right.mode, right.licence, right.credit, right.url],
-        "came": None if came is None else [came.url, came.sha256, came.state, came.reason],
-        "pictures": [image.sha256 for image in item.images],
-    }
+    images = [{"file": file_of(image)} | pick_fields(image, "width", "height", "name") for image in item.images]
+    about: dict[str, Any] = {"images": images, "boxes": boxes(item, drawn), "gold": gold.values}
+    about["rights"] = [right.mode, right.licence, right.credit, right.url]
+    about["came"] = None if came is None else [came.url, came.sha256, came.state, came.reason]
+    about["pictures"] = [image.sha256 for image in item.images]
+    return pick_fields(item, "source", "cluster", "fields", "missing") | about
 
 
 def _prompts(file: str) -> tuple[Mapping[str, list[Any]], dict[str, str]]:
@@ -90,22 +87,22 @@ def build_parts(project: Project, benchmark: str) -> dict[str, Any]:
     prompts, questions = _prompts(where.requests(benchmark))
     names, golds_of, sequence = (getattr(module, name, {}) for name in ("NAMES", "GOLD", "SEQUENCE"))
     blurred = getattr(module, "BLURRED", {}).items()
+
+    def gold_of(task: str) -> str:
+        return str(golds_of.get(task, re.sub(r"_\d$", "", task)))
+
     items: dict[str, Any] = {}
     for item, right in items_with_rights(project, benchmark):
         name = item.item_id
         items[name] = _row(item, golds[name], right, drawn.get(name), fetched.get(name)) | {"asked": prompts[name]}
     ids, rows = list(items), list(items.values())
-    clusters = list(dict.fromkeys(row["cluster"] for row in rows))
-    numbers = {cluster: number for number, cluster in enumerate(clusters)}
+    numbers = {cluster: number for number, cluster in enumerate(dict.fromkeys(row["cluster"] for row in rows))}
     index = {
         "ids": ids,
         "titles": [str(row["fields"].get("caption") or row["fields"].get("title") or "") for row in rows],
         "texts": ["\n".join(_texts([name, row["fields"], row["gold"]])) for name, row in items.items()],  # for a search
-        "clusters": [] if len(clusters) == len(ids) else [numbers[row["cluster"]] for row in rows],
-        "questions": [
-            [key, question_name(key, names), golds_of.get(task, re.sub(r"_\d$", "", task))]
-            for key, task in questions.items()
-        ],
+        "clusters": [] if len(numbers) == len(ids) else [numbers[row["cluster"]] for row in rows],
+        "questions": [[key, question_name(key, names), gold_of(task)] for key, task in questions.items()],
         "thumbs": [[row["images"][0]["file"], row["rights"][0]] if row["images"] else None for row in rows],
         "facets": {name: of for name, of in columns([*map(filters_of, rows)]).items() if name != sequence},
         "names": names,
@@ -114,10 +111,8 @@ def build_parts(project: Project, benchmark: str) -> dict[str, Any]:
         "blurred": [at for at, row in enumerate(rows) if blurred & row["gold"].items()],  # harmful ones
         "chunk": CHUNK,
     }
-    starts = range(0, len(ids), CHUNK)
-    return {str(n): dict(itertools.islice(items.items(), at, at + CHUNK)) for n, at in enumerate(starts)} | {
-        "index": index
-    }
+    chunks = (dict(itertools.islice(items.items(), at, at + CHUNK)) for at in range(0, len(ids), CHUNK))
+    return {str(number): chunk for number, chunk in enumerate(chunks)} | {"index": index}
 
 
 def question_name(key: str, names: Mapping[str, str]) -> str:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from operator import itemgetter
 from pathlib import Path
+from typing import NamedTuple
 
 from punchline import paths
 from punchline.artifacts.project import Project
@@ -20,8 +20,7 @@ PINNED = ("comic_id", "licence", "credit", "page_url")
 _OPEN = re.compile(r"CC[ -]?0|CC[ -]BY(?!.*\bND\b)|public domain", re.IGNORECASE)
 
 
-@dataclass(frozen=True)
-class Right:
+class Right(NamedTuple):
     """Rights of one item's pictures: the first mode that includes them, and their credit."""
 
     mode: str

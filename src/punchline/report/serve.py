@@ -22,6 +22,7 @@ from punchline.report.pictures import file_of, held
 
 HOST = "127.0.0.1"
 PORT = 8642
+ANOTHER = "Name another: --port N; without it a free one is taken"
 
 
 def path_of(project: Project) -> str:
@@ -34,12 +35,8 @@ def application(project: Project) -> Starlette:
     root = Path(project.paths.report)
     if not (root / "index.html").is_file():
         raise PunchlineError("no report", file=root, hint=f"Make it: {making(project.selection.run, 'report')}")
-    images = {
-        file_of(image): image.path
-        for benchmark in project.selection.benchmarks
-        if Path(project.paths.items(benchmark)).is_file()
-        for image in held(project, benchmark, "all")
-    }
+    made = [name for name in project.selection.benchmarks if Path(project.paths.items(name)).is_file()]
+    images = {file_of(image): image.path for name in made for image in held(project, name, "all")}
 
     async def picture(request: Request) -> Response:
         path = images.get(f"pictures/{request.path_params['name']}")
@@ -48,21 +45,17 @@ def application(project: Project) -> Starlette:
         return FileResponse(path)
 
     prefix, mode = path_of(project), 'punchline.mode("all", true);\n'
-    return Starlette(
-        routes=[
-            Route("/", lambda _: RedirectResponse(f"{prefix}/index.html")),
-            Route(f"{prefix}/pictures/{{name}}", picture),
-            Route(f"{prefix}/static/mode.js", lambda _: Response(mode, media_type="text/javascript")),
-            Mount("/", StaticFiles(directory=Paths().results, html=True)),
-        ],
-        # No page of another site reaches this one under a name of its own.
-        middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=[HOST, "localhost"])],
-    )
+    routes = [
+        Route("/", lambda _: RedirectResponse(f"{prefix}/index.html")),
+        Route(f"{prefix}/pictures/{{name}}", picture),
+        Route(f"{prefix}/static/mode.js", lambda _: Response(mode, media_type="text/javascript")),
+        Mount("/", StaticFiles(directory=Paths().results, html=True)),
+    ]
+    # No page of another site reaches this one under a name of its own.
+    return Starlette(routes=routes, middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=[HOST, "localhost"])])
 
 
-def listen(
-    host: str, port: int | None, hint: str = "Name another: --port N; without it a free one is taken"
-) -> socket.socket:
+def listen(host: str, port: int | None, hint: str = ANOTHER) -> socket.socket:
     """A socket on the port, or, where none is given and the usual one is taken, on a free one.
 
     Raises PunchlineError for a port that is in use.

@@ -38,9 +38,7 @@ def code(score: Score, value: float | None) -> str:
         return "t" if score.truncated else "u"
     if score.state != "ok":
         return score.state[0]
-    if value is None:
-        return "-"
-    return "y" if value >= 1 else "p" if value > 0 else "n"
+    return "-" if value is None else "y" if value >= 1 else "p" if value > 0 else "n"
 
 
 def packed(values: list[float | None]) -> str | list[float | None]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,7 @@ class Site:
     def __init__(self, project: Project) -> None:
         self.project, self.root, self.mode = project, Path(project.paths.report), pictures_mode()
         self.files: dict[str, str] = {}  # sha256 by path
+        self.why_private = partial(why_private, project)  # for templates
         self.templates = templates(HERE / "templates")
         self.templates.filters |= {"head": head, "title": title_of, "shown": shown_number, "number": parse_number}
         self.templates.filters |= {"filled": filled}
@@ -51,12 +53,10 @@ class Site:
             self.sheets[name] = [read_sheet(project, name, table) for table in tables]
             self.mains[name] = next(sheet for sheet in self.sheets[name] if sheet.table.main)
         self.validity = validity.read_lists(project)  # by benchmark and name
-        unread = [
-            pd.read_csv(project.paths.csv("unread", name), dtype={"model": str}).assign(benchmark=name)
-            for name in self.sheets
-        ]
-        frame = pd.concat(unread).query("rule == 'paper'").groupby(["benchmark", "model"], sort=False)
-        self.states = frame[["answers", "missing", "failed", "refused", "unread"]].sum()  # numbers of answers
+        unread = {name: pd.read_csv(project.paths.csv("unread", name), dtype={"model": str}) for name in self.sheets}
+        frame = pd.concat(frame.assign(benchmark=name) for name, frame in unread.items()).query("rule == 'paper'")
+        by_model = frame.groupby(["benchmark", "model"], sort=False)
+        self.states = by_model[["answers", "missing", "failed", "refused", "unread"]].sum()  # numbers of answers
 
     def rule(self, sheet: Sheet) -> str:
         """The rule that the run shows a table under."""
@@ -71,21 +71,15 @@ class Site:
         """The models of a table in order."""
         cards, benchmark = self.project.cards, sheet.benchmark
         printed = {name: row for name in cards if (row := cards[name].printed_as(benchmark, sheet.name)) is not None}
-        ranks = {
-            line["model"]: Ranks(int(line["rank_lo"]), int(line["rank_hi"]))
-            for line in reversed(self.lines("ranks", benchmark))  # in the first row that ranks it
-            if line["table"] == sheet.name
-        }
+        lines = [line for line in reversed(self.lines("ranks", benchmark)) if line["table"] == sheet.name]
+        # Of a model, those of the first row that ranks it.
+        ranks = {line["model"]: Ranks(int(line["rank_lo"]), int(line["rank_hi"])) for line in lines}
         shortcuts = best_shortcuts(self.project.paths.csv("shortcuts", benchmark), sheet.table)
         return standing(sheet, ranks, printed, shortcuts if self.rule(sheet) == sheet.table.published_rule else [])
 
     def lines(self, name: str, benchmark: str = "") -> list[dict[str, str]]:
         """The rows of one of the run's lists."""
         return read_lines(self.project.paths.csv(name, benchmark))
-
-    def why_private(self, benchmark: str) -> str:
-        """Reason why a public report does not hold a benchmark's annotations."""
-        return why_private(self.project, benchmark)
 
     def models(self, benchmark: str) -> list[str]:
         """The models that answered any of a benchmark's questions, in order of rank; all where none did."""
@@ -162,17 +156,11 @@ class Site:
             self.put(f"{stem}.svg", figures.svg(figures.on_paper(drawn)).encode())
         for ending in ("csv", "md", "tex"):
             self.put(f"{stem}.{ending}", Path(sheet.path).with_suffix(f".{ending}").read_bytes())
-        self.page(
-            sheet.file,
-            "table.html",
-            f"{sheet.benchmark} {sheet.name}: {table.title}",
-            scripts=("ui.js", "table.js"),
-            sheet=sheet,
-            standing=self.standing(sheet) if table.of_models else None,
-            chart=figures.svg(figures.figure(sheet, table.chart)) if table.chart else "",
-            disagree=disagree,
-            kinds=[kind for kind in KINDS if any(row["kind"] == kind for row in sheet.rows)],
-        )
+        shown: dict[str, Any] = {"sheet": sheet, "disagree": disagree, "scripts": ("ui.js", "table.js")}
+        shown["standing"] = self.standing(sheet) if table.of_models else None
+        shown["chart"] = figures.svg(figures.figure(sheet, table.chart)) if table.chart else ""
+        shown["kinds"] = [kind for kind in KINDS if any(row["kind"] == kind for row in sheet.rows)]
+        self.page(sheet.file, "table.html", f"{sheet.benchmark} {sheet.name}: {table.title}", **shown)
 
 
 def title_of(benchmark: str) -> str:

@@ -75,11 +75,9 @@ def standing(
         line |= {"text": value.text if ours else "", "at": place(number(row)) if ours else ""}
         line |= {end: place(number(row, f"_{end}")) if ours else "" for end in ("lo", "hi")}
         lines.append(line | {"paper": cell(paper, column, sheet.table).text, "paper_at": place(number(paper))})
-    marks = [
-        ("shortcut", place(float(one["value"])), f"best shortcut, {one['shortcut']}: {shown_number(one['value'])}")
-        for one in shortcuts
-        if one["metric"] == column and rows and in_row(one, rows[0])
-    ]
+    shortcuts = [one for one in shortcuts if one["metric"] == column and rows and in_row(one, rows[0])]
+    texts = (f"best shortcut, {one['shortcut']}: {shown_number(one['value'])}" for one in shortcuts)
+    marks = [("shortcut", place(float(one["value"])), text) for one, text in zip(shortcuts, texts, strict=True)]
     people = [line for line in lines if line["kind"] == "human" and line["at"]][:1]
     marks += [("people", line["at"], f"people, {line['model']}: {line['text']}") for line in people]
     ticks = [(f"{100 * share:g}%", f"{top * share:g}") for share in TICKS]

@@ -17,6 +17,7 @@ from punchline.config.resources import too_small
 from punchline.core.engine import Engine, has_all_images
 from punchline.core.storage import Stored
 from punchline.errors import PunchlineError
+from punchline.grouping import grouped
 from punchline.journal import Answers
 from punchline.schema import ModelCard, Request
 from punchline.workflow.provenance import Status
@@ -32,9 +33,8 @@ def check(project: Project, mirror: str | None, jobs: Iterable[Any], *, here: bo
 
     `jobs`: of Snakemake, about to run; `here`: on this machine, not on nodes, whose GPUs are not seen from here.
     """
-    by_rule: dict[str, list[dict[str, str]]] = {}
-    for job in jobs:
-        by_rule.setdefault(job.rule.name, []).append(dict(job.wildcards_dict))
+    of_rules = grouped(jobs, lambda job: str(job.rule.name))
+    by_rule = {name: [dict(job.wildcards_dict) for job in of_rule] for name, of_rule in of_rules.items()}
     if mirror and "fetch" in by_rule and not mirror.startswith(("http://", "https://")) and not Path(mirror).is_dir():
         what = f"{mirror} is neither a folder nor an http(s) address"
         raise PunchlineError(what, file="--config", field="mirror", hint="Folders are relative to the project")
@@ -58,11 +58,10 @@ def _requests_by_respondent(
 ) -> Iterator[tuple[ModelCard, Engine, Sought]]:
     """Respondents with what they are asked. A scorer that cannot run leaves its column empty and stops nobody."""
     status = Status()
-    unknown = {
-        wildcards["benchmark"]
-        for wildcards in by_rule.get("prepare", ())
-        if any(status(step) for step in project.built_by("prepare", wildcards["benchmark"]) if step.rule != "gold")
-    }
+    unknown = set()
+    for name in (wildcards["benchmark"] for wildcards in by_rule.get("prepare", ())):
+        if any(status(step) for step in project.built_by("prepare", name) if step.rule != "gold"):
+            unknown.add(name)
     for respondent in dict.fromkeys(wildcards["respondent"] for wildcards in by_rule.get("respond", ())):
         if respondent.removeprefix(JUDGES) in project.selection.scorers:
             continue
@@ -71,9 +70,8 @@ def _requests_by_respondent(
             journals = paths.with_shards(project.journal(respondent, round_))
             for model in round_.models:
                 file = project.paths.requests(round_.benchmark, model if round_.pass_ else "", round_.pass_)
-                requests.append(
-                    (round_.benchmark, "" if not round_.pass_ and round_.benchmark in unknown else file, journals)
-                )
+                is_unknown = not round_.pass_ and round_.benchmark in unknown
+                requests.append((round_.benchmark, "" if is_unknown else file, journals))
         yield project.card_of(respondent), project.engine_of(respondent), requests
 
 
@@ -90,8 +88,5 @@ def _missing(card: ModelCard, engine: Engine, benchmark: str, requests: str, jou
 
 def _must_run(card: ModelCard, why: str | None) -> None:
     if why:
-        raise PunchlineError(
-            f"it cannot run: {why}",
-            file=card.file,
-            hint="Nothing was started; `punchline models` lists what can run here",
-        )
+        hint = "Nothing was started; `punchline models` lists what can run here"
+        raise PunchlineError(f"it cannot run: {why}", file=card.file, hint=hint)

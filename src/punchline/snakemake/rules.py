@@ -70,13 +70,10 @@ def environment(selection: Selection, making: Execution, again: set[str]) -> Non
 
     PATH: jobs run with the interpreter that Snakemake runs with, activated or not.
     """
-    os.environ[SELECTION] = canonical(selection).decode()
-    os.environ[OWNER] = str(os.getpid())
     here = str(Path(sys.executable).parent)
     os.environ["PATH"] = os.pathsep.join([here, *(p for p in os.environ["PATH"].split(os.pathsep) if p != here)])
-    os.environ[MIRROR] = making.mirror or ""
-    os.environ[SHARDS] = str(making.shards or "")
-    os.environ[budget.MAX_COST] = str(making.max_cost or "")
+    os.environ.update({SELECTION: canonical(selection).decode(), OWNER: str(os.getpid()), MIRROR: making.mirror or ""})
+    os.environ.update({SHARDS: str(making.shards or ""), budget.MAX_COST: str(making.max_cost or "")})
     if again:
         os.environ[AGAIN] = ",".join(sorted(again))
 
@@ -188,6 +185,10 @@ class Snakefile:
 
         return why
 
+    def params_of(self, rule: str, *fixed: str) -> dict[str, Callable[..., str]]:
+        """Params of a rule: the command of its job, and why it runs."""
+        return {"run": self.command(rule, *fixed), "why": self.reason(rule, *fixed)}
+
     def resources_of(self, card: CardOf, runtime: CardOf | None = None) -> dict[str, Callable[..., Any]]:
         """Resources of a rule whose job asks by the card that `card` gives for its wildcards (None: nobody is asked).
 
@@ -211,19 +212,16 @@ class Snakefile:
 
     def all_of(self, rule: str) -> Callable[[Any], list[str]]:
         """Input function: the files of all jobs of a rule in this selection."""
-        project = self.project
-        return lambda wildcards: [project.built_by(rule, *names)[0].job for names in project.jobs(rule)]
+        return lambda wildcards: [self.project.built_by(rule, *names)[0].job for names in self.project.jobs(rule)]
 
     def page(self, path: str) -> dict[str, Any]:
-        """Category, caption and labels of a file in Snakemake's own report."""
+        """Category, caption and labels of a CSV in Snakemake's own report."""
         stem = str(Path(path).with_suffix("")).removeprefix(f"{self.project.paths.results}/")
         if stem not in self.project.by_path:
-            name = Path(stem).name
-            return {"category": "Overviews", "caption": f"../report/{name}.rst", "labels": {"table": stem}}
+            return {"category": "Overviews", "caption": f"../report/{Path(stem).name}.rst", "labels": {"table": stem}}
         benchmark, table = self.project.by_path[stem]
-        caption = "../report/figure.rst" if path.endswith(".svg") else "../report/table.rst"
-        title = self.project.benchmark(benchmark).TABLES[table].title
-        return {"category": benchmark, "caption": caption, "labels": {"table": table, "title": title}}
+        labels = {"table": table, "title": self.project.benchmark(benchmark).TABLES[table].title}
+        return {"category": benchmark, "caption": "../report/table.rst", "labels": labels}
 
     @in_one_message()
     def start(self) -> None:
@@ -256,8 +254,7 @@ class Snakefile:
         """After a run that did not succeed: print the errors of its jobs, below Snakemake's last lines."""
         logs = [path for path in Path(self.project.paths.logs).rglob("*.log") if path.stat().st_mtime >= self.began]
         lines = [line for path in logs for line in path.read_text("utf-8", "replace").splitlines()]
-        errors = dict.fromkeys(line for line in lines if line.startswith("error: "))
-        _print_last(errors or [STOPPED])
+        _print_last(dict.fromkeys(line for line in lines if line.startswith("error: ")) or [STOPPED])
 
     @property
     def other_runs(self) -> str:

@@ -21,19 +21,16 @@ def answers_of(project: Project, respondent: str) -> tuple[Counter[str], list[st
     counts, reasons = Counter[str](), []
     for artifact in project.built_by("respond", respondent, ALL):
         index = artifact.outputs[0]
-        for state, reason, finish in rows_in(index, ["state", "reason", "finish_reason"]) if _is_there(index) else ():
+        columns = ["state", "reason", "finish_reason"]
+        for state, reason, finish in rows_in(index, columns) if Path(index).is_file() else ():
             counts[SHOWN.get(state, state)] += 1
             counts["truncated"] += finish == LENGTH
             reasons += [reason or "no reason given"] if state == "failed" else []
     scores = [project.paths.scores(name, respondent) for name in project.selection.benchmarks]
-    for file in filter(_is_there, scores):
+    for file in (path for path in scores if Path(path).is_file()):
         rows = rows_in(file, ["state", "rule"])
         counts["unparsed"] += sum(state == "unparsable" and rule == "paper" for state, rule in rows)
     return counts, reasons
-
-
-def _is_there(path: str) -> bool:
-    return Path(path).is_file()
 
 
 def summary(project: Project, tables: Collection[str]) -> Iterator[tuple[bool, str]]:

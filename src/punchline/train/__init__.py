@@ -15,6 +15,7 @@ import shutil
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -59,13 +60,14 @@ def train(
         engine, loaded, tokenised, excluded = _load(recipe, base, items, golds, held, work / "pictures")
         versions = {name: importlib.metadata.version(name) for name in PACKAGES}
         (folder / MANIFEST).unlink(missing_ok=True)  # until it is written again there is no adapter
-        parts, files = _train_parts(recipe, engine, loaded, tokenised, versions, checkpoint_s)
+        base_of = Base(card=recipe.base, id=engine.id, revision=engine.revision)
+        parts, files = _train_parts(recipe, base_of, loaded, tokenised, versions, checkpoint_s)
         used = {one.example.request.item_id.partition("#")[0] for one in tokenised}
         manifest = Trained(
             name=recipe.name,
             files=files,
             parts=parts,
-            base=Base(card=recipe.base, id=engine.id, revision=engine.revision),
+            base=base_of,
             recipe=recipe.trained_by(),
             corpus=corpus,
             trained=[item.item_id for item in items if item.item_id in used],
@@ -109,28 +111,20 @@ def _load(
 
 
 def _train_parts(
-    recipe: Recipe,
-    engine: Transformers,
-    loaded: Loaded,
-    examples: list[Encoded],
-    versions: dict[str, str],
-    saving_s: float,
+    recipe: Recipe, base: Base, loaded: Loaded, examples: list[Encoded], versions: dict[str, str], saving_s: float
 ) -> tuple[dict[str, Part], dict[str, str]]:
     """Train and write the parts of an adapter, with a checkpoint every `saving_s`: (parts, {path: sha256})."""
     folder = adapters.folder_of(recipe.name)
-    state = {
-        "recipe": recipe.trained_by(),
-        "base": [engine.id, engine.revision, loaded.dtype, loaded.device],
-        "versions": versions,
-        "examples": [[one.example.request.request_id, one.example.target] for one in examples],
-    }
+    state: dict[str, Any] = {"recipe": recipe.trained_by(), "versions": versions}
+    state["base"] = [base.id, base.revision, loaded.dtype, loaded.device]
+    state["examples"] = [[one.example.request.request_id, one.example.target] for one in examples]
     parts, files = {}, dict[str, str]()
     for part in recipe.tasks if recipe.adapter_for == "task" else [WHOLE]:
         if chosen := [one for one in examples if part in (WHOLE, one.example.request.task)]:
             key = digest_of({**state, "part": part})
             training = Training(recipe, loaded, chosen, part, Path(f"{folder}.work/{part}.pt"), key)
             parts[part] = training.run(saving_s)
-            files |= training.write(folder, engine.id)
+            files |= training.write(folder, base.id)
     return parts, files
 
 

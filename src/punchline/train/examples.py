@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
@@ -14,7 +14,7 @@ from punchline.comics import frames
 from punchline.comics.split import read_image
 from punchline.config.recipes import Recipe
 from punchline.core import benchmark as benchmarks
-from punchline.core.engine import has_all_images, images_in
+from punchline.core.engine import ImageFiles, has_all_images, images_in
 from punchline.engines.transformers import Transformers
 from punchline.engines.transformers.loaded import Loaded
 from punchline.engines.transformers.prompts import Prompt
@@ -23,16 +23,14 @@ from punchline.schema import Gold, ImageRef, Item, Request, sha256
 from punchline.text import track
 
 
-@dataclass(frozen=True)
-class Example:
+class Example(NamedTuple):
     """One question and the answer to learn."""
 
     request: Request
     target: str
 
 
-@dataclass(frozen=True)
-class Encoded:
+class Encoded(NamedTuple):
     """An example as token ids."""
 
     example: Example
@@ -58,10 +56,8 @@ def examples_of(
     """
     benchmark, hook = benchmarks.load(recipe.benchmark), benchmarks.optional_module(recipe.benchmark, "training")
     gold_of = {gold.item_id: gold for gold in golds}
-    examples: list[Example] = []
-    variants: list[Item] = []
-    excluded: Counter[str] = Counter()
-    used: set[str] = set()
+    examples, variants = list[Example](), list[Item]()
+    excluded, used = Counter[str](), set[str]()
     for item in items:
         if is_held_out(item, recipe):
             continue
@@ -100,9 +96,8 @@ def with_rows(item: Item, rows: Mapping[str, Sequence[int]], requests: Sequence[
             digest = sha256(picture.content)
             path = folder / f"{digest}.png"
             write_bytes(path, picture.content)
-            refs[name] = ImageRef(
-                path=path.as_posix(), sha256=digest, width=picture.width, height=picture.height, name=name
-            )
+            size = {"width": picture.width, "height": picture.height}
+            refs[name] = ImageRef(path=path.as_posix(), sha256=digest, name=name, **size)
     return msgspec.structs.replace(item, images=tuple(refs.values()))
 
 
@@ -111,7 +106,7 @@ def encoded(
     engine: Transformers,
     loaded: Loaded,
     examples: Sequence[Example],
-    images: Mapping[str, Path],
+    images: ImageFiles,
     excluded: Counter[str],
 ) -> Iterator[Encoded]:
     """Examples as the engine renders them; those that do not fit are counted in `excluded`."""

@@ -79,13 +79,9 @@ class Training:
             if self.step == self.steps or time.monotonic() - saved >= checkpoint_s:
                 self._save()
                 saved = time.monotonic()
-        return Part(
-            examples=dict(sorted(Counter(one.example.request.task for one in self.examples).items())),
-            steps=self.steps,
-            parameters=sum(weight.numel() for weight in self.weights.values()),
-            modules=self.modules,
-            losses=self._mean_losses(),
-        )
+        examples = dict(sorted(Counter(one.example.request.task for one in self.examples).items()))
+        counts = {"parameters": sum(weight.numel() for weight in self.weights.values()), "modules": self.modules}
+        return Part(examples=examples, steps=self.steps, **counts, losses=self._mean_losses())
 
     def _mean_losses(self) -> list[float]:
         """By epoch, of those begun."""
@@ -114,13 +110,9 @@ class Training:
     def _save(self) -> None:
         import torch
 
-        state = {
-            "of": self.digest,
-            "step": self.step,
-            "losses": self.losses,
-            "weights": {name: weight.detach().cpu() for name, weight in self.weights.items()},
-            "optimiser": self.optimiser.state_dict() if self.step < self.steps else None,
-        }
+        state: dict[str, Any] = {"of": self.digest, "step": self.step, "losses": self.losses}
+        state["weights"] = {name: weight.detach().cpu() for name, weight in self.weights.items()}
+        state["optimiser"] = self.optimiser.state_dict() if self.step < self.steps else None
         content = io.BytesIO()
         torch.save(state, content)
         write_bytes(self.checkpoint, content.getvalue())
@@ -175,9 +167,7 @@ def rate(step: int, steps: int, schedule: str, warm_up: float) -> float:
     warm = math.ceil(warm_up * steps)
     if step < warm:
         return step / warm
-    if schedule == "constant":
-        return 1.0
-    return 0.5 * (1 + math.cos(math.pi * (step - warm) / max(1, steps - warm)))
+    return 1.0 if schedule == "constant" else 0.5 * (1 + math.cos(math.pi * (step - warm) / max(1, steps - warm)))
 
 
 def with_answers(loaded: Loaded, batch: Sequence[Encoded]) -> tuple[dict[str, Any], Any]:
@@ -212,6 +202,5 @@ def answers_loss(loaded: Loaded, batch: Sequence[Encoded]) -> Any:
     tensors, labels = with_answers(loaded, batch)
     tensors = loaded.on_device(tensors)
     logits = loaded.model(**tensors, use_cache=False, logits_to_keep=labels.shape[1] + 1).logits[:, :-1]
-    return torch.nn.functional.cross_entropy(
-        logits.float().flatten(0, 1), labels.to(logits.device).flatten(), ignore_index=IGNORED, reduction="sum"
-    )
+    flat, wanted = logits.float().flatten(0, 1), labels.to(logits.device).flatten()
+    return torch.nn.functional.cross_entropy(flat, wanted, ignore_index=IGNORED, reduction="sum")

@@ -91,8 +91,7 @@ def _parse(path: Path) -> tuple[str, list[str], list[str]]:
         tree = ast.parse(path.read_bytes())
     except SyntaxError as error:
         raise PunchlineError(f"not Python: {error.msg}", file=path, line=error.lineno) from error
-    names: set[str] = set()
-    folders: set[str] = set()
+    names, folders = set[str](), set[str]()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}

@@ -37,11 +37,9 @@ class _Cache:
     def save(self) -> None:
         """Write new digests. In a read-only folder this does nothing."""
         if self.changed and self.path is not None and self.path.parent.parent.is_dir():
-            try:
+            with suppress(OSError):
                 write_bytes(self.path, msgspec.json.encode(self.known))
-            except OSError:
-                return
-            self.changed = False
+                self.changed = False
 
 
 @functools.cache

@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from punchline.core.storage import digests_in
 from punchline.errors import PunchlineError
+from punchline.grouping import grouped
 from punchline.schema import Record, digest_of, digest_of_all
 from punchline.workflow import digests
 from punchline.workflow.provenance import Artifact, Input, dependencies, with_dependencies
@@ -26,11 +27,8 @@ class File(Record, frozen=True, kw_only=True):
 
 def code_of(artifact: Artifact) -> dict[str, str]:
     """{rule: digest of its code} of an artifact and all its dependencies."""
-    by_rule: dict[str, set[str]] = {}
-    for dependency in with_dependencies(artifact):
-        if dependency.modules:
-            by_rule.setdefault(dependency.rule, set()).add(dependency.code_digest)
-    return {rule: digest_of_all(codes) for rule, codes in sorted(by_rule.items())}
+    by_rule = grouped((made for made in with_dependencies(artifact) if made.modules), lambda made: made.rule)
+    return {rule: digest_of_all({one.code_digest for one in made}) for rule, made in sorted(by_rule.items())}
 
 
 def libraries_of(artifact: Artifact) -> dict[str, str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import fcntl
 import os
 import signal
-import sys
 import threading
 import time
 from collections.abc import Callable
@@ -16,6 +15,7 @@ from typing import Any, TextIO
 import psutil
 
 from punchline.errors import PunchlineError, check_known, permission_hint
+from punchline.text import log_line
 from punchline.workflow.digests import FOLDER
 
 SELECTION = "PUNCHLINE_SELECTION"  # as JSON: in no command, so that logs can be read
@@ -73,10 +73,9 @@ def take_folder() -> bool:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         file.seek(0)
-        raise PunchlineError(
-            f"another run is at work in this folder: process {file.read().strip() or '?'}",
-            hint="Wait until it is done, or end it with Ctrl-C; what it has answered is kept",
-        ) from None
+        what = f"another run is at work in this folder: process {file.read().strip() or '?'}"
+        hint = "Wait until it is done, or end it with Ctrl-C; what it has answered is kept"
+        raise PunchlineError(what, hint=hint) from None
     except OSError:
         return False
     file.truncate(0)
@@ -103,11 +102,7 @@ def end_with_owner() -> None:
 
     def end() -> None:
         with suppress(OSError):
-            print(
-                "stopped: the run that this job belongs to is gone; what was answered is kept",
-                file=sys.stderr,
-                flush=True,
-            )
+            log_line("stopped: the run that this job belongs to is gone; what was answered is kept")
         os.kill(os.getpid(), signal.SIGTERM)
 
     if owner := int(os.environ.get(OWNER) or 0):

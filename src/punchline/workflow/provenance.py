@@ -174,11 +174,9 @@ class Status:
         if artifact not in self._pending:
             reason = self(artifact)
             makers = (need.artifact for need in artifact.inputs if need.artifact is not None and need.decides)
-            if reason is not None:
-                self._pending[artifact] = f"will run: {reason}"
-            else:
-                changing = next(filter(self.pending, makers), None)
-                self._pending[artifact] = None if changing is None else f"may run: if {changing.outputs[0]} changes"
+            changing = next(filter(self.pending, makers), None) if reason is None else None
+            may_run = f"may run: if {changing.outputs[0]} changes" if changing is not None else None
+            self._pending[artifact] = may_run if reason is None else f"will run: {reason}"
         return self._pending[artifact]
 
     def _reason(self, artifact: Artifact) -> str | None:
@@ -187,9 +185,8 @@ class Status:
         record = read_provenance(artifact.record)
         if record is None:
             return "no provenance record" if Path(artifact.outputs[0]).is_file() else "not built yet"
-        if why := "; ".join(
-            _differences(record, artifact, {need.path: self._digest(need) for need in artifact.deciding()})
-        ):
+        inputs = {need.path: self._digest(need) for need in artifact.deciding()}
+        if why := "; ".join(_differences(record, artifact, inputs)):
             return why
         for path in artifact.outputs:
             if path not in record.outputs:
@@ -216,10 +213,8 @@ def is_intact(path: str) -> bool:
 
 def _differences(record: Provenance, artifact: Artifact, inputs: Mapping[str, str]) -> Iterator[str]:
     """Differences between a provenance file and the present state, as text."""
-    changed = sorted(
-        path for path in inputs.keys() | record.inputs.keys() if inputs.get(path) != record.inputs.get(path)
-    )
-    if changed:
+    paths = sorted(inputs.keys() | record.inputs.keys())
+    if changed := [path for path in paths if inputs.get(path) != record.inputs.get(path)]:
         before, now_ = changed[0] in record.inputs, changed[0] in inputs
         what = "changed" if before and now_ else "is new" if now_ else "counts no more"
         more = f" (and {len(changed) - 1:,} more)" if len(changed) > 1 else ""
@@ -244,8 +239,7 @@ def _changed_code(before: Mapping[str, str], after: Mapping[str, str]) -> str:
 
 
 def _plain(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    plain: dict[str, Any] = msgspec.json.decode(canonical(parameters))
-    return plain
+    return dict(msgspec.json.decode(canonical(parameters)))
 
 
 def _short(value: Any) -> str:
@@ -260,18 +254,15 @@ def write_provenance(artifact: Artifact, inputs: Mapping[str, str]) -> None:
     """
     for path, digest in artifact.input_digests().items():
         if inputs.get(path) != digest:
-            raise PunchlineError(
-                "the file changed while it was being read: what was made of it may be of neither version",
-                file=path,
-                hint="Run the same command again",
-            )
-    outputs = [*artifact.outputs, *artifact.extra()]
+            what = "the file changed while it was being read: what was made of it may be of neither version"
+            raise PunchlineError(what, file=path, hint="Run the same command again")
+    outputs = {path: digests.of_file(path) for path in (*artifact.outputs, *artifact.extra())}
     record = Provenance(
         step=artifact.name,
         inputs=dict(inputs),
         parameters=_plain(artifact.parameters),
         code=code.parts(*artifact.modules),
         libraries=artifact.versions,
-        outputs={path: digests.of_file(path) for path in outputs},
+        outputs=outputs,
     )
     write_bytes(artifact.record, msgspec.json.format(canonical(record), indent=1) + b"\n")

@@ -8,7 +8,6 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 from urllib.parse import urlsplit
 
@@ -16,7 +15,7 @@ import msgspec
 
 import punchline
 from punchline.core import engine as engines
-from punchline.core.engine import Positive
+from punchline.core.engine import ImageFiles, Positive
 from punchline.engines.openai import chat, pace
 from punchline.schema import ModelCard, Record, Request, Response, State
 from punchline.workflow.code import version_of
@@ -31,10 +30,8 @@ REPLY_BYTES = 16 * 2**20  # of one reply, unpacked: more than any model writes
 STREAM_BYTES = 4 * REPLY_BYTES  # every token comes with a few hundred bytes around it
 FIXED = ("model", "messages", "stream", "stream_options", "n")  # an answer is read by these; not for extra_body
 
-ADDRESS, VARIABLE = (
-    "http(s)://, a server and a path, without a key",
-    "an environment variable's name, not the key itself",
-)
+ADDRESS = "http(s)://, a server and a path, without a key"
+VARIABLE = "an environment variable's name, not the key itself"
 Address = Annotated[str, msgspec.Meta(pattern=r"^https?://[^\s/?#@]+(/[^\s?#@]*)?\Z", title=ADDRESS)]
 Variable = Annotated[str, msgspec.Meta(pattern=r"^[A-Z][A-Z0-9_]*\Z", title=VARIABLE)]
 
@@ -148,11 +145,10 @@ class OpenAI(engines.Engine):
 
     def unavailable(self) -> str | None:
         """A message if the API key's environment variable is not set, or holds no key, else None."""
-        if self.key_env and not (self.key and self.key.isascii() and self.key.isprintable()):
-            return f"the environment variable {self.key_env} holds no API key"
-        return None
+        usable = not self.key_env or (self.key and self.key.isascii() and self.key.isprintable())
+        return None if usable else f"the environment variable {self.key_env} holds no API key"
 
-    def answer(self, requests: Sequence[Request], images: Mapping[str, Path], model_key: str) -> Iterator[Response]:
+    def answer(self, requests: Sequence[Request], images: ImageFiles, model_key: str) -> Iterator[Response]:
         """One response a request, as they arrive.
 
         Raises PunchlineError where every request would meet the same: no key or a wrong one, an unknown model, a
@@ -189,7 +185,7 @@ class OpenAI(engines.Engine):
             sampling[self.options.max_tokens_field] = sampling.pop("max_tokens")
         return {**sampling, **self.constants()}
 
-    def body(self, request: Request, images: Mapping[str, Path], sent: Mapping[str, Any]) -> dict[str, Any]:
+    def body(self, request: Request, images: ImageFiles, sent: Mapping[str, Any]) -> dict[str, Any]:
         """The body of a request; `sent`: its parameters."""
         return {"model": self.options.id, "messages": chat.messages(request, images), **sent}
 
@@ -204,17 +200,13 @@ class OpenAI(engines.Engine):
         from punchline.engines.openai.client import BoundedClient, find_proxy
 
         timeouts, connections = self.options.timeouts, self.options.concurrency + 8
-        http = BoundedClient(
-            most or (STREAM_BYTES if self.options.stream else REPLY_BYTES),
-            proxy=find_proxy(self.base_url) if self.through_proxy else None,
-            timeout=httpx2.Timeout(timeouts.total, connect=timeouts.connect, read=timeouts.read),
-            limits=httpx2.Limits(max_connections=connections, max_keepalive_connections=connections),
-        )
-        key = self.key or "none"
-        headers, url = self._default_headers(key), self.base_url
-        return openai.AsyncOpenAI(
-            api_key=key, base_url=url, max_retries=0, timeout=http.timeout, default_headers=headers, http_client=http
-        )
+        timeout = httpx2.Timeout(timeouts.total, connect=timeouts.connect, read=timeouts.read)
+        limits = httpx2.Limits(max_connections=connections, max_keepalive_connections=connections)
+        proxy = find_proxy(self.base_url) if self.through_proxy else None
+        most = most or (STREAM_BYTES if self.options.stream else REPLY_BYTES)
+        http, key = BoundedClient(most, proxy=proxy, timeout=timeout, limits=limits), self.key or "none"
+        asked: dict[str, Any] = {"base_url": self.base_url, "default_headers": self._default_headers(key)}
+        return openai.AsyncOpenAI(api_key=key, **asked, max_retries=0, timeout=timeout, http_client=http)
 
     def _default_headers(self, key: str) -> dict[str, Any]:
         """Headers that replace the package's own: none of the environment's for a server that is not OpenAI's."""

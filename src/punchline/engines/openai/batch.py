@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import json
 import secrets
-from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -18,6 +18,7 @@ import msgspec
 import openai
 from openai import AsyncOpenAI
 
+from punchline.core.engine import ImageFiles
 from punchline.engines import openai as openai_engine
 from punchline.engines.openai import chat
 from punchline.engines.openai.calls import Fault, call_once
@@ -56,9 +57,7 @@ class State(Record, frozen=True, kw_only=True):
     batches: tuple[Batch, ...] = ()
 
 
-def answer(
-    engine: OpenAI, requests: Sequence[Request], images: Mapping[str, Path], model_key: str
-) -> Iterator[Response]:
+def answer(engine: OpenAI, requests: Sequence[Request], images: ImageFiles, model_key: str) -> Iterator[Response]:
     """Responses by way of the provider's batches: first those under way that hold such requests, then new ones."""
     run = _Run(engine, images, model_key)
     by_id = {request.request_id: request for request in requests}
@@ -89,7 +88,7 @@ class Line(msgspec.Struct):
 
 
 class _Run:
-    def __init__(self, engine: OpenAI, images: Mapping[str, Path], model_key: str) -> None:
+    def __init__(self, engine: OpenAI, images: ImageFiles, model_key: str) -> None:
         self.engine, self.images, self.model_key = engine, images, model_key
         self.state = FOLDER / f"{engine.card.name}.json"
 
@@ -108,8 +107,7 @@ class _Run:
 
     def start(self, todo: Sequence[Request]) -> tuple[Batch, Sequence[Request]]:
         """Begin a batch of as many of the first requests as it may hold."""
-        lines: list[bytes] = []
-        size = 0
+        lines, size = list[bytes](), 0
         for request in todo[:MOST_REQUESTS]:
             body = self.engine.body(request, self.images, self.engine.parameters(request))
             about = {"custom_id": request.request_id, "method": "POST", "url": ENDPOINT, "body": body}
@@ -129,9 +127,8 @@ class _Run:
         async def create(client: AsyncOpenAI) -> str:
             if name := await self._find(client, batch):  # a try whose reply was lost may have made it
                 return name
-            mark = {"punchline": batch.mark}
             created = client.batches.create(
-                input_file_id=file_id, endpoint=ENDPOINT, completion_window="24h", metadata=mark
+                input_file_id=file_id, endpoint=ENDPOINT, completion_window="24h", metadata={"punchline": batch.mark}
             )
             return str((await created).id)
 
@@ -171,14 +168,13 @@ class _Run:
         wanted = {request.request_id for request in requests}
         lines = self._lines(ended.error_file_id, wanted) | self._lines(ended.output_file_id, wanted)
         responses = [self._response(request, lines.get(request.request_id)) for request in requests]
-        left = tuple(sorted(set(batch.requests) - wanted))
-        batch = msgspec.structs.replace(batch, requests=left)
+        batch = msgspec.structs.replace(batch, requests=tuple(sorted(set(batch.requests) - wanted)))
         failed = [response.reason for response in responses if response.state == "failed"]
         if len(failed) == len(responses) and ended.status == "completed":
-            self._write(batch, keep=bool(left))
+            self._write(batch, keep=bool(batch.requests))
             raise self.engine.wrong(f"every request of batch {batch.id} failed; the first error: {failed[0]}")
         yield from responses  # the state file says so only once they are journalled
-        self._write(batch, keep=bool(left))
+        self._write(batch, keep=bool(batch.requests))
 
     def _response(self, request: Request, line: Line | None) -> Response:
         sent = {**self.engine.parameters(request), "batch": True}

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from time import monotonic
 from typing import TYPE_CHECKING, Literal, NoReturn, TypeVar
 
@@ -14,7 +13,7 @@ import msgspec
 import openai
 import tenacity
 
-from punchline.core.engine import prompt_tokens
+from punchline.core.engine import ImageFiles, prompt_tokens
 from punchline.core.waits import backoff, retry_after
 from punchline.engines.openai import chat, pace
 from punchline.engines.openai.client import Unwanted
@@ -144,7 +143,7 @@ class Calls:
         return not is_last
 
     async def answer(
-        self, requests: Sequence[Request], images: Mapping[str, Path], model_key: str, put: pace.Put[Response]
+        self, requests: Sequence[Request], images: ImageFiles, model_key: str, put: pace.Put[Response]
     ) -> None:
         """Ask all; the first PunchlineError ends it, and with it every call in flight.
 
@@ -163,7 +162,7 @@ class Calls:
         except ExceptionGroup as errors:
             raise errors.exceptions[0] from None
 
-    async def _ask(self, request: Request, images: Mapping[str, Path], model_key: str) -> Response:
+    async def _ask(self, request: Request, images: ImageFiles, model_key: str) -> Response:
         """The response to a request, which may be a failure. Raises PunchlineError for `breaker` failures in a row."""
         engine, sent = self.engine, self.engine.parameters(request)
         body = engine.body(request, images, sent)

@@ -6,12 +6,11 @@ import base64
 import json
 import re
 from collections.abc import Collection, Mapping
-from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
 
-from punchline.core.engine import image_file
+from punchline.core.engine import ImageFiles, image_file
 from punchline.errors import PunchlineError
 from punchline.schema import FILTERED, LENGTH, Image, Request, Scalar, State, Text, Usage, finish_of
 from punchline.text import without_secret
@@ -70,16 +69,11 @@ class Refusal(msgspec.Struct, frozen=True, kw_only=True):
         return f"HTTP {self.status}: {self.message}" if self.message else f"HTTP {self.status}"
 
 
-def messages(request: Request, images: Mapping[str, Path]) -> list[dict[str, Any]]:
+def messages(request: Request, images: ImageFiles) -> list[dict[str, Any]]:
     """The request's messages as the protocol has them; images as data URIs of the unchanged bytes, parts in order."""
     result: list[dict[str, Any]] = []
     for message in request.messages:
-        content: list[dict[str, Any]] = [
-            {"type": "text", "text": part.text}
-            if isinstance(part, Text)
-            else {"type": "image_url", "image_url": {"url": _data_uri(part, request, images)}}
-            for part in message.content
-        ]
+        content = [_part(part, request, images) for part in message.content]
         one_text = [part["type"] for part in content] == ["text"]  # some servers take no list from "system"
         result.append({"role": message.role, "content": content[0]["text"] if one_text else content})
     return result
@@ -91,13 +85,15 @@ def media_type(content: bytes) -> str | None:
     return f"image/{match.lastgroup}" if match else None
 
 
-def _data_uri(image: Image, request: Request, images: Mapping[str, Path]) -> str:
-    file = image_file(image.sha256, request, images)
+def _part(part: Text | Image, request: Request, images: ImageFiles) -> dict[str, Any]:
+    if isinstance(part, Text):
+        return {"type": "text", "text": part.text}
+    file = image_file(part.sha256, request, images)
     kind = media_type(content := file.read_bytes())
     if kind is None:
         what, hint = "no API takes this kind of image", "Use PNG, JPEG, GIF, WebP or BMP"
         raise PunchlineError(what, file=file, record=request.item_id, hint=hint)
-    return f"data:{kind};base64,{base64.b64encode(content).decode()}"
+    return {"type": "image_url", "image_url": {"url": f"data:{kind};base64,{base64.b64encode(content).decode()}"}}
 
 
 def flat(parameters: Mapping[str, Any]) -> dict[str, Scalar]:
@@ -140,10 +136,8 @@ def _joined_stream(stream: bytes) -> dict[str, Any]:
 
     Raises Unusable for a stream that breaks off, or that brings an error.
     """
-    body: dict[str, Any] = {}
-    choice: dict[str, Any] = {}
-    message: dict[str, list[str]] = {}
-    done = False
+    body, choice = dict[str, Any](), dict[str, Any]()
+    message, done = dict[str, list[str]](), False
     for line in re.findall(rb"(?:^|\r|\n)data:([^\r\n]*)", stream):
         data = line.strip()
         if done := data == b"[DONE]":
@@ -192,12 +186,8 @@ def _object(value: Any) -> dict[str, Any]:
 
 def _usage(usage: dict[str, Any]) -> Usage:
     prompt, completion = (_object(usage.get(f"{name}_tokens_details")) for name in ("prompt", "completion"))
-    counts = {
-        "prompt": usage.get("prompt_tokens"),
-        "completion": usage.get("completion_tokens"),
-        "reasoning": completion.get("reasoning_tokens"),
-        "cached": prompt.get("cached_tokens"),
-    }
+    counts = {"prompt": usage.get("prompt_tokens"), "completion": usage.get("completion_tokens")}
+    counts |= {"reasoning": completion.get("reasoning_tokens"), "cached": prompt.get("cached_tokens")}
     return Usage(**{name: n for name, n in counts.items() if type(n) is int and 0 <= n <= TOKENS_MOST})
 
 
@@ -213,12 +203,9 @@ def read_refusal(status: int, content: bytes) -> Refusal:
     if not isinstance(error, dict):
         return Refusal(status=status, message=error[:WORDS_MOST] if isinstance(error, str) else "")
     message = error.get("message", error.get("detail", ""))
-    return Refusal(
-        status=status,
-        message=(message if isinstance(message, str) else json.dumps(message))[:WORDS_MOST],
-        param=_text(error.get("param")),
-        code=_text(error.get("code")) or _text(error.get("type")) or _text(error.get("status")),
-    )
+    words = message if isinstance(message, str) else json.dumps(message)
+    code = next(filter(None, (_text(error.get(name)) for name in ("code", "type", "status"))), None)
+    return Refusal(status=status, message=words[:WORDS_MOST], param=_text(error.get("param")), code=code)
 
 
 Verdict = Literal["stop", "limited", "again", "too long", "failed", "refused"]

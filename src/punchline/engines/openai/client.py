@@ -24,13 +24,9 @@ class BoundedClient(httpx2.AsyncClient):
     """Client that reads at most `most` bytes of a reply, decoded."""
 
     def __init__(self, most: int, **options: Any) -> None:
-        super().__init__(
-            verify=httpx2.create_ssl_context(),
-            trust_env=False,
-            headers={"Accept-Encoding": ", ".join(ENCODINGS)},
-            cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
-            **options,
-        )
+        options["headers"] = {"Accept-Encoding": ", ".join(ENCODINGS)}
+        options["cookies"] = CookieJar(DefaultCookiePolicy(allowed_domains=()))
+        super().__init__(verify=httpx2.create_ssl_context(), trust_env=False, **options)
         self.most = most
 
     async def send(self, request: httpx2.Request, *, stream: bool = False, **options: Any) -> httpx2.Response:

@@ -10,7 +10,7 @@ import functools
 import importlib.util
 import math
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Literal
@@ -19,7 +19,17 @@ import msgspec
 
 from punchline.config import adapters, revisions
 from punchline.config.cards import check_plain
-from punchline.core.engine import Count, Engine, Name, image_file, images_in, parameters, read_options, response
+from punchline.core.engine import (
+    Count,
+    Engine,
+    ImageFiles,
+    Name,
+    image_file,
+    images_in,
+    parameters,
+    read_options,
+    response,
+)
 from punchline.engines.transformers.loaded import Inputs, Loaded, free, is_out_of_memory, pixels_of
 from punchline.engines.transformers.prompts import Answer, Prompt, batches, cost
 from punchline.engines.transformers.sampling import check_sampling, greedy
@@ -73,9 +83,8 @@ class Transformers(Engine):
         """Model, revision, dtype and all else in the card that changes the answers; not how they are batched."""
         identity: dict[str, Any] = {"id": self.id, "revision": self.revision, "dtype": self.dtype}
         identity |= {"images": self.needs_images, "seed": self.seed}
-        for option in ("attention", "template", "trust_remote_code"):
-            if value := getattr(self.options, option):
-                identity[option] = value
+        chosen = {name: getattr(self.options, name) for name in ("attention", "template", "trust_remote_code")}
+        identity |= {name: value for name, value in chosen.items() if value}
         if adapter := self.options.adapter:
             identity["adapter"] = adapters.identity(adapter)
         return identity
@@ -98,7 +107,7 @@ class Transformers(Engine):
             self._loaded = None
             free()
 
-    def answer(self, requests: Sequence[Request], images: Mapping[str, Path], model_key: str) -> Iterator[Response]:
+    def answer(self, requests: Sequence[Request], images: ImageFiles, model_key: str) -> Iterator[Response]:
         """One response a request, batch by batch, the largest prompts first.
 
         A prompt that does not fit into the context, or for which there is no memory even alone, is `failed`.
@@ -133,7 +142,7 @@ class Transformers(Engine):
             yield from (respond(request, **fields) for request in prompt.requests)
 
     def prompt(
-        self, request: Request, sampling: dict[str, Scalar], images: Mapping[str, Path], loaded: Loaded
+        self, request: Request, sampling: dict[str, Scalar], images: ImageFiles, loaded: Loaded
     ) -> Prompt | tuple[State, str]:
         """A request as the model reads it, or the state and the reason why it is not asked."""
         part = loaded.tuned.part_for(request.task) if loaded.tuned is not None else ""

@@ -6,9 +6,8 @@ import copy
 import gc
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from punchline.config import adapters, revisions
 from punchline.engines.transformers.prompts import Answer, Prompt
@@ -18,8 +17,7 @@ from punchline.schema import ModelCard, Request, Text
 from punchline.text import quiet
 
 
-@dataclass(frozen=True)
-class Inputs:
+class Inputs(NamedTuple):
     """A batch as tensors. Rows are padded on the left."""
 
     tensors: dict[str, Any]
@@ -31,8 +29,7 @@ class Loaded:
 
     def __init__(self, card: ModelCard, model_id: str, revision: str, dtype: str) -> None:
         import torch
-        from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForImageTextToText, AutoTokenizer
-        from transformers.models.auto.modeling_auto import MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES
+        from transformers import AutoTokenizer
 
         device = card.options.get("device") or ("cuda" if torch.cuda.is_available() else "cpu")
         if dtype == "auto":
@@ -45,20 +42,7 @@ class Loaded:
             where["trust_remote_code"] = True
         try:
             with quiet():
-                config = AutoConfig.from_pretrained(model_id, **where)
-                reads_images = config.model_type in MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES or (
-                    "AutoModelForImageTextToText" in getattr(config, "auto_map", {})
-                )
-                if "image" in card.modality and not reads_images:
-                    what, hint = f"{config.model_type} models read no images", "Write modality: [text]"
-                    raise PunchlineError(what, file=card.file, field="modality", hint=hint)
-                kind = AutoModelForImageTextToText if reads_images else AutoModelForCausalLM
-                attention = {"attn_implementation": card.options["attention"]} if "attention" in card.options else {}
-                placed = {"device_map": "auto"} if device == "auto" else {}
-                settings = {**where, "dtype": getattr(torch, dtype), **attention, **placed}
-                self.model = kind.from_pretrained(model_id, **settings).eval()
-                if not placed:
-                    self.model.to(device)
+                self.model, config = _model(card, model_id, where, device, dtype)
                 self.tokenizer = AutoTokenizer.from_pretrained(model_id, **where, padding_side="left")
                 self.processor = None
                 if "image" in card.modality:
@@ -79,18 +63,16 @@ class Loaded:
         self._decoder = copy.deepcopy(self.tokenizer)  # used while the next batch is tokenised in another thread
         self._control = sorted({str(t) for t in self.tokenizer.all_special_tokens}, key=len, reverse=True)
         self.dtype, self.device = dtype, str(self.model.device.type)
-        text = config.get_text_config()
-        limits = [n for n in (card.context, getattr(text, "max_position_embeddings", None)) if n]
-        self.context: int | None = min(limits, default=None)
+        longest = getattr(config.get_text_config(), "max_position_embeddings", None)
+        self.context: int | None = min(filter(None, (card.context, longest)), default=None)
 
         # The model's own generation defaults (a temperature, a repetition penalty) would silently join ours: only its
         # token ids are kept.
         defaults = self.model.generation_config
         ends = defaults.eos_token_id if defaults.eos_token_id is not None else self.tokenizer.eos_token_id
         self.ends: list[int] = [ends] if isinstance(ends, int) else list(ends or [])
-        self.model.generation_config = type(defaults)(
-            bos_token_id=defaults.bos_token_id, eos_token_id=self.ends, pad_token_id=self.tokenizer.pad_token_id
-        )
+        self._ids = {"eos_token_id": self.ends, "pad_token_id": self.tokenizer.pad_token_id}
+        self.model.generation_config = type(defaults)(bos_token_id=defaults.bos_token_id, **self._ids)
 
     def control_token_in(self, text: str) -> str | None:
         """A token of the chat's frame that a text holds: it could forge a turn, or stand for an image."""
@@ -149,12 +131,8 @@ class Loaded:
         if self.context:  # an answer ends where the context does
             limits = [min(n, self.context - length) for n, length in zip(limits, inputs.lengths, strict=True)]
         width = tensors["input_ids"].shape[1]
-        settings = GenerationConfig(
-            max_new_tokens=max(limits),
-            do_sample=False,  # sampling is done by the last processor: seeded for each row
-            eos_token_id=self.ends,
-            pad_token_id=self.tokenizer.pad_token_id,
-        )
+        # Sampling is done by the last processor: seeded for each row.
+        settings = GenerationConfig(max_new_tokens=max(limits), do_sample=False, **self._ids)
         with torch.inference_mode():
             chain = processors(batch, tensors, self.model.device)
             written = self.model.generate(**tensors, generation_config=settings, logits_processor=chain)
@@ -166,6 +144,27 @@ class Loaded:
             sampling = {**prompt.sampling, "max_tokens": limit}
             answers.append(Answer(tokens[: limit if end is None else end], end is not None, length, sampling, seconds))
         return answers
+
+
+def _model(card: ModelCard, model_id: str, where: Mapping[str, Any], device: str, dtype: str) -> tuple[Any, Any]:
+    """(the model on its device, its configuration). Raises PunchlineError for one that reads no images but must."""
+    import torch
+    from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForImageTextToText
+    from transformers.models.auto.modeling_auto import MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES as READ_IMAGES
+
+    config = AutoConfig.from_pretrained(model_id, **where)
+    of_hub = "AutoModelForImageTextToText" in getattr(config, "auto_map", {})  # code from the hub
+    reads_images = config.model_type in READ_IMAGES or of_hub
+    if "image" in card.modality and not reads_images:
+        what, hint = f"{config.model_type} models read no images", "Write modality: [text]"
+        raise PunchlineError(what, file=card.file, field="modality", hint=hint)
+    kind = AutoModelForImageTextToText if reads_images else AutoModelForCausalLM
+    settings = {**where, "dtype": getattr(torch, dtype)}
+    if "attention" in card.options:
+        settings["attn_implementation"] = card.options["attention"]
+    if device == "auto":
+        return kind.from_pretrained(model_id, **settings, device_map="auto").eval(), config
+    return kind.from_pretrained(model_id, **settings).eval().to(device), config
 
 
 def _processor(model_id: str, where: Mapping[str, Any], config: Any, tokenizer: Any) -> Any:
@@ -208,8 +207,7 @@ def _open(file: Path) -> Any:
         turned = PIL.ImageOps.exif_transpose(image)
         if turned.mode in ("RGBA", "LA", "PA") or "transparency" in turned.info:
             clear = turned.convert("RGBA")
-            white = PIL.Image.new("RGBA", clear.size, "white")
-            return PIL.Image.alpha_composite(white, clear).convert("RGB")
+            return PIL.Image.alpha_composite(PIL.Image.new("RGBA", clear.size, "white"), clear).convert("RGB")
         return turned.convert("RGB")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from punchline.grouping import grouped
 from punchline.schema import Request, Scalar
@@ -24,8 +24,7 @@ class Prompt:
     part: str = ""  # of the adapter, which answers it
 
 
-@dataclass(frozen=True)
-class Answer:
+class Answer(NamedTuple):
     """A generated answer: token ids without the end token."""
 
     tokens: list[int]

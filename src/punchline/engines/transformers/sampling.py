@@ -37,59 +37,56 @@ def _row_seed(prompt: Prompt) -> int:
     return int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "big") >> 1
 
 
+class _Penalty:
+    """Repetition penalty that padding does not take part in: it would change answers with the batch."""
+
+    def __init__(self, penalty: float, tensors: Mapping[str, Any]) -> None:
+        import torch
+        from transformers import RepetitionPenaltyLogitsProcessor
+
+        self.penalise = RepetitionPenaltyLogitsProcessor(penalty)
+        mask, ids = tensors["attention_mask"].bool(), tensors["input_ids"]
+        self.prompt = torch.where(mask, ids, ids.gather(1, mask.int().argmax(1, keepdim=True)))
+
+    def __call__(self, ids: Any, scores: Any) -> Any:
+        import torch
+
+        return self.penalise(torch.cat([self.prompt, ids[:, self.prompt.shape[1] :]], dim=1), scores)
+
+
+class _Draw:
+    """A draw from the softmax by the Gumbel-max trick: greedy search then takes it.
+
+    Every row has a generator of its own, seeded by the request, so that a draw does not depend on the batch.
+    """
+
+    def __init__(self, batch: Sequence[Prompt], device: Any) -> None:
+        import torch
+
+        self.generators = [torch.Generator(device).manual_seed(_row_seed(prompt)) for prompt in batch]
+
+    def __call__(self, ids: Any, scores: Any) -> Any:
+        import torch
+
+        uniform = torch.empty_like(scores, dtype=torch.float32)
+        for row, generator in zip(uniform, self.generators, strict=True):
+            row.uniform_(generator=generator)
+        return scores - torch.log(-torch.log(uniform.clamp_(1e-20, 1 - 6e-8)))
+
+
 def processors(batch: Sequence[Prompt], tensors: Mapping[str, Any], device: Any) -> Any:
     """Processors of the next token's scores, in transformers' order: penalty, temperature, cuts, the draw."""
-    import torch
-    from transformers import (
-        LogitsProcessor,
-        LogitsProcessorList,
-        MinPLogitsWarper,
-        RepetitionPenaltyLogitsProcessor,
-        TemperatureLogitsWarper,
-        TopKLogitsWarper,
-        TopPLogitsWarper,
-    )
-
-    class Penalty(LogitsProcessor):  # type: ignore[misc]  # transformers has no types
-        """Repetition penalty that padding does not take part in: it would change answers with the batch."""
-
-        def __init__(self, penalty: float) -> None:
-            self.penalise = RepetitionPenaltyLogitsProcessor(penalty)
-            mask, ids = tensors["attention_mask"].bool(), tensors["input_ids"]
-            first = ids.gather(1, mask.int().argmax(1, keepdim=True))
-            self.prompt = torch.where(mask, ids, first)
-
-        def __call__(self, ids: Any, scores: Any) -> Any:
-            return self.penalise(torch.cat([self.prompt, ids[:, self.prompt.shape[1] :]], dim=1), scores)
-
-    class Draw(LogitsProcessor):  # type: ignore[misc]
-        """A draw from the softmax by the Gumbel-max trick: greedy search then takes it.
-
-        Every row has a generator of its own, seeded by the request, so that a draw does not hang on the batch.
-        """
-
-        def __init__(self) -> None:
-            self.generators = [torch.Generator(device).manual_seed(_row_seed(prompt)) for prompt in batch]
-
-        def __call__(self, ids: Any, scores: Any) -> Any:
-            uniform = torch.empty_like(scores, dtype=torch.float32)
-            for row, generator in zip(uniform, self.generators, strict=True):
-                row.uniform_(generator=generator)
-            return scores - torch.log(-torch.log(uniform.clamp_(1e-20, 1 - 6e-8)))
+    import transformers as hf
 
     sampling: Mapping[str, Any] = batch[0].sampling
-    chain = LogitsProcessorList()
+    chain = hf.LogitsProcessorList()
     if (penalty := sampling.get("repetition_penalty", 1)) != 1:
-        chain.append(Penalty(float(penalty)))
+        chain.append(_Penalty(float(penalty), tensors))
     if not greedy(sampling):
-        warpers = {
-            "temperature": (TemperatureLogitsWarper, 1.0),
-            "top_k": (TopKLogitsWarper, 0),
-            "top_p": (TopPLogitsWarper, 1.0),
-            "min_p": (MinPLogitsWarper, 0.0),
-        }
+        warpers = {"temperature": (hf.TemperatureLogitsWarper, 1.0), "top_k": (hf.TopKLogitsWarper, 0)}
+        warpers |= {"top_p": (hf.TopPLogitsWarper, 1.0), "min_p": (hf.MinPLogitsWarper, 0.0)}
         for name, (warper, neutral) in warpers.items():
             if (value := sampling.get(name, neutral)) != neutral:
                 chain.append(warper(type(neutral)(value)))
-        chain.append(Draw())
+        chain.append(_Draw(batch, device))
     return chain

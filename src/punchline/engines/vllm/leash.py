@@ -13,11 +13,11 @@ import ctypes
 import functools
 import os
 import signal
-import subprocess
 import sys
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from subprocess import DEVNULL, PIPE, STDOUT, Popen
 from typing import IO
 
 import psutil
@@ -27,25 +27,18 @@ GRACE = 8.0  # seconds between TERM and KILL
 _PR_SET_CHILD_SUBREAPER = 36
 
 
-def on_leash(
-    command: Sequence[str], env: Mapping[str, str], log: IO[bytes], grace: float = GRACE
-) -> subprocess.Popen[bytes]:
+def on_leash(command: Sequence[str], env: Mapping[str, str], log: IO[bytes], grace: float = GRACE) -> Popen[bytes]:
     """Start a command whose output goes to `log`; `grace`: seconds it has to end by itself.
 
     The process returned is the leash. It ends when the command has ended and nothing is left of it, with the command's
     status (128 + n after signal n). Closing its stdin ends the command. Raises OSError where nothing can be started.
     """
-    return subprocess.Popen(
-        [sys.executable, "-I", "-B", __file__, str(grace), *command],
-        stdin=subprocess.PIPE,
-        stdout=log,
-        stderr=subprocess.STDOUT,
-        env=dict(env),
-        start_new_session=True,  # Ctrl-C is the owner's
-    )
+    started = [sys.executable, "-I", "-B", __file__, str(grace), *command]
+    # A session of its own: Ctrl-C is the owner's.
+    return Popen(started, stdin=PIPE, stdout=log, stderr=STDOUT, env=dict(env), start_new_session=True)
 
 
-def let_go(leash: subprocess.Popen[bytes]) -> int:
+def let_go(leash: Popen[bytes]) -> int:
     """End what is on the leash; return its status once nothing is left of it."""
     assert leash.stdin is not None
     with contextlib.suppress(OSError):
@@ -81,7 +74,7 @@ def main() -> None:
     grace, command = float(sys.argv[1]), sys.argv[2:]
     with contextlib.suppress(OSError, AttributeError):  # not on Linux
         ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-    child = subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True)
+    child = Popen(command, stdin=DEVNULL, start_new_session=True)
 
     end = functools.partial(_end, grace)
 

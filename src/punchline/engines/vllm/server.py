@@ -132,8 +132,7 @@ class Server:
         log.parent.mkdir(parents=True, exist_ok=True)
         with log.open("ab") as file:
             self._offset = file.tell()  # where this server's part begins
-            ours = ["--host", "127.0.0.1", "--port", str(port), "--served-model-name"]
-            ours += [self.client.options.id, self._mark]
+            ours = ["--host", "127.0.0.1", "--port", str(port), "--served-model-name", client.options.id, self._mark]
             self._sockets = tempfile.TemporaryDirectory(prefix="vllm-")  # vLLM does not remove its sockets
             self._leash = on_leash([*command, *ours], {**env, "VLLM_RPC_BASE_PATH": self._sockets.name}, file)
 
