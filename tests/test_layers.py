@@ -79,6 +79,15 @@ def test_imports_point_one_way(root: Path) -> None:
     assert wrong == []
 
 
+BUILDS = {"fetch", "prepare", "pictures", "requests", "score", "tabulate", "train", "validity", "overview", "report"}
+
+
+def test_build_functions_get_a_run_and_not_the_graph(root: Path) -> None:
+    """Only lineages name what the graph describes, and the server of a report is no build."""
+    named = [place for place, own, _, names in every_import(root) if own in BUILDS and "Project" in names]
+    assert {place.split(":")[0] for place in named} == {"tabulate/build", "report/serve"}, named
+
+
 def test_no_engine_knows_a_benchmark(root: Path) -> None:
     of_engines = (one for one in every_import(root) if one[1] == "engines")
     wrong = [place for place, _, module, names in of_engines if "benchmarks" in packages_of(module, names)]

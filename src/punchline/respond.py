@@ -21,6 +21,7 @@ import msgspec
 from punchline import budget, paths
 from punchline.artifacts.passes import ALL, CHAINED, JUDGES, RELEASED, Round
 from punchline.artifacts.project import Project
+from punchline.artifacts.run import Run
 from punchline.core.engine import Engine, ImageFiles, has_all_images, model_key, response
 from punchline.core.storage import Part, Stored, digests_of, intact, values_in, write_table
 from punchline.errors import PunchlineError
@@ -32,7 +33,7 @@ from punchline.responses import Exchange
 from punchline.schema import Item, Request, Response, canonical
 from punchline.text import log_line, track
 from punchline.workflow import digests
-from punchline.workflow.provenance import Artifact, read_provenance, write_provenance
+from punchline.workflow.provenance import read_provenance, write_provenance
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -50,9 +51,9 @@ def image_files(items: Iterable[Item]) -> dict[str, Path]:
     return files
 
 
-def images_of(project: Project, engine: Engine, benchmark: str) -> dict[str, Path]:
+def images_of(run: Run, engine: Engine, benchmark: str) -> dict[str, Path]:
     """Image files of a benchmark that an engine sees."""
-    return image_files(records_in(project.paths.items(benchmark), Item)) if engine.looks_at(benchmark) else {}
+    return image_files(records_in(run.paths.items(benchmark), Item)) if engine.looks_at(benchmark) else {}
 
 
 @contextmanager
@@ -148,31 +149,51 @@ def respond(project: Project, respondent: str, shard: str) -> None:
                 build(project, part)
             return
         for round_ in project.rounds(respondent):
-            _Asked(project, respondent, round_).ask()
+            _ask_round(project, respondent, round_)
     indexes = [step.outputs[0] for step in project.built_by("respond", respondent, ALL)]
     marker = {path: digests.of_file(path) for path in indexes}
     write_bytes(project.paths.responded(respondent, ALL), canonical(marker) + b"\n")
 
 
-def write_shard(project: Project, respondent: str, name: str) -> None:
+def _ask_round(project: Project, respondent: str, round_: Round) -> None:
+    """Ask; write indexes that are not current, and requests of later passes, with their provenance files."""
+    reason, answers_to = status(), {model: project.answers(*round_[:2], model) for model in round_.models}
+    artifacts = {model: artifact for model, artifact in answers_to.items() if reason(artifact) is not None}
+    asked_of = _Asked(project, respondent, round_._replace(models=tuple(artifacts or answers_to)))
+    if not artifacts:
+        log_line(f"{asked_of.label}: up to date, nobody is asked")
+        return
+    for model in artifacts:
+        asked_of.keep_of_another(model)
+    before = {model: artifact.input_digests() for model, artifact in artifacts.items()}
+    requests = {model: asked_of.requests(model) for model in artifacts}
+    with asked_of.answered(requests) as log:
+        if any((one, asked_of.key) not in log for of_model in requests.values() for one in digests_of(of_model)):
+            asked_of.ask_shards_again(log)
+        for model, artifact in artifacts.items():
+            asked_of.write(model, requests[model], log)
+            write_provenance(artifact, before[model])
+
+
+def write_shard(run: Run, respondent: str, name: str) -> None:
     """Journal the answers to one shard's requests; write how many there are of each state."""
     shard, counted = Shard(*map(int, name.split("-of-"))), Counter[str]()
-    for asked_of in (_Asked(project, respondent, round_) for round_ in project.rounds(respondent)):
+    for asked_of in (_Asked(run, respondent, round_) for round_ in run.rounds(respondent)):
         if asked_of.released:
             continue  # they cost nothing: the respondent's job takes them from their files
-        requests = {model: asked_of.requests(model, shard) for model in asked_of.steps}
+        requests = {model: asked_of.requests(model, shard) for model in asked_of.models}
         with asked_of.answered(requests, shard) as log:
             ids = (request_id for of_model in requests.values() for request_id in digests_of(of_model))
             counted.update(str(log.state((request_id, asked_of.key))) for request_id in ids)
-    write_bytes(project.paths.responded(respondent, name), canonical(dict(sorted(counted.items()))) + b"\n")
+    write_bytes(run.paths.responded(respondent, name), canonical(dict(sorted(counted.items()))) + b"\n")
 
 
-def write_answers(project: Project, benchmark: str, pass_: str, model: str) -> None:
+def write_answers(run: Run, benchmark: str, pass_: str, model: str) -> None:
     """Write the index of journalled answers, and the requests of a later pass; nobody is asked.
 
     Raises PunchlineError for a damaged journal, and for a request without an answer.
     """
-    asked_of = _Asked(project, project.respondent(benchmark, pass_, model), Round(benchmark, pass_, (model,)))
+    asked_of = _Asked(run, run.respondent(benchmark, pass_, model), Round(benchmark, pass_, (model,)))
     requests = asked_of.requests(model)
     with closing(Answers(paths.with_shards(asked_of.journal))) as log:
         log.check()
@@ -183,62 +204,47 @@ def write_answers(project: Project, benchmark: str, pass_: str, model: str) -> N
 
 
 class _Asked:
-    """Requests to a respondent in one round, and the artifacts that hold its answers, by model."""
+    """Requests to a respondent in one round, and the files of its answers."""
 
-    def __init__(self, project: Project, respondent: str, round_: Round) -> None:
-        self.project, self.respondent = project, respondent
-        self.benchmark, self.pass_, models = round_
-        self.engine, self.journal = project.engine_of(respondent), project.journal(respondent, round_)
-        self.released = project.passes(self.benchmark, models[0]).get(self.pass_) == RELEASED
-        self.steps = {model: project.answers(self.benchmark, self.pass_, model) for model in models}
+    def __init__(self, run: Run, respondent: str, round_: Round) -> None:
+        self.run, self.respondent = run, respondent
+        self.benchmark, self.pass_, self.models = round_
+        self.engine, self.journal = run.engine_of(respondent), run.journal(respondent, round_)
+        self.released = run.passes(self.benchmark, self.models[0]).get(self.pass_) == RELEASED
+        self.indexes = {model: run.paths.responses(self.benchmark, model, self.pass_) for model in self.models}
         self.label = f"{respondent} on {self.benchmark}{f' ({self.pass_})' if self.pass_ else ''}"
 
     @cached_property
     def key(self) -> str:
         """The respondent's key."""
-        return model_key(self.engine, self.project.card_of(self.respondent), self.benchmark)
+        return model_key(self.engine, self.run.card_of(self.respondent), self.benchmark)
 
-    def ask(self) -> None:
-        """Ask; write indexes that are not current, and requests of later passes, with their provenance files."""
-        reason = status()
-        self.steps = {model: step for model, step in self.steps.items() if reason(step) is not None}
-        if not self.steps:
-            log_line(f"{self.label}: up to date, nobody is asked")
-            return
-        for model, artifact in self.steps.items():
-            self._keep_of_another(model, artifact)
-        before = {model: step.input_digests() for model, step in self.steps.items()}
-        requests = {model: self.requests(model) for model in self.steps}
-        with self.answered(requests) as log:
-            if any((one, self.key) not in log for of_model in requests.values() for one in digests_of(of_model)):
-                self._ask_shards_again(log)
-            for model, artifact in self.steps.items():
-                self.write(model, requests[model], log)
-                write_provenance(artifact, before[model])
-
-    def _keep_of_another(self, model: str, artifact: Artifact) -> None:
+    def keep_of_another(self, model: str) -> None:
         """Copy answers that only the index of another judge holds into that judge's journal."""
-        record = read_provenance(artifact.record)
+        index = self.indexes[model]
+        record = read_provenance(paths.record_of(index))
         another = str(record.parameters.get("who", "")) if record is not None else ""
         if another != self.respondent and another.startswith(JUDGES):
-            journal = self.project.journal(another, Round(self.benchmark, self.pass_, (model,)))
-            with answered(None, [], {}, journal=journal, key="", label=another, replaced=[artifact.outputs[0]]):
-                Path(artifact.outputs[0]).unlink()
+            journal = self.run.journal(another, Round(self.benchmark, self.pass_, (model,)))
+            with answered(None, [], {}, journal=journal, key="", label=another, replaced=[index]):
+                Path(index).unlink()
 
-    def _ask_shards_again(self, log: Answers) -> None:
+    def ask_shards_again(self, log: Answers) -> None:
         """Forget that shards are done whose answers were lost since. Raises PunchlineError."""
         log.check()
-        for shard in self.project.shards_of(self.respondent):
-            Path(shard.outputs[0]).unlink(missing_ok=True)
+        for shard in self.run.shards(self.respondent):
+            Path(self.run.paths.responded(self.respondent, shard)).unlink(missing_ok=True)
         what = f"answers of {self.respondent} were lost after its shards were done"
         raise PunchlineError(what, hint="Run again: what is lost is asked again")
 
     @contextmanager
     def answered(self, requests: Mapping[str, Sequence[Request]], shard: Shard | None = None) -> Iterator[Journal]:
         """The journals with an answer to each model's requests. `shard`: None for the respondent's job."""
-        asks = shard is not None or self.released or not self.project.shards(self.respondent)
+        asks = shard is not None or self.released or not self.run.shards(self.respondent)
         sees = asks and self.pass_ in ("", CHAINED)
-        indexes = [step.outputs[0] for step in self.steps.values()]
+        indexes = list(self.indexes.values())
+        files = [self.run.paths.responded(self.respondent, ALL), *indexes]
+        files += [self.run.paths.requests(self.benchmark, model, self.pass_) for model in self.models if self.pass_]
         together, *others = requests.values()
         if others:  # the same request once
             of_all = itertools.chain(together, *others)
@@ -246,37 +252,36 @@ class _Asked:
         with answered(
             self.engine if asks else None,
             together,
-            images_of(self.project, self.engine, self.benchmark) if sees else {},
+            images_of(self.run, self.engine, self.benchmark) if sees else {},
             journal=self.journal,
             key=self.key,
             label=self.label + (f", shard {shard}" if shard else ""),
             shard=shard or WHOLE,
             indexes=(path for index in indexes for path in paths.of_all_runs(index)),
             replaced=() if shard else indexes,
-            retry=any(map(status().is_forced, self.steps.values())),
+            retry=not {"all", "respond", *files}.isdisjoint(status().again),
         ) as log:
             yield log
 
     def requests(self, model: str, shard: Shard = WHOLE) -> Sequence[Request]:
         """Requests about one model or its items, or those of one shard."""
-        project, benchmark, pass_ = self.project, self.benchmark, self.pass_
+        run, benchmark, pass_ = self.run, self.benchmark, self.pass_
         if not pass_:
-            stored = Stored(project.paths.requests(benchmark), Request)
+            stored = Stored(run.paths.requests(benchmark), Request)
             return stored if shard == WHOLE else part_of(stored, shard)
         if pass_ == CHAINED and shard != WHOLE:  # the index of its own answers is written when all shards are done
-            log = Answers(paths.with_shards(project.journal(model, Round(benchmark, "", (model,)))))
-            of_shard = part_of(Stored(project.paths.requests(benchmark), Request), shard)
+            log = Answers(paths.with_shards(run.journal(model, Round(benchmark, "", (model,)))))
+            of_shard = part_of(Stored(run.paths.requests(benchmark), Request), shard)
             pairs: Iterable[Exchange] = ((request, log.read((request.request_id, self.key))) for request in of_shard)
         else:
-            pairs = exchanges(project, benchmark, model, chained=pass_ != CHAINED)
-        return [one for one in pass_requests(project, benchmark, pass_, model, pairs) if shard.has(one.item_id)]
+            pairs = exchanges(run, benchmark, model, chained=pass_ != CHAINED)
+        return [one for one in pass_requests(run, benchmark, pass_, model, pairs) if shard.has(one.item_id)]
 
     def write(self, model: str, requests: Sequence[Request], log: Answers) -> None:
         """Write the index of one model's answers, and its requests in a later pass."""
-        index, *pass_requests = self.steps[model].outputs
-        for path in pass_requests:
-            write_table(path, requests, Request)
-        states = write_index(index, requests, log, self.key)
+        if self.pass_:
+            write_table(self.run.paths.requests(self.benchmark, model, self.pass_), requests, Request)
+        states = write_index(self.indexes[model], requests, log, self.key)
         counts = ", ".join(f"{n:,} {state}" for state, n in sorted(states.items())) or "nothing to answer"
         log_line(f"{self.label}{f' of {model}' if model != self.respondent else ''}: {counts}")
 

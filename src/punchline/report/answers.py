@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import Any
 
 from punchline.artifacts.passes import CHAINED
-from punchline.artifacts.project import Project
+from punchline.artifacts.run import Run
 from punchline.core import benchmark as benchmarks
 from punchline.files import Keyed
 from punchline.read import reasoning
@@ -48,12 +48,12 @@ def _score(score: Score, letter: str) -> dict[str, Any]:
     return pick_fields(score, *QUESTION, "rule", "state", "scored", "parsed", "judge") | about
 
 
-def _add_verdicts(project: Project, benchmark: str, model: str, add: Callable[..., None]) -> Verdicts | None:
+def _add_verdicts(run: Run, benchmark: str, model: str, add: Callable[..., None]) -> Verdicts | None:
     """Verdicts on a model's answers; `add` gets a row for pages of every request to a judge or scorer."""
     verdicts: Verdicts | None = None
-    for pass_, judge in project.passes(benchmark, model).items():
+    for pass_, judge in run.passes(benchmark, model).items():
         if pass_ != CHAINED:
-            heard = list(exchanges_in_pass(project, benchmark, pass_, model))
+            heard = list(exchanges_in_pass(run, benchmark, pass_, model))
             verdicts = (verdicts or {}) | read_verdicts(judge, heard)
             for request, response in heard:
                 about = {"hop": pass_, "question": prompt(request)[:MOST], "request": response.request_id}
@@ -61,9 +61,9 @@ def _add_verdicts(project: Project, benchmark: str, model: str, add: Callable[..
     return verdicts
 
 
-def build_parts(project: Project, benchmark: str, model: str) -> dict[str, Any]:
+def build_parts(run: Run, benchmark: str, model: str) -> dict[str, Any]:
     """Files for pages: chunks of CHUNK items with a model's answers and scores, and the index of its scores."""
-    where, loaded = project.paths, project.benchmark(benchmark)
+    where, loaded = run.paths, run.benchmark(benchmark)
     items, golds = Keyed(where.items(benchmark), Item), Keyed(where.gold(benchmark), Gold)
     place = {item_id: number for number, item_id in enumerate(items)}
     states = {rule: defaultdict[str, list[str]](lambda: ["."] * len(place)) for rule in RULES}
@@ -86,8 +86,8 @@ def build_parts(project: Project, benchmark: str, model: str) -> dict[str, Any]:
         value = benchmarks.right(benchmark, score, golds[score.item_id])
         add("grades", score.item_id, _score(score, code(score, value)))
         note(score.rule, score, code(score, value), value)
-    verdicts = _add_verdicts(project, benchmark, model, add)
-    for item_id, group in groupby(exchanges(project, benchmark, model), key=lambda pair: pair[0].item_id):
+    verdicts = _add_verdicts(run, benchmark, model, add)
+    for item_id, group in groupby(exchanges(run, benchmark, model), key=lambda pair: pair[0].item_id):
         item, gold, pairs = items[item_id], golds[item_id], list(group)
         ((_, units),) = by_item(pairs)
         with collect_readings() as reads:
@@ -105,8 +105,8 @@ def build_parts(project: Project, benchmark: str, model: str) -> dict[str, Any]:
     return {**parts, "index": index}
 
 
-def write_answers(project: Project, benchmark: str, model: str) -> None:
+def write_answers(run: Run, benchmark: str, model: str) -> None:
     """Write a model's answers to a benchmark for pages."""
-    parts = build_parts(project, benchmark, model)
-    leave_out_private(project, benchmark, parts)
-    write_parts(project.paths.report_answers(benchmark, model), f"answers/{benchmark}/{model}", parts)
+    parts = build_parts(run, benchmark, model)
+    leave_out_private(run, benchmark, parts)
+    write_parts(run.paths.report_answers(benchmark, model), f"answers/{benchmark}/{model}", parts)

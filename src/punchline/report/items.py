@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from punchline.artifacts.project import Project
+from punchline.artifacts.run import Run
 from punchline.core import benchmark as benchmarks
 from punchline.core.benchmark import DEFAULT
 from punchline.core.storage import Stored
@@ -77,11 +77,11 @@ def _prompts(file: str) -> tuple[Mapping[str, list[Any]], dict[str, str]]:
     return prompts, questions
 
 
-def build_parts(project: Project, benchmark: str) -> dict[str, Any]:
+def build_parts(run: Run, benchmark: str) -> dict[str, Any]:
     """Files for pages: chunks of CHUNK items, and the index of all items."""
-    where, module = project.paths, benchmarks.optional_module(benchmark, "shown")
+    where, module = run.paths, benchmarks.optional_module(benchmark, "shown")
     golds = Keyed(where.gold(benchmark), Gold)
-    illustrated = project.illustrated(benchmark)
+    illustrated = run.illustrated(benchmark)
     drawn = Keyed(where.index(benchmark), Pictures) if illustrated else {}
     fetched = Keyed(where.fetch_log(benchmark), FetchEntry) if illustrated else {}
     prompts, questions = _prompts(where.requests(benchmark))
@@ -92,7 +92,7 @@ def build_parts(project: Project, benchmark: str) -> dict[str, Any]:
         return str(golds_of.get(task, re.sub(r"_\d$", "", task)))
 
     items: dict[str, Any] = {}
-    for item, right in items_with_rights(project, benchmark):
+    for item, right in items_with_rights(run, benchmark):
         name = item.item_id
         items[name] = _row(item, golds[name], right, drawn.get(name), fetched.get(name)) | {"asked": prompts[name]}
     ids, rows = list(items), list(items.values())
@@ -142,8 +142,8 @@ def columns(rows: list[dict[str, list[str]]]) -> dict[str, list[list[str]]]:
     return facets
 
 
-def write_items(project: Project, benchmark: str) -> None:
+def write_items(run: Run, benchmark: str) -> None:
     """Write a benchmark's items for pages."""
-    pages = build_parts(project, benchmark)
-    leave_out_private(project, benchmark, pages)
-    write_parts(project.paths.report_items(benchmark), f"items/{benchmark}", pages)
+    pages = build_parts(run, benchmark)
+    leave_out_private(run, benchmark, pages)
+    write_parts(run.paths.report_items(benchmark), f"items/{benchmark}", pages)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from punchline import paths
-from punchline.artifacts.project import Project
+from punchline.artifacts.run import Run
 from punchline.errors import PunchlineError
 from punchline.files import REBUILD, parse_csv, records_in
 from punchline.schema import ImageRef, Item, sha256
@@ -37,26 +37,26 @@ def holds(chosen: str, right: Right) -> bool:
     return MODES.index(right.mode) <= MODES.index(chosen)
 
 
-def rights(project: Project, benchmark: str) -> dict[str, Right]:
+def rights(run: Run, benchmark: str) -> dict[str, Right]:
     """By item id, of pictures whose licence is known; an item that is not named has none: Right("all")."""
     pinned = Path(paths.manifest(benchmark, "images_pinned.csv"))
-    if project.selection.corpus.drawn or not pinned.is_file():
+    if run.selection.corpus.drawn or not pinned.is_file():
         return {}
     rows = (itemgetter(*PINNED)(row) for _, row in parse_csv(pinned.read_bytes(), PINNED, file=pinned))
     return {name: Right("open" if _OPEN.match(licence) else "all", licence, *about) for name, licence, *about in rows}
 
 
-def items_with_rights(project: Project, benchmark: str) -> Iterator[tuple[Item, Right]]:
+def items_with_rights(run: Run, benchmark: str) -> Iterator[tuple[Item, Right]]:
     """A benchmark's items in their order, each with the right of its pictures; "all" where no licence is known."""
-    known = rights(project, benchmark)
-    for item in records_in(project.paths.items(benchmark), Item):
+    known = rights(run, benchmark)
+    for item in records_in(run.paths.items(benchmark), Item):
         unknown = Right("all", url=str(item.fields.get("page_url") or ""))
-        yield item, OWN if project.selection.corpus.drawn else known.get(item.item_id, unknown)
+        yield item, OWN if run.selection.corpus.drawn else known.get(item.item_id, unknown)
 
 
-def held(project: Project, benchmark: str, chosen: str) -> Iterator[ImageRef]:
+def held(run: Run, benchmark: str, chosen: str) -> Iterator[ImageRef]:
     """The pictures of a benchmark's items that a report in this mode holds."""
-    for item, right in items_with_rights(project, benchmark):
+    for item, right in items_with_rights(run, benchmark):
         if holds(chosen, right):
             yield from item.images
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from punchline import paths
-from punchline.artifacts.project import Project
+from punchline.artifacts.run import Run
 from punchline.core.benchmark import optional_module
 from punchline.files import parse_csv
 from punchline.workflow.processes import is_public
@@ -16,22 +16,22 @@ from punchline.workflow.processes import is_public
 OPEN = re.compile(r"CC[ -]?0|CC[ -]BY|public domain|MIT|Apache|BSD|of the project", re.IGNORECASE)
 
 
-def why_private(project: Project, benchmark: str) -> str:
+def why_private(run: Run, benchmark: str) -> str:
     """Reason why a public report does not hold a benchmark's annotations; "" in other reports, and if it does."""
     file = Path(paths.manifest(benchmark))
-    if not is_public() or project.selection.corpus.drawn or not file.is_file():
+    if not is_public() or run.selection.corpus.drawn or not file.is_file():
         return ""
     licences = {row["licence"] for _, row in parse_csv(file.read_bytes(), ("path", "licence"), file=file)}
     closed = sorted(licence or "none stated" for licence in licences if not OPEN.match(licence))
     return f"left out of a public report: made of files under this licence: {', '.join(closed)}" if closed else ""
 
 
-def leave_out_private(project: Project, benchmark: str, parts: Mapping[str, Any]) -> None:
+def leave_out_private(run: Run, benchmark: str, parts: Mapping[str, Any]) -> None:
     """Take what annotations say out of parts of a public report: the index of items, items, answers to them.
 
     What a picture is blurred for stays, so that it stays blurred.
     """
-    if not (why := why_private(project, benchmark)):
+    if not (why := why_private(run, benchmark)):
         return
     blurred = getattr(optional_module(benchmark, "shown"), "BLURRED", {})
     if "facets" in (index := parts.get("index", {})):

@@ -16,7 +16,7 @@ import vl_convert
 from punchline import __version__
 from punchline.artifacts.contents import best_shortcuts
 from punchline.artifacts.lineage import kind_of
-from punchline.artifacts.project import Project
+from punchline.artifacts.run import Run
 from punchline.config.runs import selected
 from punchline.core import benchmark as benchmarks
 from punchline.core.pages import templates
@@ -39,28 +39,28 @@ ELSEWHERE = ("answers/", "items/")  # written by jobs of their own
 class Site:
     """The pages of one run."""
 
-    def __init__(self, project: Project) -> None:
-        self.project, self.root, self.mode = project, Path(project.paths.report), pictures_mode()
+    def __init__(self, run: Run) -> None:
+        self.run, self.root, self.mode = run, Path(run.paths.report), pictures_mode()
         self.files: dict[str, str] = {}  # sha256 by path
-        self.why_private = partial(why_private, project)  # for templates
+        self.why_private = partial(why_private, run)  # for templates
         self.templates = templates(HERE / "templates")
         self.templates.filters |= {"head": head, "title": title_of, "shown": shown_number, "number": parse_number}
         self.templates.filters |= {"filled": filled}
         self.sheets: dict[str, list[Sheet]] = {}  # every table of the run, by benchmark
         self.mains: dict[str, Sheet] = {}  # the table by which a benchmark's models are compared
-        for name in project.selection.benchmarks:
-            tables = project.benchmark(name).TABLES.values()
-            self.sheets[name] = [read_sheet(project, name, table) for table in tables]
+        for name in run.selection.benchmarks:
+            tables = run.benchmark(name).TABLES.values()
+            self.sheets[name] = [read_sheet(run, name, table) for table in tables]
             self.mains[name] = next(sheet for sheet in self.sheets[name] if sheet.table.main)
-        self.validity = validity.read_lists(project)  # by benchmark and name
-        unread = {name: pd.read_csv(project.paths.csv("unread", name), dtype={"model": str}) for name in self.sheets}
+        self.validity = validity.read_lists(run)  # by benchmark and name
+        unread = {name: pd.read_csv(run.paths.csv("unread", name), dtype={"model": str}) for name in self.sheets}
         frame = pd.concat(frame.assign(benchmark=name) for name, frame in unread.items()).query("rule == 'paper'")
         by_model = frame.groupby(["benchmark", "model"], sort=False)
         self.states = by_model[["answers", "missing", "failed", "refused", "unread"]].sum()  # numbers of answers
 
     def rule(self, sheet: Sheet) -> str:
         """The rule that the run shows a table under."""
-        return self.project.selection.scoring or sheet.table.published_rule
+        return self.run.selection.scoring or sheet.table.published_rule
 
     def corrections(self, sheet: Sheet) -> validity.Lines:
         """Accuracies and ranks of a main table's models by people's labels."""
@@ -69,25 +69,25 @@ class Site:
 
     def standing(self, sheet: Sheet) -> Standing:
         """The models of a table in order."""
-        cards, benchmark = self.project.cards, sheet.benchmark
+        cards, benchmark = self.run.cards, sheet.benchmark
         printed = {name: row for name in cards if (row := cards[name].printed_as(benchmark, sheet.name)) is not None}
         lines = [line for line in reversed(self.lines("ranks", benchmark)) if line["table"] == sheet.name]
         # Of a model, those of the first row that ranks it.
         ranks = {line["model"]: Ranks(int(line["rank_lo"]), int(line["rank_hi"])) for line in lines}
-        shortcuts = best_shortcuts(self.project.paths.csv("shortcuts", benchmark), sheet.table)
+        shortcuts = best_shortcuts(self.run.paths.csv("shortcuts", benchmark), sheet.table)
         return standing(sheet, ranks, printed, shortcuts if self.rule(sheet) == sheet.table.published_rule else [])
 
     def lines(self, name: str, benchmark: str = "") -> list[dict[str, str]]:
         """The rows of one of the run's lists."""
-        return read_lines(self.project.paths.csv(name, benchmark))
+        return read_lines(self.run.paths.csv(name, benchmark))
 
     def models(self, benchmark: str) -> list[str]:
         """The models that answered any of a benchmark's questions, in order of rank; all where none did."""
         counts = self.states[self.states.index.get_level_values("benchmark") == benchmark].droplevel("benchmark")
         answering = set(counts.index[counts["missing"] < counts["answers"]])
         ordered = [line["model"] for line in self.standing(self.mains[benchmark]).lines if line["kind"] != "published"]
-        models = list(dict.fromkeys([*ordered, *self.project.selection.models]))
-        models = [model for model in models if model in self.project.cards]
+        models = list(dict.fromkeys([*ordered, *self.run.selection.models]))
+        models = [model for model in models if model in self.run.cards]
         return [model for model in models if model in answering] or models
 
     def write(self) -> None:
@@ -104,18 +104,18 @@ class Site:
         for name, sheets in self.sheets.items():
             for sheet in sheets:
                 self._table(sheet, disagree.get((name, sheet.name), []))
-            self.put(f"tables/{name}/ranks.csv", Path(self.project.paths.csv("ranks", name)).read_bytes())
-            if self.project.illustrated(name):
-                for image in pictures.held(self.project, name, self.mode):
+            self.put(f"tables/{name}/ranks.csv", Path(self.run.paths.csv("ranks", name)).read_bytes())
+            if self.run.illustrated(name):
+                for image in pictures.held(self.run, name, self.mode):
                     self.put(pictures.file_of(image), pictures.content(image))
-        items = {name: len({*values_in(self.project.paths.requests(name), "item_id")}) for name in self.sheets}
-        self.page("index.html", "index.html", "Results", items=items, selection=selected(self.project.selection))
+        items = {name: len({*values_in(self.run.paths.requests(name), "item_id")}) for name in self.sheets}
+        self.page("index.html", "index.html", "Results", items=items, selection=selected(self.run.selection))
         for stem, title in READING.items():
             self.page(f"{stem}.html", f"{stem}.html", title, scripts=("mode.js", "run.js", "ui.js", f"{stem}.js"))
         self.page("tables/index.html", "tables.html", "Tables")
         for (benchmark, name), rows in self.validity.items():
             stem = "/".join(filter(None, ("tables", benchmark, name)))
-            self.put(f"{stem}.csv", Path(self.project.paths.csv(name, benchmark)).read_bytes())
+            self.put(f"{stem}.csv", Path(self.run.paths.csv(name, benchmark)).read_bytes())
             title = f"{title_of(benchmark)} {head(name)}" if benchmark else head(name)
             self.page(f"{stem}.html", "list.html", title, name=name, rows=rows)
         for path in before:
@@ -132,7 +132,7 @@ class Site:
     def page(self, path: str, template: str, title: str, **values: Any) -> None:
         """Write a page. `path` from the report's root; the page's own links begin with the way back there."""
         values = {"scripts": (), "here": path, "title": title, "version": __version__, "site": self} | values
-        run, base = self.project.selection.run, "../" * path.count("/")
+        run, base = self.run.selection.run, "../" * path.count("/")
         self.put(path, self.templates.get_template(template).render(**values, run=run, base=base).encode())
 
     def _about(self) -> dict[str, Any]:
@@ -140,14 +140,14 @@ class Site:
         tables = {name: [sheet for sheet in sheets if sheet.table.of_models] for name, sheets in self.sheets.items()}
         flagged = {benchmark: rows for (benchmark, name), rows in self.validity.items() if name == "items"}
         return {
-            "run": self.project.selection.run,
+            "run": self.run.selection.run,
             "models": {name: self.models(name) for name in tables},
-            "kinds": {name: kind_of(card) for name, card in self.project.cards.items()},
+            "kinds": {name: kind_of(card) for name, card in self.run.cards.items()},
             "titles": {name: title_of(name) for name in tables},
             "main": {name: main_question(self.mains[name]) for name in tables},
             "rules": {name: self.rule(self.mains[name]) for name in tables},
             "tables": {name: [[s.name, s.table.tasks, s.table.conditions] for s in of] for name, of in tables.items()},
-            "flags": {name: validity.flags(self.project, name, rows) for name, rows in flagged.items()},
+            "flags": {name: validity.flags(self.run, name, rows) for name, rows in flagged.items()},
         }
 
     def _table(self, sheet: Sheet, disagree: list[dict[str, str]]) -> None:
@@ -173,15 +173,15 @@ def main_question(sheet: Sheet) -> str:
     return f"{sheet.table.tasks[0]}@{sheet.table.conditions[0]}" if sheet.table.tasks else ""
 
 
-def write_report(project: Project) -> None:
+def write_report(run: Run) -> None:
     """Write the pages of a run to results/report/."""
-    Site(project).write()
+    Site(run).write()
 
 
-def write_figure(project: Project, benchmark: str, table: str) -> None:
+def write_figure(run: Run, benchmark: str, table: str) -> None:
     """Write one table as a figure for a paper: SVG and PDF."""
-    sheet = read_sheet(project, benchmark, project.benchmark(benchmark).TABLES[table])
+    sheet = read_sheet(run, benchmark, run.benchmark(benchmark).TABLES[table])
     drawn = figures.on_paper(figures.drawn(sheet) or figures.nothing(sheet.path))
-    svg, pdf = project.figure(benchmark, table).outputs
-    write_bytes(svg, figures.svg(drawn).encode())
-    write_bytes(pdf, vl_convert.vegalite_to_pdf(drawn))
+    path = Path(run.paths.table(sheet.table.file))
+    write_bytes(path.with_suffix(".svg"), figures.svg(drawn).encode())
+    write_bytes(path.with_suffix(".pdf"), vl_convert.vegalite_to_pdf(drawn))

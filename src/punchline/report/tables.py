@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from punchline import paths
 from punchline.artifacts.lineage import Lineage, lineage_path, read_lineage
-from punchline.artifacts.project import Project
+from punchline.artifacts.run import Run
 from punchline.files import parse_csv
 from punchline.tables.declare import Table
 from punchline.tables.latex import WORDS
@@ -98,15 +98,15 @@ def cell(values: Row, column: str, table: Table) -> Cell:
     return Cell(shown, text, f"{low} to {high}" if shown and low and high else "", number=True)
 
 
-def read_sheet(project: Project, benchmark: str, table: Table) -> Sheet:
+def read_sheet(run: Run, benchmark: str, table: Table) -> Sheet:
     """A table that was made. Raises PunchlineError, OSError."""
-    path = project.paths.table(table.file)
+    path = run.paths.table(table.file)
     lines = [line for line in read_rows(path) if not silent(line, table.columns)]
     hidden = {*HIDDEN, *(f"{name}_{end}" for name in table.columns for end in ("lo", "hi"))}
     nothing = {f"n_{state}": ("", "0") for state in COUNTED}  # by column
     names = [name for name in (lines[0] if lines else ()) if name not in hidden]
     columns = [name for name in names if any(line[name] not in nothing.get(name, ("",)) for line in lines)]
-    audited = Path(paths.audited(project.selection.run, table.file))
+    audited = Path(paths.audited(run.selection.run, table.file))
     verdict = json.loads(audited.read_bytes()) if audited.is_file() else {}
     return Sheet(benchmark, table, path, columns, lines, read_lineage(lineage_path(path)), verdict)
 

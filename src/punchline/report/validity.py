@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from punchline.artifacts.project import SHARED, VALIDITY, Project
+from punchline.artifacts.project import SHARED, VALIDITY
+from punchline.artifacts.run import Run
 from punchline.files import records_in
 from punchline.report.public import why_private
 from punchline.report.tables import parse_number, read_lines
@@ -15,19 +16,19 @@ FLAGS = {"none_right": "1", "negative": "2", "all_right": "3"}  # in the order o
 Lines = list[dict[str, str]]
 
 
-def read_lists(project: Project) -> dict[tuple[str, str], Lines]:
+def read_lists(run: Run) -> dict[tuple[str, str], Lines]:
     """Rows of every validity file that has some, by benchmark ("": over all) and name."""
     names = [("", name) for name in SHARED]
-    for benchmark in project.selection.benchmarks:
-        private = {"votes"} if why_private(project, benchmark) else set()  # people's labels of each item
+    for benchmark in run.selection.benchmarks:
+        private = {"votes"} if why_private(run, benchmark) else set()  # people's labels of each item
         names += [(benchmark, name) for name in VALIDITY if name not in private]
-    lists = {(benchmark, name): read_lines(project.paths.csv(name, benchmark)) for benchmark, name in names}
+    lists = {(benchmark, name): read_lines(run.paths.csv(name, benchmark)) for benchmark, name in names}
     return {key: lines for key, lines in lists.items() if lines}
 
 
-def flags(project: Project, benchmark: str, lines: Lines) -> dict[str, dict[str, str]]:
+def flags(run: Run, benchmark: str, lines: Lines) -> dict[str, dict[str, str]]:
     """A character per item, of FLAGS or `.`, by rule and question (task@condition)."""
-    place = {item.item_id: at for at, item in enumerate(records_in(project.paths.items(benchmark), Item))}
+    place = {item.item_id: at for at, item in enumerate(records_in(run.paths.items(benchmark), Item))}
     marks: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(lambda: ["."] * len(place)))
     for line in lines:
         if line["flag"]:

@@ -19,7 +19,7 @@ from typing import Any
 
 import msgspec
 
-from punchline.artifacts.project import Project
+from punchline.artifacts.run import Run
 from punchline.config import adapters
 from punchline.config.adapters import WHOLE, Base, Part, Trained
 from punchline.config.cards import read_card
@@ -128,12 +128,12 @@ def _train_parts(
     return parts, files
 
 
-def write_adapter(project: Project, adapter: str) -> None:
+def write_adapter(run: Run, adapter: str) -> None:
     """Write an adapter, trained by its recipe on the selection's items."""
     recipe = read_recipe(adapter)
-    items = read_records(project.paths.items(recipe.benchmark), Item)
-    golds = read_records(project.paths.gold(recipe.benchmark), Gold)
-    manifest = train(recipe, read_card(recipe.base), items, golds, corpus=project.selection.corpus.name)
+    items = read_records(run.paths.items(recipe.benchmark), Item)
+    golds = read_records(run.paths.gold(recipe.benchmark), Gold)
+    manifest = train(recipe, read_card(recipe.base), items, golds, corpus=run.selection.corpus.name)
     log_line(f"train {recipe.name}: trained on {len(manifest.trained):,} items, {len(manifest.held_out):,} held out")
     for reason, count in manifest.left_out.items():
         log_line(f"train {recipe.name}: {count:,} examples excluded: {reason}")
