@@ -24,15 +24,12 @@ from punchline.workflow.provenance import Artifact, Status, write_provenance
 __all__ = ["demo", "project"]
 
 
-def manifest(**fields: Any) -> Trained:
+def write_manifest(**fields: Any) -> None:
     part = Part(examples={"naming": 2}, steps=1, parameters=8, modules=1, losses=[0.5])
     result: dict[str, Any] = {"name": "an-adapter", "files": {adapters.WEIGHTS: "0" * 64}, "parts": {WHOLE: part}}
     result |= {"base": Base(card="c", id="some/model", revision="r"), "recipe": {}, "corpus": "demo", "versions": {}}
     result |= {"trained": ["1"], "held_out": ["2"], "left_out": {}, "dtype": "float32", "device": "cpu"}
-    return Trained(**result | fields)
-
-
-def write_manifest(made: Trained) -> None:
+    made = Trained(**result | fields)
     write_bytes(adapters.manifest_of(made.name), msgspec.json.encode(made))
 
 
@@ -47,12 +44,12 @@ def test_identity_follows_the_weights_and_the_engine_says_what_trains(project: P
     said = "the adapter an-adapter is not trained: snakemake data/adapters/an-adapter/punchline.json"
     assert engine.unavailable() == said
     assert adapters.identity("an-adapter") == "untrained"
-    write_manifest(manifest())
+    write_manifest()
     assert "not trained" not in str(engine.unavailable())
     first = adapters.identity("an-adapter")
-    write_manifest(manifest(corpus="full", left_out={"x": 1}))
+    write_manifest(corpus="full", left_out={"x": 1})
     assert adapters.identity("an-adapter") == first
-    write_manifest(manifest(files={adapters.WEIGHTS: "1" * 64}))
+    write_manifest(files={adapters.WEIGHTS: "1" * 64})
     assert adapters.identity("an-adapter") not in (first, "untrained")
 
 
@@ -76,7 +73,7 @@ def test_an_adapter_out_of_date(project: Path) -> None:
     write_bytes(weights, b"weights")
     base = Base(card=recipe.base, id=read_card(recipe.base).options["id"], revision="r")
     files = {adapters.WEIGHTS: sha256(b"weights")}
-    write_manifest(manifest(name="tiny-hummus", recipe=msgspec.to_builtins(recipe), base=base, files=files))
+    write_manifest(name="tiny-hummus", recipe=msgspec.to_builtins(recipe), base=base, files=files)
     assert why() == "no provenance record"
     write_provenance(training(), training().input_digests())
     # Of which items it was trained is in its manifest: another selection of the same corpus trains nothing anew.

@@ -10,12 +10,10 @@ from pathlib import Path
 import pytest
 
 from punchline.config.cards import read_card, stems
-from punchline.files import parse_csv
 from punchline.schema import ModelCard
 from punchline.tables.render import read_published
 
 PAPERS = {"pixelhumor": 6, "yesbut": 14, "humorbench": 16 + 5, "hummus": 9, "stripcipher": 16}  # models with a result
-PUBLISHED = ["paper", "table", "row", "key", "column", "value", "n", "note"]
 # Rows of the published tables that are no model with a card of that name.
 NO_MODEL = {
     *(("pixelhumor", f"table{n}", "published annotations") for n in (10, 11, 12)),
@@ -52,11 +50,8 @@ def cards(every: list[ModelCard]) -> dict[str, ModelCard]:
 
 @pytest.fixture(scope="module")
 def published(root: Path) -> Published:
-    result = {}
-    for paper in ("pixelhumor", "humorbench", "yesbut", "stripcipher"):
-        path = root / "config" / "published" / f"{paper}.csv"
-        result[paper] = [cells for _, cells in parse_csv(path.read_bytes(), PUBLISHED, file=path)]
-    return result
+    papers = ("pixelhumor", "humorbench", "yesbut", "stripcipher")
+    return {paper: read_published(root / f"config/published/{paper}.csv") for paper in papers}
 
 
 @pytest.mark.parametrize(("paper", "least"), PAPERS.items())

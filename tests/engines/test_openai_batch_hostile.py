@@ -37,7 +37,12 @@ def put(**values: Any) -> Change:
 
 def lines(change: Callable[[list[dict[str, Any]]], list[dict[str, Any]]]) -> Change:
     """Change the lines of an output file."""
-    return lambda content: "\n".join(map(json.dumps, change([*map(json.loads, content.splitlines())]))).encode() + b"\n"
+
+    def changed(content: bytes) -> bytes:
+        result = change([json.loads(line) for line in content.splitlines()])
+        return b"".join(json.dumps(line).encode() + b"\n" for line in result)
+
+    return changed
 
 
 def first(**values: Any) -> Change:
