@@ -49,11 +49,12 @@ words = st.text(alphabet="ab é\n", max_size=30)
 @given(words.filter(str.strip), words)
 def test_both_ways_of_counting_edits_agree(reference: str, candidate: str) -> None:
     reference, candidate = " ".join(reference.split()), " ".join(candidate.split())
+    rates = text.error_rates.__wrapped__  # not cached
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(text, "ALIGNED", -1)
-        counted = text.error_rates(reference, candidate)
+        counted = rates(reference, candidate)
     assert counted == pytest.approx((jiwer.wer(reference, candidate), jiwer.cer(reference, candidate)))
-    assert counted == pytest.approx(text.error_rates(reference, candidate))
+    assert counted == pytest.approx(rates(reference, candidate))
 
 
 BOTH = ("rouge1", "rouge2")
