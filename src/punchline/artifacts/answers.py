@@ -79,10 +79,6 @@ class AnswerArtifacts(DataArtifacts):
             follows=(self.paths.responded(respondent, ALL), *outputs),
         )
 
-    def shards_of(self, respondent: str) -> list[Artifact]:
-        """Artifacts of the shards, built before a respondent's own job; their number decides nothing."""
-        return [self.shard(respondent, shard) for shard in self.shards(respondent)]
-
     @artifact
     def answers(self, benchmark: str, pass_: str, model: str) -> Artifact:
         """The answers that count to what is asked about a benchmark's items ("": no pass), or about a model's answers;

@@ -67,10 +67,6 @@ class DataArtifacts(Run):
         """The provenance file of the raw files, by which Snakemake knows the job that fetches."""
         return self.paths.raw(benchmark, "annotations.made.json")
 
-    def _demo_images(self, benchmark: str) -> list[Input]:
-        """Copies of a benchmark's demo images."""
-        return [one._replace(role="image") for one in self._raw(benchmark, self.demo_images(benchmark))]
-
     @staticmethod
     def _published(benchmark: str, content: Callable[[str], Any]) -> list[Input]:
         """Values that a paper prints, as far as `content` reads them; none without a file of them."""
@@ -110,11 +106,11 @@ class DataArtifacts(Run):
     @artifact
     def images(self, benchmark: str) -> Artifact:
         """The published images, by their fetch log: of the demo, fetched, or missing with a reason."""
-        demo = self.selection.corpus.drawn
-        log = self.paths.fetch_log(benchmark)
+        demo, log = self.selection.corpus.drawn, self.paths.fetch_log(benchmark)
+        copies = [one._replace(role="image") for one in self._raw(benchmark, self.demo_images(benchmark))]
         return Artifact(
             (log,),
-            [self._selected(benchmark), *(self._demo_images(benchmark) if demo else self._pins(benchmark))],
+            [self._selected(benchmark), *(copies if demo else self._pins(benchmark))],
             f"{FETCH}:write_images",
             code=("punchline.fetch.demo",) if demo else None,
             extra=lambda: [str(entry.path) for entry in read_records(log, FetchEntry) if entry.state == "ok"],

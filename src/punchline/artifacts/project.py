@@ -68,15 +68,11 @@ class Project(AnswerArtifacts):
             items = [self.report_items(name) for name in selected]
             answers = [self.report_answers(name, model) for name in selected for model in self.selection.models]
             return [*items, *answers, self.report()]
-        if rule == "overview":
-            return [self.overview(), self.shared()]
-        if rule not in KINDS:
-            return [getattr(self, rule)(*wildcards)]
-        (name,) = wildcards
-        if name not in selected:  # a manifest of released runs
-            return [self.raw(name)]
-        without = () if self.illustrated(name) else ("images", "pictures")
-        return [getattr(self, kind)(name) for kind in KINDS[rule] if kind not in without]
+        if rule == "fetch" and wildcards[0] not in selected:  # a manifest of released runs
+            return [self.raw(*wildcards)]
+        of_images = ("images", "pictures") if rule in ("fetch", "prepare") else ()
+        without = of_images if of_images and not self.illustrated(*wildcards) else ()
+        return [getattr(self, kind)(*wildcards) for kind in KINDS.get(rule, (rule,)) if kind not in without]
 
     def jobs(self, rule: str) -> list[tuple[str, ...]]:
         """Wildcards of all jobs of a rule in the selection; of `respond`, those of whole respondents."""

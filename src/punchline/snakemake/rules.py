@@ -123,7 +123,8 @@ class Snakefile:
             pending = [step for step in artifacts if whole or self.status.pending(step) is not None]
             makers = [need.artifact for step in pending for need in step.inputs if need.artifact is not None]
             if rule == "respond" and pending and wildcards.shard == ALL:
-                makers += self.project.shards_of(wildcards.respondent)
+                shards = self.project.shards(wildcards.respondent)  # their number decides nothing
+                makers += [self.project.shard(wildcards.respondent, shard) for shard in shards]
             if any(self.status(step) is not None for step in pending) and not whole:
                 self.workflow.dag.forcefiles.update(step.job for step in pending)
             jobs = {made.job: None for made in makers if whole or self.status.pending(made)}
