@@ -22,12 +22,12 @@ from punchline.benchmarks.stripcipher.tables import TABLES
 from punchline.benchmarks.study import BEST
 from punchline.core.benchmark import NoPicture
 from punchline.errors import PunchlineError
-from punchline.files import write_records, write_text
+from punchline.files import parse_csv, write_records, write_text
 from punchline.paths import Paths
 from punchline.rating import outcome
 from punchline.rating.draw import declared, draw_up
 from punchline.rating.votes import Votes
-from punchline.schema import ImageRef, Item, ModelCard, Score
+from punchline.schema import ImageRef, Item, ModelCard, Score, sha256
 
 OPTIONS = ["one thing", "another thing", "a third thing", "a fourth thing"]
 
@@ -291,6 +291,14 @@ def test_accepted_texts_become_items(item_id: str, texts: str, category: str, ex
         assert second.texts is None and first.reviewed.comprehension is None
         assert (question and question.answer, first.reviewed.category) == expected
         assert question is None or question.options == tuple(texts)
+
+
+def test_manifests_fit_each_other(root: Path) -> None:
+    folder = root / "data" / "manifests" / "stripcipher"
+    content, path = (folder / STRIPS).read_bytes(), folder / "annotations.csv"
+    assert all((strip.boxes == "pixelhumor") == (strip.source == "xkcd") for strip in read_strips(content).values())
+    listed = {row["path"]: row for _, row in parse_csv(path.read_bytes(), ["path", "sha256"], file=path)}
+    assert set(listed) == set(stripcipher.ITEM_FILES) and listed[STRIPS]["sha256"] == sha256(content)
 
 
 def test_people_answer_questions_and_are_a_row_of_table4(here: Path) -> None:
