@@ -97,7 +97,7 @@ def yes_no(
     if letters and (option := _option(answer, stems, letters, options or {}, against)):
         return option
     text = normalize.plain(answer)
-    if alone := _ALONE.get(text.low.strip(" .!\n")) if len(text.low) < 20 else None:
+    if alone := _ALONE.get(text.low.strip(" .!()\n")) if len(text.low) < 20 else None:
         return Read(alone, *text.span(0, len(text.low)))
     if crossed := re.match(r"✗\s+(no)\b[^✓✗]*$", text.low.strip()):
         return Read("No", *text.span(text.low.index("no"), text.low.index("no") + len(crossed[1])))
