@@ -100,7 +100,7 @@ def test_snakemakes_report_has_every_table_and_figure(reported: Project) -> None
     results = [path for path in (reported.path / "results/runs/drawn").rglob("*") if "report" not in path.parts]
     tables = [path for path in results if path.suffix == ".csv" and path.with_suffix(".lineage.json").exists()]
     drawn = [path for path in results if path.suffix == ".svg"]
-    assert len(drawn) == 8 <= len(tables)
+    assert len(drawn) == 9 <= len(tables)
     for path in drawn:  # for a paper
         assert "currentColor" not in path.read_text() and path.with_suffix(".pdf").read_bytes().startswith(b"%PDF-")
     assert [path.name for path in (*tables, *drawn) if f'"name": "{path.name}"' not in html] == []
