@@ -239,7 +239,7 @@ def test_pages_count_where_they_are_written_only() -> None:
 
 @pytest.mark.parametrize("name", [name for name in benchmarks.names() if not benchmarks.is_one_file(name)])
 def test_every_prompt_is_read_by_who_asks_and_by_no_other(name: str) -> None:
-    """Baselines and data read none: an engine's key and items hang on no prompt."""
+    """Baselines and data read none: an engine's key and items depend on no prompt."""
     folder = code.PACKAGE / "benchmarks" / name / "prompts"
     asks = set(code.prompts(benchmarks.module_of(name, "ask")))
     others = {*code.prompts(benchmarks.module_of(name, "judge"), benchmarks.module_of(name, "studies"))}

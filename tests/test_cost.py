@@ -1,4 +1,4 @@
-"""What a run will ask, what it has cost, and the cap on its money, with an engine that bills what the test says."""
+"""Plans, costs and the cap on money of a run, with an engine whose prices the test sets."""
 
 import datetime
 from collections.abc import Iterator, Mapping, Sequence

@@ -84,7 +84,7 @@ def check_known(name: str, valid: Collection[str], what: str, **where: Any) -> N
 
 
 def check_file(file: str | Path, what: str, **where: Any) -> None:
-    """Raise PunchlineError for a file that is not there."""
+    """Raises PunchlineError for a missing file; `where`: fields of the error."""
     if not Path(file).is_file():
         raise PunchlineError(what, file=file, **where)
 

@@ -157,9 +157,10 @@ def respond(project: Project, respondent: str, shard: str) -> None:
 
 def _ask_round(project: Project, respondent: str, round_: Round) -> None:
     """Ask; write indexes that are not current, and requests of later passes, with their provenance files."""
-    reason, answers_to = status(), {model: project.answers(*round_[:2], model) for model in round_.models}
-    artifacts = {model: artifact for model, artifact in answers_to.items() if reason(artifact) is not None}
-    asked_of = _Asked(project, respondent, round_._replace(models=tuple(artifacts or answers_to)))
+    (benchmark, pass_, models), reason = round_, status()
+    described = ((model, project.answers(benchmark, pass_, model)) for model in models)
+    artifacts = {model: artifact for model, artifact in described if reason(artifact) is not None}
+    asked_of = _Asked(project, respondent, round_._replace(models=tuple(artifacts or models)))
     if not artifacts:
         log_line(f"{asked_of.label}: up to date, nobody is asked")
         return

@@ -126,7 +126,7 @@ class Project:
         return done.stdout + done.stderr
 
     def execute(self, line: str, *more: str) -> str:
-        """What a line of the documents prints, on two cores."""
+        """Output of a command line of the documents, on two cores."""
         program, *arguments = shlex.split(line.replace("--cores all", "--cores 2"))
         module = "punchline.cli" if program == "punchline" else program
         return self.run("python", "-m", module, *arguments, *more).stdout

@@ -209,7 +209,7 @@ def test_another_version_of_a_library_is_named(own: Project) -> None:
 
 
 def test_other_code_is_named_and_kept_digests_are_not_believed(own: Project) -> None:
-    """Who changes code, and a file, can also write into the cache of digests that both are as before."""
+    """A forger of code and a file can also write into the cache of digests that both are as before."""
     assert {"score", "table", "respond"} <= lineage(own).code.keys()
     cache, source = own.path / ".punchline/digests.json", own.path / "src/punchline/score.py"
     released = own.path / "data/replay/second.json"

@@ -1,4 +1,4 @@
-"""What a person sees: names, typing errors, logs, errors last, runs that are stopped or start twice, their summary."""
+"""Messages to people: names, typing errors, logs, errors last, runs that are stopped or start twice, summaries."""
 
 import json
 import os

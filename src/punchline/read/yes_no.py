@@ -69,7 +69,7 @@ def _stated(text: normalize.Plain, stems: Sequence[str], against: Sequence[str])
 def _option(
     answer: str, stems: Sequence[str], letters: Mapping[str, str], options: Mapping[str, str], against: Sequence[str]
 ) -> Read[str] | None:
-    """What the option stands for that an answer chooses; None where it mentions no option."""
+    """Yes or No, as the option means that an answer chooses; None where it mentions no option."""
     chosen = choice.choice(answer, tuple(letters), options)
     gloss = re.match(r"\W*([A-Z])\b ?[:(.,-]+ ?", answer)  # "B (no metaphor is used)"
     glossed = _stated(normalize.part(answer, gloss.end()), stems, against).value if gloss and stems else None
