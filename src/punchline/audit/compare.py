@@ -17,7 +17,8 @@ import numpy as np
 import pandas as pd
 
 from punchline.artifacts.project import Project
-from punchline.audit.versions import SCORE, check_scored, check_scores, differences
+from punchline.audit.versions import SCORE, check_scores, differences
+from punchline.config.cards import read_card
 from punchline.config.runs import selection_of
 from punchline.core import benchmark as benchmarks
 from punchline.core.benchmark import Benchmark
@@ -246,8 +247,6 @@ def compare_models(
             except PunchlineError as error:
                 refused.append(str(error))
     if not comparisons:
-        for side, name in placed:
-            check_scored(name, side)
         what = "; ".join(refused) or f"no benchmark has scores of both {a} and {b}"
         raise PunchlineError(what, hint=None if refused else SCORE)
     return comparisons, refused
@@ -276,6 +275,7 @@ def in_run(model: str, project: Project) -> tuple[Project, str]:
     run, _, name = model.rpartition(":")
     chosen = selection_of(run) if run else project.selection
     if name not in chosen.models:  # asked before
+        read_card(name)
         chosen = msgspec.structs.replace(chosen, models=[*chosen.models, name])
     return Project(chosen), name
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from punchline.artifacts.project import Project
 from punchline.config.runs import making
 from punchline.core.storage import Stored
-from punchline.errors import PunchlineError, check_file, nearest
+from punchline.errors import PunchlineError, check_file
 from punchline.paths import Paths, record_of
 from punchline.schema import Request, Text
 from punchline.workflow import digests
@@ -25,8 +25,7 @@ def differences(benchmark: str, placed: Sequence[tuple[Paths, str]]) -> Iterator
         return
     yield from _changed_prompts([Path(where.requests(benchmark)) for where, _ in placed])
     ours, theirs = (read_provenance(record_of(where.scores(benchmark, name))) for where, name in placed)
-    if ours is None or theirs is None:
-        return
+    assert ours is not None and theirs is not None  # check_scores has read them
     for library in sorted(ours.libraries.keys() | theirs.libraries.keys()):
         versions = [made.libraries.get(library, "absent") for made in (ours, theirs)]
         if len(set(versions)) > 1:
@@ -55,15 +54,6 @@ def _words(request: Request) -> list[str]:
     return " ".join(part.text for part in parts).split()
 
 
-def check_scored(model: str, project: Project) -> None:
-    """Raises PunchlineError for a model without scores in any benchmark."""
-    results = project.paths.results
-    known = {path.stem for path in Path(results).glob("*/scores/*.parquet")}
-    if model not in known:
-        hint = nearest(model, known) if known else SCORE
-        raise PunchlineError(f"no scores of {model} in {results}/*/scores/", hint=hint)
-
-
 def check_scores(benchmark: str, model: str, project: Project) -> list[str]:
     """A note on a model's scores that are not what the run's selection gives now.
 
@@ -71,7 +61,6 @@ def check_scores(benchmark: str, model: str, project: Project) -> list[str]:
     """
     where, selection = project.paths, project.selection
     read, path = (where.items(benchmark), where.gold(benchmark)), where.scores(benchmark, model)
-    check_scored(model, project)
     for needed in (path, *read):
         check_file(needed, "no such file", hint=SCORE)
     record = read_provenance(record_of(path))
