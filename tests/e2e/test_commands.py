@@ -38,7 +38,6 @@ def last_line(text: str) -> str:
     ("command", "within", "expected"),
     [
         ("print table8", "docs", "Sequence recognition"),
-        ("print pixelhumor/table8", "docs", "Sequence recognition"),
         (f"print {TABLE}", "docs", "Sequence recognition"),
         ("print table8.csv", "results", "Sequence recognition"),
         ("audit table8", "src", "verdict  equal"),
@@ -62,7 +61,6 @@ def last_line(text: str) -> str:
         ("plan shards=0", "", "error: --config, field shards: Expected `int` >= 1"),
         ("plan models=[random,ocr", "", r"error: models=\[random,ocr: no value can be read.* A list is models=\[a,b\]"),
         ("--root no/such/place tables", "", "error: .*no project: no Snakefile with config/run.yaml"),
-        ("--root config tables", "", "error: .*no project: no Snakefile with config/run.yaml"),
         ("plan models=[random] extractor=nobody", "", "error: --config, field extractor: unknown extractor 'nobody'"),
         ("plan models=[random] extractor=minilm", "", "error: --config, field extractor: minilm is no judge"),
         ("show borderless_1", "", '"panel_sequence".*"responses".*reading-order'),
@@ -71,7 +69,6 @@ def last_line(text: str) -> str:
         ("run randon", "", "error: .*unknown model 'randon'"),
         ("run random --benchmark pixelhumour", "", "error: --config, field benchmarks: unknown .*'pixelhumour'"),
         ("rate import relevance no.csv --key k.csv", "docs", "error: docs/no.csv: no such file"),
-        ("rate import relevance no.csv --key k.csv", "", "error: no.csv: no such file"),
     ],
 )
 def test_commands(small_run: Project, command: str, within: str, expected: str) -> None:

@@ -69,7 +69,7 @@ class Audit:
 def audit(table_path: str, *, expect: str | None = None) -> Audit:
     """Audit one table of results/, against a root if one is given.
 
-    Raises PunchlineError when there is no lineage to start from, or a card is missing, and while a run is at work.
+    Raises PunchlineError when there is no lineage to start from, and while a run is at work.
     """
     path = lineage_path(table_path)
     check_file(path, "no lineage", hint=again(table_path))
@@ -86,8 +86,12 @@ def audit(table_path: str, *, expect: str | None = None) -> Audit:
     known = benchmarks.load(lineage.benchmark).TABLES if lineage.benchmark in benchmarks.names() else {}
     if lineage.table not in known or project.paths.table(known[lineage.table].file) != table_path:
         raise PunchlineError(f"it is the lineage of {lineage.benchmark} {lineage.table}", file=path)
-    artifact = project.table(lineage.benchmark, lineage.table)
-    now, here = code_of(artifact), libraries_of(artifact)
+    try:
+        artifact = project.table(lineage.benchmark, lineage.table)
+        now, here = code_of(artifact), libraries_of(artifact)
+    except PunchlineError as error:  # of a card, or of a file that a card names
+        report.differs("selection", path, str(error))
+        return report
     report.code = sorted(rule for rule in now.keys() | lineage.code.keys() if now.get(rule) != lineage.code.get(rule))
     before = (lineage.libraries or {}).items()
     report.libraries = [f"{name} {then}, here {here.get(name)}" for name, then in before if here.get(name) != then]
