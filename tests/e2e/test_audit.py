@@ -189,24 +189,13 @@ def test_another_version_of_a_library_is_named(own: Project) -> None:
 
 
 def test_other_code_is_named_and_kept_digests_are_not_believed(own: Project) -> None:
-    """A forger of code and a file can also write into the cache of digests that both are as before."""
     assert {"score", "table", "respond"} <= lineage(own).code.keys()
     cache, source = own.path / ".punchline/digests.json", own.path / "src/punchline/score.py"
-    released = own.path / "data/replay/second.json"
     time.sleep(2.1)  # a digest of what has just changed is not kept
     own.punchline("tables")  # which keeps the digests of what it looks at
-    left = json.loads(cache.read_bytes())
+    kept = json.loads(cache.read_bytes())
+    wrong = {name: [stat, "0" * 64] for name, (stat, _) in kept.items() if name.startswith("sha256:")}
+    cache.write_text(json.dumps(kept | wrong))
     source.write_text(source.read_text() + "\nUNUSED = 1\n")
-    output = own.punchline("audit", TABLE)  # the verdict is equal all the same
-    assert "code     changed since the build: score" in output
-    released.write_text(released.read_text() + " ")
-    for path in (source, released):
-        stat = path.stat()
-        known = [name for name in left if name.endswith((f":{path}", f":{path.relative_to(own.path)}"))]
-        assert known, path
-        for name in known:
-            left[name][0] = [stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino]
-    cache.write_text(json.dumps(left))
     report = own.audit(TABLE)
-    assert report["code"] == ["score", "shortcuts"]
-    assert str(released.relative_to(own.path)) in {finding["path"] for finding in report["findings"]}
+    assert (report["verdict"], report["code"], bool(wrong)) == ("equal", ["score", "shortcuts"], True)
