@@ -12,25 +12,18 @@ from punchline.audit.rebuild import same
 from punchline.config.selection import Corpus
 from punchline.files import write_text
 
-GOLDS = [{"benchmark": "b", "item_id": f"i{n}", "values": {"a": n}} for n in range(2000)]
+GOLDS = [{"benchmark": "b", "item_id": f"i{n}", "values": {"a": n}} for n in range(5)]
 
 
-def test_each_reason_is_said_once_and_a_record_that_differs_alone_is_named() -> None:
-    """Two thousand golds of another benchmark are one finding, which names the first and some others."""
+def test_records_that_differ_are_counted_and_the_first_is_named() -> None:
     assert list(same(GOLDS, GOLDS)) == []
-    (output,) = same(GOLDS, [gold | {"benchmark": "c"} for gold in GOLDS])
-    one = "i0: rebuilt {'benchmark': 'b'}, stored {'benchmark': 'c'}"
-    assert output == f"{one}; 1,999 more differ in benchmark: i1, i2, i3, …"
-    stored = [GOLDS[0] | {"benchmark": "c"}, *GOLDS[1:5], GOLDS[5] | {"values": {}}, *GOLDS[6:-1]]
-    assert list(same(GOLDS, stored)) == [
-        "1,999 records stored, 2,000 rebuilt",
-        one,
-        "i5: rebuilt {'values': {'a': 5}}, stored {'values': {}}",
+    assert list(same(GOLDS, [GOLDS[0], *(gold | {"benchmark": "c"} for gold in GOLDS[1:-1])])) == [
+        "4 records stored, 5 rebuilt",
+        "3 records differ, first i1: rebuilt {'benchmark': 'b'}, stored {'benchmark': 'c'}",
     ]
     hostile = {"item_id": "\x1b[2J\u202e", "values": 1}
-    assert list(same([hostile | {"values": 2}], [hostile])) == [
-        "\\x1b[2J\\u202e: rebuilt {'values': 2}, stored {'values': 1}"
-    ]
+    (output,) = same([hostile | {"values": 2}], [hostile])
+    assert output == "1 records differ, first \\x1b[2J\\u202e: rebuilt {'values': 2}, stored {'values': 1}"
 
 
 # Sources of a corpus that a lineage names, its benchmark, whether the table is of models: the corpus keeps x of b.

@@ -17,7 +17,6 @@ from typer.testing import CliRunner
 
 from punchline import cli
 from punchline.audit import compare
-from punchline.core.benchmark import load
 from punchline.errors import PunchlineError
 from punchline.schema import Gold, Item, Score
 from punchline.scores import items_frame, scores_frame
@@ -186,7 +185,6 @@ BOTH = r"no answer that is scored for both models "
         ({"scored": False}, rf"{BOTH}\(scored: A 24, B 0\)"),
         ({"sample": 1}, rf"{BOTH}\(scored: A 24, B 24\)"),
         ({"split": 5}, rf"{BOTH}\(scored: A 5, B 19\)"),
-        ({"table": {"rows": None, "data": lambda files: []}}, "of no model's answers"),
         ({"table": {}}, "no column that is defined for both"),
     ],
 )
@@ -266,17 +264,3 @@ def test_what_cannot_be_ranked_and_a_run_without_a_judge_are_refused(
     ):
         done = CliRunner().invoke(cli.app, command.split())
         assert done.exit_code == 1 and says in str(done.exception or done.output)
-
-
-def test_a_table_says_which_way_is_better() -> None:
-    for name, lower, neither in (
-        ("pixelhumor/table8", "wer cer", ""),
-        ("humorbench/table1", "fpr fnr", ""),
-        ("humorbench/leaderboard", "", "se output_tokens cost"),
-        ("hummus/table4", "", "positive_sd negative_sd average_sd average_of_four_sd prompts"),
-        ("hummus/statistics", "", "value value_minilm"),
-    ):
-        benchmark, table = name.split("/")
-        spec = load(benchmark).TABLES[table]
-        for way, names in (("lower", lower), ("neither", neither)):
-            assert {one for one in spec.columns if spec.better(one) == way} == {*names.split()}

@@ -99,14 +99,6 @@ def test_mirror_comes_through_without_network(mirror: Path, project: Project) ->
 
 
 @pytest.mark.real
-def test_silent_strips_come_through(mirror: Path, project: Project) -> None:
-    shutil.copy(ROOT / "data" / "manifests" / "stripcipher" / "silent_pinned.csv", project.manifest)
-    project.mirror = str(mirror)
-    ids = [pin.comic_id for pin in read_manifest(project.manifest, Pin)]
-    assert {entry.state for entry in project.fetch(ids, dict.fromkeys(ids, ""))} == {"ok"}
-
-
-@pytest.mark.real
 def test_manifests_are_what_the_generator_writes(mirror: Path, tmp_path: Path) -> None:
     generator = shutil.copy(ROOT / "data/manifests/make.py", tmp_path)
     (tmp_path / "yesbut").mkdir()  # the project's own files are stored next to their manifest

@@ -56,9 +56,8 @@ def test_readers_tell_where_they_read() -> None:
 
 
 def test_an_answer_cannot_forge_the_mark() -> None:
-    assert marked("I say B\x1b[0m ⟦A⟧", 6, 7) == "I say ⟦B⟧\\x1b[0m \\u27e6A\\u27e7"
-    long = marked("x" * 300 + "B" + "y" * 300, 300, 301)
-    assert long == "…" + "x" * 200 + "⟦B⟧" + "y" * 200 + "…"
+    assert marked("I say B\x1b[0m ⟦A⟧", 6, 7) == "I say ⟦B⟧\x1b[0m [A]"
+    assert marked("x" * 300 + "B" + "y" * 300, 300, 301) == "x" * 200 + "⟦B⟧" + "y" * 200
     page = {"text": '⟦A⟧ "marked": "⟦C⟧', "read": {"marked": marked('a\n "marked": "⟦C⟧ B', 18, 19)}}
     coloured = as_text(page, colour=True)
     assert coloured.count("\x1b[7m") == coloured.count("\x1b[0m") == 1 and "\x1b[7m⟦B⟧\x1b[0m" in coloured

@@ -33,35 +33,15 @@ def test_an_untouched_run_is_equal_and_lists_its_files(small_run: Project) -> No
 
 @pytest.mark.long
 def test_bytes_that_do_not_count_change_nothing(small: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Comments, other tables' values, when an image was fetched. Bytes that count: test_torture.py."""
+    """Comments and other tables' values. Bytes that count: test_torture.py."""
     monkeypatch.chdir(small.path)
     by_role = {file.role: Path(file.path) for file in audits.audit(TABLE).files}
-    for role, before in {"model card": b"# ", "published values": b",table3,", "ledger": b'"url":"demo:'}.items():
+    for role, before in {"model card": b"# ", "published values": b",table3,"}.items():
         bad = bytearray(by_role[role].read_bytes())
         bad[bad.index(before) + len(before)] ^= 1
         by_role[role].write_bytes(bad)
     report = audits.audit(TABLE)
     assert (report.verdict, report.findings) == ("equal", [])
-
-
-@pytest.mark.long
-def test_who_rewrites_everything_is_caught_by_the_published_root(small: Project) -> None:
-    """A label, and all that follows from it, made anew consistently: only its source differs, and the root.
-
-    Its item is not selected: no number changes, and the lineage names the new file.
-    """
-    published = small.audit(TABLE)["root"]
-    labels = "data/raw/demo/pixelhumor/objective_label.csv"
-    good = (small.path / labels).read_text()
-    small.edit(labels, "1, 2", "2, 1")
-    small.snakemake(TABLE, config=SMALL)  # a copy that was changed alone is copied again
-    assert (small.path / labels).read_text() == good
-    assert small.audit(TABLE)["root"] == published
-    small.rewrite_raw(labels, good.replace("1, 2", "2, 1", 1).encode())
-    small.snakemake(TABLE, config=SMALL)
-    report = small.audit(TABLE)
-    assert {finding["link"] for finding in report["findings"]} == {"source"} and report["root"] != published
-    assert "DIFFERS  root" in small.punchline("audit", TABLE, "--expect", published, fails=True)
 
 
 @pytest.mark.long
@@ -119,7 +99,7 @@ def test_released_answers_are_read_again(own: Project) -> None:
     own.snakemake(TABLE, config=MODELS)
     assert score(own, "second") == 1.0  # everything after the journal follows from it
     report = own.audit(TABLE)
-    assert links(report) == {"released answers"} and "released '9, 8, 7'" in report["findings"][0]["what"]
+    assert links(report) == {"released answers"} and "rebuilt {'text': '9, 8, 7'}" in report["findings"][0]["what"]
 
 
 def test_a_baselines_answers_are_computed_again(small: Project) -> None:
@@ -209,24 +189,13 @@ def test_another_version_of_a_library_is_named(own: Project) -> None:
 
 
 def test_other_code_is_named_and_kept_digests_are_not_believed(own: Project) -> None:
-    """A forger of code and a file can also write into the cache of digests that both are as before."""
     assert {"score", "table", "respond"} <= lineage(own).code.keys()
     cache, source = own.path / ".punchline/digests.json", own.path / "src/punchline/score.py"
-    released = own.path / "data/replay/second.json"
     time.sleep(2.1)  # a digest of what has just changed is not kept
     own.punchline("tables")  # which keeps the digests of what it looks at
-    left = json.loads(cache.read_bytes())
+    kept = json.loads(cache.read_bytes())
+    wrong = {name: [stat, "0" * 64] for name, (stat, _) in kept.items() if name.startswith("sha256:")}
+    cache.write_text(json.dumps(kept | wrong))
     source.write_text(source.read_text() + "\nUNUSED = 1\n")
-    output = own.punchline("audit", TABLE)  # the verdict is equal all the same
-    assert "code     changed since the build: score" in output
-    released.write_text(released.read_text() + " ")
-    for path in (source, released):
-        stat = path.stat()
-        known = [name for name in left if name.endswith((f":{path}", f":{path.relative_to(own.path)}"))]
-        assert known, path
-        for name in known:
-            left[name][0] = [stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino]
-    cache.write_text(json.dumps(left))
     report = own.audit(TABLE)
-    assert report["code"] == ["score", "shortcuts"]
-    assert str(released.relative_to(own.path)) in {finding["path"] for finding in report["findings"]}
+    assert (report["verdict"], report["code"], bool(wrong)) == ("equal", ["score", "shortcuts"], True)

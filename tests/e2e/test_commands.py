@@ -38,7 +38,6 @@ def last_line(text: str) -> str:
     ("command", "within", "expected"),
     [
         ("print table8", "docs", "Sequence recognition"),
-        ("print pixelhumor/table8", "docs", "Sequence recognition"),
         (f"print {TABLE}", "docs", "Sequence recognition"),
         ("print table8.csv", "results", "Sequence recognition"),
         ("audit table8", "src", "verdict  equal"),
@@ -50,7 +49,7 @@ def last_line(text: str) -> str:
         ("compare random reading-order", "", r"pixelhumor table8.*Q7 +default +6 +\(0, 0\)"),
         ("compare random reading-order --csv", "", "^benchmark,table,rule,row,column,n_a,n_b,clusters,a,b,difference,"),
         ("compare random random", "", "error: random is one model; name two"),
-        ("compare random nobody", "", r"error: no scores of nobody in results/\*/scores/. .*Valid: "),
+        ("compare random nobody", "", "error: .*unknown model 'nobody'.*Valid: "),
         ("compare random reading-order --table t9", "", "error: no table 't9'"),
         ("ranks table8 --csv", "", "^column,row,model,n,value,low,high,rank,first,last\npanel_acc,"),
         ("benchmarks --csv", "", '^benchmark,conditions,"judges, scorers",tasks,tables\n'),
@@ -62,7 +61,6 @@ def last_line(text: str) -> str:
         ("plan shards=0", "", "error: --config, field shards: Expected `int` >= 1"),
         ("plan models=[random,ocr", "", r"error: models=\[random,ocr: no value can be read.* A list is models=\[a,b\]"),
         ("--root no/such/place tables", "", "error: .*no project: no Snakefile with config/run.yaml"),
-        ("--root config tables", "", "error: .*no project: no Snakefile with config/run.yaml"),
         ("plan models=[random] extractor=nobody", "", "error: --config, field extractor: unknown extractor 'nobody'"),
         ("plan models=[random] extractor=minilm", "", "error: --config, field extractor: minilm is no judge"),
         ("show borderless_1", "", '"panel_sequence".*"responses".*reading-order'),
@@ -71,7 +69,6 @@ def last_line(text: str) -> str:
         ("run randon", "", "error: .*unknown model 'randon'"),
         ("run random --benchmark pixelhumour", "", "error: --config, field benchmarks: unknown .*'pixelhumour'"),
         ("rate import relevance no.csv --key k.csv", "docs", "error: docs/no.csv: no such file"),
-        ("rate import relevance no.csv --key k.csv", "", "error: no.csv: no such file"),
     ],
 )
 def test_commands(small_run: Project, command: str, within: str, expected: str) -> None:
@@ -130,14 +127,6 @@ def test_a_missing_key_is_said_before_any_job(small: Project) -> None:
     assert small.wanted(TABLE, config=SMALL) == set(), "nothing was begun"
 
 
-def test_lint_finds_nothing_but_that_environments_are_not_condas(small_run: Project) -> None:
-    for config in ("", "corpus=full benchmarks=all judge=overlap conditions=all"):
-        chosen = ["--config", *config.split()] if config else []
-        done = small_run.ran(sys.executable, "-m", "snakemake", "--lint", *chosen)
-        titles = set(re.findall(r"^    \* (.*):$", done.stdout + done.stderr, re.MULTILINE))
-        assert titles == {"Specify a conda environment or container for each rule."}
-
-
 @pytest.fixture
 def served(small: Project, server: Served) -> Project:
     """A project with a model that answers slowly, one request at a time."""
@@ -176,10 +165,13 @@ def goes_on(project: Project, server: Served) -> None:
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL, signal.SIGHUP])
 def test_a_killed_run_takes_its_jobs_along_and_goes_on(served: Project, server: Served, how: signal.Signals) -> None:
-    server.script(latency=0.3)
+    server.script(latency=2.0 if how == signal.SIGINT else 0.3)
     process = begun(served)
     assert jobs_of(served)
     if how == signal.SIGINT:
+        output = served.snakemake(LEADERBOARD, config=SERVED, fails=True)
+        assert f"another run is at work in this folder: process {process.pid} on " in last_line(output)
+        assert served.to_run(TABLE, config=SMALL) == set(), "looking is free"
         os.killpg(process.pid, how)
         left = "files and answers are kept, and the same command resumes"
         assert last_line(process.communicate(timeout=60)[0]) == f"stopped early: {left}"
@@ -190,18 +182,6 @@ def test_a_killed_run_takes_its_jobs_along_and_goes_on(served: Project, server: 
     while jobs_of(served):
         assert time.monotonic() < ends, "orphans"
         time.sleep(0.1)
-    goes_on(served, server)
-
-
-def test_two_runs_at_once(served: Project, server: Served) -> None:
-    server.script(latency=2.0)
-    process = begun(served)
-    output = served.snakemake(LEADERBOARD, config=SERVED, fails=True)
-    assert f"another run is at work in this folder: process {process.pid} on " in last_line(output)
-    assert served.to_run(TABLE, config=SMALL) == set(), "looking is free"
-    os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
-    assert "Unlocked" in served.snakemake("--unlock")
     goes_on(served, server)
 
 

@@ -71,13 +71,10 @@ def audit(table_path: str, *, expect: str | None = None) -> Audit:
 
     Raises PunchlineError when there is no lineage to start from, and while a run is at work.
     """
-    report, path = Audit(table_path), lineage_path(table_path)
+    path = lineage_path(table_path)
     check_file(path, "no lineage", hint=again(table_path))
-    try:
-        report.lineage = lineage = read_lineage(path)
-    except PunchlineError as error:
-        report.differs("lineage", path, str(error))
-        return report
+    lineage = read_lineage(path)
+    report = Audit(table_path, lineage=lineage)
     if document(lineage) != path.read_bytes():
         report.differs("lineage", path, "its content differs from its own sha256")
     about = lineage.models, lineage.cells, lineage.files, lineage.compared
@@ -88,8 +85,7 @@ def audit(table_path: str, *, expect: str | None = None) -> Audit:
     project = Project(lineage.selection)
     known = benchmarks.load(lineage.benchmark).TABLES if lineage.benchmark in benchmarks.names() else {}
     if lineage.table not in known or project.paths.table(known[lineage.table].file) != table_path:
-        report.differs("lineage", path, f"it is the lineage of {lineage.benchmark} {lineage.table}")
-        return report
+        raise PunchlineError(f"it is the lineage of {lineage.benchmark} {lineage.table}", file=path)
     try:
         artifact = project.table(lineage.benchmark, lineage.table)
         now, here = code_of(artifact), libraries_of(artifact)
@@ -134,15 +130,9 @@ def _compare_files(report: Audit, lineage: Sequence[File], present: Sequence[Fil
     roles = {file.path: file.role for file in (*present, *lineage)}
     differing = [path for path in sorted(roles) if now.get(path) != then.get(path)]
     for path in differing:
-        if path not in then:
-            what = "the table depends on it, and the lineage does not name it"
-        elif not Path(path).is_file():
-            what = "the file is gone"
-        elif path not in now:
-            what = "the lineage names it, and the table does not depend on it"
-        else:
-            what = f"its content has digest {now[path][:16]}…, in the lineage {then[path][:16]}…"
-        report.differs(roles[path], path, what)
+        ours = now.get(path, "the table does not depend on it") or "no such file"
+        theirs = then.get(path, "the lineage does not name it")
+        report.differs(roles[path], path, f"now {ours}, then {theirs}")
     if not differing:
         report.links.append(f"{len(then):,} files have the content that the lineage names")
 

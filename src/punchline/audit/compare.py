@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +16,9 @@ import msgspec
 import numpy as np
 import pandas as pd
 
-from punchline.artifacts.lineage import kind_of
 from punchline.artifacts.project import Project
-from punchline.audit.versions import SCORE, check_scored, check_scores, differences
-from punchline.config.cards import read_card, stems
+from punchline.audit.versions import SCORE, check_scores, differences
+from punchline.config.cards import read_card
 from punchline.config.runs import selection_of
 from punchline.core import benchmark as benchmarks
 from punchline.core.benchmark import Benchmark
@@ -31,11 +29,12 @@ from punchline.files import Keyed
 from punchline.paths import DEFAULT_RUN
 from punchline.prepare import paths_of_table, read_files
 from punchline.schema import Gold, Item, Rule
-from punchline.scores import items_frame, metrics_of, scores_frame
+from punchline.scores import items_frame, metrics_of
 from punchline.stats.estimate import ALPHA, NO_ROWS, Estimate
 from punchline.stats.paired import POWER, holm, paired_difference
 from punchline.tables.declare import Across, Model, Row, Table
 from punchline.tables.run import rows_of
+from punchline.tabulate.ranks import read_model
 
 FEW = 20  # clusters; with fewer a note warns
 EFFECT = "d_z (difference / standard deviation of the clusters' differences)"
@@ -106,9 +105,6 @@ def compare(benchmark: str, table: Table, models: Sequence[Model], across: Acros
 
     Raises PunchlineError when they share nothing, were scored in different ways, or the table has no row of one model.
     """
-    refused = partial(PunchlineError, file=table.file)
-    if not table.of_models:
-        raise refused(f"{table.name} is made of the released data, of no model's answers")
     a, b = models
     frames = [_answers(model, table) for model in models]
     scored = [frame[frame["scored"]] for frame in frames]
@@ -123,7 +119,8 @@ def compare(benchmark: str, table: Table, models: Sequence[Model], across: Acros
     compared = [replace(model, scores=frame) for model, frame in zip(models, restricted, strict=True)]
     estimates, more = _estimates(table, compared, across)
     if not estimates:
-        raise refused(f"{table.name} has no column that is defined for both models", hint="Choose another: --table")
+        what = f"{table.name} has no column that is defined for both models"
+        raise PunchlineError(what, file=table.file, hint="Choose another: --table")
     results = [
         {"row": row, "column": column, "n": (one.n, other.n), **asdict(paired_difference(one, other, seed))}
         for row, column, one, other in estimates
@@ -250,8 +247,6 @@ def compare_models(
             except PunchlineError as error:
                 refused.append(str(error))
     if not comparisons:
-        for side, name in placed:
-            check_scored(name, side)
         what = "; ".join(refused) or f"no benchmark has scores of both {a} and {b}"
         raise PunchlineError(what, hint=None if refused else SCORE)
     return comparisons, refused
@@ -279,7 +274,8 @@ def in_run(model: str, project: Project) -> tuple[Project, str]:
     """(the run that its answers are of, the model's name) of NAME or RUN:NAME. Raises PunchlineError."""
     run, _, name = model.rpartition(":")
     chosen = selection_of(run) if run else project.selection
-    if name not in chosen.models and name in stems("config/model"):  # asked before
+    if name not in chosen.models:  # asked before
+        read_card(name)
         chosen = msgspec.structs.replace(chosen, models=[*chosen.models, name])
     return Project(chosen), name
 
@@ -295,15 +291,10 @@ def compare_files(benchmark: Benchmark, table: Table, models: Sequence[str], pro
         golds |= Keyed(where.gold(of), Gold)
     of_items = items_frame(items, golds, benchmark.ITEMS)
     files = read_files(paths_of_table(project, of, table.name)) if table.across is not None else {}
-    pair = []
-    for label, (side, name) in zip(models, placed, strict=True):
-        scores, _ = scores_frame(side.paths.scores(of, name), of_items, table.published_rule)
-        judges = scores["judge"].dropna().unique().tolist()
-        card = read_card(name) if name in stems("config/model") else None
-        judged = len(judges) == 1 and judges[0] in stems("config/judge")
-        judge = read_card(judges[0], "config/judge") if judged else None  # for its price
-        kind, engine = ("measured", "") if card is None else (kind_of(card), card.engine)
-        pair.append(Model(label, kind, engine, scores, card, judge))
+    pair = [
+        replace(read_model(own, of, name, of_items, table.published_rule)[0], name=label)
+        for label, (own, name) in zip(models, placed, strict=True)
+    ]
     comparison = compare(of, table, pair, Across([], of_items, files), project.selection.seed)
     notes += differences(of, [(own.paths, name) for own, name in placed])
     return replace(comparison, notes=[*notes, *comparison.notes])

@@ -34,14 +34,19 @@ def agreement(judge: str, reference: str, verdicts: pd.DataFrame) -> dict[str, A
     On each text, the first verdict of each counts. `verdicts`: COLUMNS. `measures`: accuracy, kappa, alpha, fpr, fnr,
     each with its interval.
     """
-    first = verdicts.drop_duplicates(["judge", "item_id", "digest"]).set_index(["item_id", "digest"])
-    ours, theirs = (first[first["judge"] == name] for name in (judge, reference))
-    both = ours.join(theirs[PASSED].rename("by_other"), how="inner").sort_index()
+    both = _paired(verdicts, ["item_id", "digest"], (judge, reference))
     if both.empty:
         return None
-    estimates = verdict_agreement(both[PASSED], both["by_other"], both["cluster"].tolist())
+    estimates = verdict_agreement(both["first"], both["second"], both["cluster"].tolist())
     measures = {name: _measure(of.point(), *interval(of)) for name, of in estimates.items()}
     return {"judge": judge, "reference": reference, "n": len(both), "measures": measures}
+
+
+def _paired(verdicts: pd.DataFrame, answer: list[str], judges: tuple[str, str]) -> pd.DataFrame:
+    """The first verdicts of two judges on each answer that both judged, as the columns `first` and `second`."""
+    given = verdicts.drop_duplicates(["judge", *answer])
+    wide = given.pivot(index=[*answer, "cluster"], columns="judge", values=PASSED).reindex(columns=judges).dropna()
+    return wide.set_axis(["first", "second"], axis=1).astype(float).reset_index()
 
 
 def _measure(value: float | None, low: float | None, high: float | None) -> dict[str, float | None]:
@@ -54,10 +59,7 @@ def order(judges: tuple[str, str], verdicts: pd.DataFrame, seed: int) -> dict[st
     `tau`: Kendall's tau-b of the shares of PASS, with percentiles of resampled clusters. `models`: these shares by each
     judge, in the first one's order.
     """
-    about = ["model", "item_id", "sample"]
-    first = verdicts.dropna(subset="model").drop_duplicates(["judge", *about])
-    wide = first.pivot(index=[*about, "cluster"], columns="judge", values=PASSED).reindex(columns=judges).dropna()
-    both = wide.set_axis(["first", "second"], axis=1).astype(float).assign(n=1.0).reset_index()
+    both = _paired(verdicts.dropna(subset="model"), ["model", "item_id", "sample"], judges).assign(n=1.0)
     if both["model"].nunique() < 3:
         return None
     by_model = both.pivot_table(index="cluster", columns="model", aggfunc="sum", fill_value=0.0)
@@ -65,9 +67,9 @@ def order(judges: tuple[str, str], verdicts: pd.DataFrame, seed: int) -> dict[st
     count = sums.shape[1]
     weights = np.random.default_rng(seed).multinomial(count, np.full(count, 1 / count), size=RESAMPLES)
     drawn = weights.astype(np.float64) @ sums  # [3, resamples, models]
-    taus = [_tau(a, b) for a, b in zip(ratio(drawn[0], drawn[2]), ratio(drawn[1], drawn[2]), strict=True)]
-    known = [tau for tau in taus if not np.isnan(tau)]
-    ends = [float(np.quantile(known, end)) for end in (ALPHA / 2, 1 - ALPHA / 2)] if known else [None, None]
+    pairs = zip(ratio(drawn[0], drawn[2]), ratio(drawn[1], drawn[2]), strict=True)
+    taus = pd.Series([_tau(*pair) for pair in pairs]).dropna()
+    ends = [float(taus.quantile(end)) for end in (ALPHA / 2, 1 - ALPHA / 2)] if len(taus) else [None, None]
     means = both.groupby("model")[["first", "second"]].mean().sort_index()
     tau = _tau(means["first"].to_numpy(), means["second"].to_numpy())
     ordered = means.sort_values("first", ascending=False, kind="stable")

@@ -14,14 +14,16 @@ import pyarrow.parquet as pq
 
 from punchline import paths
 from punchline.artifacts.lineage import lineage_path, read_lineage
-from punchline.artifacts.passes import Round
+from punchline.artifacts.passes import RELEASED, Round
 from punchline.artifacts.project import Project
 from punchline.artifacts.run import role_of
-from punchline.audit import sources
 from punchline.comics import number
 from punchline.errors import PunchlineError
 from punchline.files import sha256_file
 from punchline.jobs import call
+from punchline.requests import exchanges, exchanges_in_pass
+from punchline.respond import images_of
+from punchline.schema import Request, Response
 from punchline.tabulate.build import Tables, rendered
 from punchline.text import escape_controls
 from punchline.workflow.provenance import Artifact
@@ -29,10 +31,8 @@ from punchline.workflow.provenance import Artifact
 Row = Mapping[str, Any]
 
 REBUILT = "it is not what a rebuild gives"
-SHOWN = 3  # names of records that differ alike
 DERIVED = tuple(f"{paths.DATA}{name}" for name in ("raw", "items", "images", "requests", "responses", "runs"))
 BUILT = ("data", "results", "logs", ".punchline", ".snakemake", *DERIVED)  # not linked as they are
-ORIGIN = ("url", "note", "fetched_at")  # of the bytes in a fetch log: they differ between machines
 NAMING = ("item_id", "task", "rule", "row", "column", "name", "who", "request_id")  # fields that name a record
 # What lineages and messages call files, by rule.
 NAMES = {"raw": "source", "select_items": "selected items", "images": "ledger", "pictures": "picture"}
@@ -60,20 +60,13 @@ def scratch(project: Project, artifacts: Sequence[Artifact]) -> Iterator[Path]:
         name = path.relative_to(origin).as_posix()
         if name not in BUILT and not (corpus.drawn and f"{corpus.raw}/".startswith(f"{name}/")):
             names.add(name)
-    names.update(name for artifact in artifacts for name in _journals_of(project, artifact))
+    for benchmark, pass_, model in (step.wildcards for step in artifacts if step.rule == "respond"):
+        journal = project.journal(project.respondent(benchmark, pass_, model), Round(benchmark, pass_, (model,)))
+        names.update(paths.with_shards(journal))
     with tempfile.TemporaryDirectory(prefix="punchline-audit-") as folder, contextlib.chdir(folder):
         for name in sorted(names):
             _link(origin, name)
         yield origin
-
-
-def _journals_of(project: Project, artifact: Artifact) -> list[str]:
-    """The journals of a model's responses, or of those about them in a later pass; none of another artifact."""
-    if artifact.rule != "respond":
-        return []
-    benchmark, pass_, model = artifact.wildcards
-    respondent = project.respondent(benchmark, pass_, model)
-    return paths.with_shards(project.journal(respondent, Round(benchmark, pass_, (model,))))
 
 
 def _link(origin: Path, name: str) -> None:
@@ -126,21 +119,37 @@ def _differences(project: Project, artifact: Artifact, origin: Path, only: str) 
     if artifact.rule == "pictures" and (other := _other_opencv(origin / artifact.outputs[0])):
         yield Finding("picture", artifact.outputs[0], other)
         return
-    try:
-        call(project, artifact)
-    except PunchlineError as error:
-        damaged = [path for path in _journals_of(project, artifact) if str(error).startswith(path)]
-        if not damaged:  # an earlier pass could not be rebuilt
-            raise
-        yield Finding("journal", damaged[0], str(error))
-        return
+    call(project, artifact)
     for path in [only] if only else [*artifact.outputs, *artifact.extra()]:
         if (origin / path).is_file() and sha256_file(path) != sha256_file(origin / path):
             rebuilt, stored = _rows(artifact, Path(path)), _rows(artifact, origin / path)
             texts = same(rebuilt, stored) if rebuilt is not None and stored is not None else [REBUILT]
             yield from (Finding("overview" if only else kind_of(artifact, path), path, what) for what in texts)
     if artifact.rule == "respond":
-        yield from (Finding(*one) for one in sources.recomputed_answers(project, *artifact.wildcards))
+        yield from _recomputed(project, *artifact.wildcards)
+
+
+def _recomputed(project: Project, benchmark: str, pass_: str, model: str) -> Iterator[Finding]:
+    """Differences between journalled answers and those that released files, or a baseline now, give."""
+    engine = project.engines[model]
+    released = not pass_ or project.passes(benchmark, model)[pass_] == RELEASED
+    if not released or not (engine.files or engine.repeatable):
+        return
+    images = {} if engine.files else images_of(project, engine, benchmark)
+    of_pass = exchanges_in_pass(project, benchmark, pass_, model) if pass_ else None
+    pairs = list(of_pass or exchanges(project, benchmark, model, chained=False))
+    requests = [request for request, _ in pairs]
+    now = {answer.request_id: answer for answer in engine.answer(requests, images, "")}
+    given = [now[request.request_id] for request in requests], [answer for _, answer in pairs]
+    rows = ([_answer(*pair) for pair in zip(requests, answers, strict=True)] for answers in given)
+    file = project.journal(model, Round(benchmark, pass_, (model,)))
+    link = f"{'released' if engine.files else 'computed'} answers"
+    yield from (Finding(link, file, what) for what in same(*rows))
+
+
+def _answer(request: Request, answer: Response) -> Row:
+    fields = ("state", "text", "reason", "usage", "effective")
+    return {"item_id": request.item_id, "task": request.task} | {name: getattr(answer, name) for name in fields}
 
 
 def kind_of(artifact: Artifact, path: str) -> str:
@@ -153,16 +162,14 @@ def kind_of(artifact: Artifact, path: str) -> str:
 
 
 def _rows(artifact: Artifact, path: Path) -> list[Row] | None:
-    """Records in a file, without what differs between machines; None of another file. Raises OSError, ValueError."""
+    """Records in a file; None of another file. Raises OSError, ValueError."""
     if path.suffix == ".parquet":
         return list(pq.ParquetFile(path).read().to_pylist())
     if path.name.endswith(".lineage.json"):
         return list(msgspec.json.decode(path.read_bytes())["cells"])
     if path.suffix != ".jsonl" or artifact.rule == "raw":
         return None
-    dropped = ORIGIN if artifact.rule == "images" else ()
-    records = map(msgspec.json.decode, path.read_bytes().splitlines())
-    return [{name: value for name, value in record.items() if name not in dropped} for record in records]
+    return [*map(msgspec.json.decode, path.read_bytes().splitlines())]
 
 
 def _other_opencv(index: Path) -> str | None:
@@ -175,18 +182,15 @@ def _other_opencv(index: Path) -> str | None:
 
 
 def same(fresh: Sequence[Row], stored: Sequence[Row]) -> Iterator[str]:
-    """Differences between rebuilt and stored records: records that differ in the same fields in one."""
+    """Differences between rebuilt and stored records: their number, and the first record that differs."""
     if len(fresh) != len(stored):
         yield f"{len(stored):,} records stored, {len(fresh):,} rebuilt"
-    alike: dict[tuple[str, ...], list[int]] = {}
-    for at, (ours, theirs) in enumerate(zip(fresh, stored, strict=False)):
-        if ours != theirs:
-            names = [name for name in {**ours, **theirs} if ours.get(name) != theirs.get(name) and name != "digest"]
-            alike.setdefault(tuple(names) or ("digest",), []).append(at)
-    for fields, (first, *others) in alike.items():
-        text = f"{_name(stored[first])}: rebuilt {_brief(fresh[first], fields)}, stored {_brief(stored[first], fields)}"
-        some = ", ".join(_name(stored[at]) for at in others[:SHOWN]) + (", …" if len(others) > SHOWN else "")
-        yield text + (f"; {len(others):,} more differ in {', '.join(fields)}: {some}" if others else "")
+    differing = [(ours, theirs) for ours, theirs in zip(fresh, stored, strict=False) if ours != theirs]
+    if differing:
+        ours, theirs = differing[0]
+        fields = [name for name in {**ours, **theirs} if ours.get(name) != theirs.get(name)]
+        what = f"rebuilt {_brief(ours, fields)}, stored {_brief(theirs, fields)}"
+        yield f"{len(differing):,} records differ, first {_name(theirs)}: {what}"
 
 
 def _name(record: Row) -> str:
@@ -194,5 +198,4 @@ def _name(record: Row) -> str:
 
 
 def _brief(record: Row, fields: Sequence[str]) -> str:
-    text = repr({name: record.get(name) for name in fields})
-    return text if len(text) <= 160 else text[:157] + "…"
+    return repr({name: record.get(name) for name in fields})[:160]

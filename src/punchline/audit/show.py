@@ -24,7 +24,7 @@ from punchline.responses import Exchange, read_verdicts
 from punchline.schema import Gold, Item, Pictures, Record, Request, Response
 from punchline.score import score
 from punchline.scores import read_scores
-from punchline.text import escape_controls, escape_controls_json
+from punchline.text import escape_controls_json
 
 
 def _with_digest(record: Record) -> dict[str, Any]:
@@ -33,7 +33,7 @@ def _with_digest(record: Record) -> dict[str, Any]:
 
 
 OPENS, CLOSES = "⟦", "⟧"  # around what was read
-AROUND = 200  # characters before and behind it that are shown
+AROUND = 200  # characters before and behind it
 _MARKED = re.compile(rf'^( *"marked": ".*)({OPENS}.*{CLOSES})', re.MULTILINE)
 
 
@@ -47,14 +47,10 @@ def as_text(record: dict[str, Any], *, colour: bool = False) -> str:
 
 
 def marked(text: str, start: int, end: int) -> str:
-    """A span of a text between marks that the text itself cannot hold, with what stands around it."""
-    around = (text[max(0, start - AROUND) : start], text[start:end], text[end : end + AROUND])
-    before, span, after = (
-        escape_controls(part.replace("\\", "\\\\")).replace(OPENS, "\\u27e6").replace(CLOSES, "\\u27e7")
-        for part in around
-    )
-    cut = ("…" if start > AROUND else "", "…" if end + AROUND < len(text) else "")
-    return f"{cut[0]}{before}{OPENS}{span}{CLOSES}{after}{cut[1]}"
+    """A span of a text between marks, with the characters around it; the text's own marks are replaced."""
+    parts = (text[max(0, start - AROUND) : start], text[start:end], text[end : end + AROUND])
+    before, span, after = (part.replace(OPENS, "[").replace(CLOSES, "]") for part in parts)
+    return f"{before}{OPENS}{span}{CLOSES}{after}"
 
 
 def _response(answer: Response, reads: Reads) -> dict[str, Any]:
@@ -90,8 +86,6 @@ def find(name: str, run: str = DEFAULT_RUN) -> dict[str, Any]:
                 pairs = (pair for pass_ in PASSES for pair in _exchanges(where, benchmark, pass_, DATA, name))
                 return {"requests": [_pair(*pair, []) for pair in pairs]}
             return _about(where, benchmark, item, chosen)
-    if not known:
-        raise PunchlineError("nothing has been prepared yet", hint="Run snakemake first")
     raise PunchlineError(f"no item or request {name!r} in the current selection", hint=nearest(name, known))
 
 

@@ -6,34 +6,26 @@ from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
-import msgspec
-
 from punchline import paths, prepare
 from punchline.artifacts.lineage import Lineage
-from punchline.artifacts.passes import RELEASED, Round
 from punchline.artifacts.project import Project
-from punchline.config.cards import stems
-from punchline.config.selection import Corpus, read_corpus
-from punchline.errors import PunchlineError
+from punchline.config.selection import read_corpus
 from punchline.fetch.manifests import Annotation, Lock, Pin, read_manifest
 from punchline.files import sha256_file
-from punchline.requests import exchanges, exchanges_in_pass
-from punchline.respond import images_of
 
 
 def corpus(project: Project, benchmark: str) -> Iterator[str]:
-    """The corpus that a lineage names, against config/: it says where raw files lie and whether they are pinned."""
+    """The corpus that a lineage names, against config/: it says where raw files lie and whether they are pinned.
+
+    Its sources of other benchmarks do not count, and none do for a table of the data itself, which has no models.
+    """
     chosen = project.selection.corpus
-    now = read_corpus(chosen.name) if chosen.name in stems("config/corpus") else None
-    if now is None or _selecting(project, benchmark, now) != _selecting(project, benchmark, chosen):
-        here = "no such corpus" if now is None else str(msgspec.to_builtins(now))
-        yield f"the lineage has {msgspec.to_builtins(chosen)}, config/corpus/ has {here}"
-
-
-def _selecting(project: Project, benchmark: str, corpus: Corpus) -> Corpus:
-    """The part of a corpus that a lineage names: its own sources; none for a table of the data (respondents.py)."""
-    sources = (corpus.sources or {}).get(benchmark) if project.selection.models else None
-    return msgspec.structs.replace(corpus, sources=None if sources is None else {benchmark: sources})
+    named, here = (
+        (of.raw, of.drawn, (of.sources or {}).get(benchmark) if project.selection.models else None)
+        for of in (chosen, read_corpus(chosen.name))
+    )
+    if named != here:
+        yield f"the lineage has {named}, config/corpus/ has {here}"
 
 
 def published(project: Project, benchmark: str) -> Iterator[str]:
@@ -62,31 +54,6 @@ def _pinned(benchmark: str) -> dict[str, set[str]]:
         for row in read_manifest(file, kind) if file.is_file() else ():
             pinned[row.comic_id].add(row.sha256)
     return pinned
-
-
-def recomputed_answers(project: Project, benchmark: str, pass_: str, model: str) -> Iterator[tuple[str, str, str]]:
-    """(kind, journal, difference) of journalled answers that released files, or a baseline now, give otherwise."""
-    if pass_ and project.passes(benchmark, model)[pass_] != RELEASED:
-        return
-    engine, images = project.engines[model], dict[str, Path]()
-    kind = "released" if engine.files else "computed"
-    if not engine.files:
-        if not engine.repeatable:
-            return
-        images = images_of(project, engine, benchmark)
-        if absent := sorted(path.as_posix() for path in images.values() if not path.is_file()):
-            raise PunchlineError("no picture to look at", file=absent[0])
-    of_pass = exchanges_in_pass(project, benchmark, pass_, model) if pass_ else None
-    pairs = list(of_pass or exchanges(project, benchmark, model, chained=False))
-    now = {answer.request_id: answer for answer in engine.answer([request for request, _ in pairs], images, "")}
-    file = project.journal(model, Round(benchmark, pass_, (model,)))
-    for request, then in pairs:
-        for field in ("state", "text", "reason", "usage", "effective"):
-            ours, theirs = getattr(now[request.request_id], field), getattr(then, field)
-            if ours != theirs:
-                what = f"{field} {kind} {repr(ours)[:60]}, journalled {repr(theirs)[:60]}"
-                yield f"{kind} answers", file, f"{request.item_id} {request.task}: {what}"
-                break
 
 
 def sources(project: Project, lineage: Lineage) -> list[str]:

@@ -41,9 +41,7 @@ def table_states(project: Project) -> list[TableState]:
 
 def again(table_path: str) -> str:
     """The command that rebuilds a table."""
-    run = run_of(table_path)
-    besides = "" if run else " (add the --config of its run, if any)"
-    return f"Rebuild it: {making(run or DEFAULT_RUN, table_path)}{besides}"
+    return f"Rebuild it: {making(run_of(table_path) or DEFAULT_RUN, table_path)}"
 
 
 def check_table(table_path: str) -> Lineage:

@@ -22,9 +22,7 @@ ANNOTATION_BYTES = 50_000_000
 def mirror_auth() -> httpx.Auth | None:
     """User and password for a mirror: from $PUNCHLINE_MIRROR_AUTH (user:password), else from ~/.netrc or $NETRC."""
     if pair := os.environ.get("PUNCHLINE_MIRROR_AUTH"):
-        user, colon, password = pair.partition(":")
-        if not colon:
-            raise PunchlineError("PUNCHLINE_MIRROR_AUTH is not user:password")
+        user, _, password = pair.partition(":")
         return httpx.BasicAuth(user, password)
     file = Path(os.environ.get("NETRC") or "~/.netrc").expanduser()
     try:

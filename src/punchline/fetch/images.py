@@ -200,18 +200,14 @@ def _compare(digest: str, decoded: Decoded, comic: Comic, notes: list[str]) -> N
 
     A pinned image that its site has compressed again is accepted if width and height agree, with a note.
     """
-    pin, lock = comic.pin, comic.lock
-    if digest in comic.records:
-        if pin and digest != pin.sha256:
-            notes.append(f"not the manifest's bytes ({pin.sha256}), but the lock's, with the same width and height")
-    elif lock:
+    pin, lock, is_known = comic.pin, comic.lock, digest in comic.records
+    if lock and not is_known:
         raise Missing("digest differs from lock", f"expected {lock.sha256}, got {digest}")
-    elif pin:
-        if (decoded.width, decoded.height) != (pin.width, pin.height):
-            expected = f"{pin.sha256} ({pin.width} x {pin.height})"
-            got = f"{digest} ({decoded.width} x {decoded.height})"
-            raise Missing("digest differs from manifest", f"expected {expected}, got {got}")
-        notes.append(f"not the manifest's bytes ({pin.sha256}), but the same width and height")
+    if pin and digest != pin.sha256:
+        if not is_known and (decoded.width, decoded.height) != (pin.width, pin.height):
+            expected, got = (f"{of.width} x {of.height}, sha256" for of in (pin, decoded))
+            raise Missing("digest differs from manifest", f"expected {expected} {pin.sha256}, got {got} {digest}")
+        notes.append(f"not the manifest's bytes ({pin.sha256}), but the lock's or of the same width and height")
 
 
 def decode_image(content: bytes) -> Decoded:

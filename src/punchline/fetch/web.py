@@ -165,8 +165,7 @@ class Web:
             target = _follow(url, reply)
             auth = wanted.auth if _origin(target) == _origin(url) else None
             wanted = wanted._replace(url=str(target), public=not wanted.mirror, auth=auth)
-        note = f"more than {self.manners.redirects} redirects, last to {wanted.url}"
-        raise Missing("redirect refused", note if wanted.robots else "robots.txt: too many redirects")
+        raise Missing("redirect refused", f"more than {self.manners.redirects} redirects, last to {wanted.url}")
 
     def _at(self, url: httpx.URL) -> _Host:
         return self._hosts.setdefault(_origin(url), _Host(self.manners.pause))
@@ -249,9 +248,6 @@ class Web:
         media_type = response.headers.get("content-type", "").partition(";")[0].strip().lower()
         if wanted.accept and media_type and not media_type.startswith(wanted.accept):
             raise Missing("wrong content type", f"{url}: {media_type}")
-        length = response.headers.get("content-length", "")
-        if length.isdecimal() and int(length) > wanted.limit:
-            raise Missing("too large", f"{url}: {length} bytes, at most {wanted.limit} allowed")
         return Fetched(await _body(response, wanted.limit), without_secret(str(url)))
 
 

@@ -16,7 +16,7 @@ from punchline.errors import PunchlineError, check_known
 from punchline.files import Keyed, csv_text
 from punchline.prepare import files_of_table
 from punchline.schema import Gold, Item, Rule
-from punchline.scores import items_frame, scores_frame
+from punchline.scores import Digests, items_frame, scores_frame
 from punchline.tables.declare import Across, Model, Table
 from punchline.tables.ranks import Rank, main_column, ranks_in
 from punchline.tables.run import Answers, rows_of
@@ -39,17 +39,23 @@ def read_models(run: Run, benchmark: str, items: pd.DataFrame, rule: Rule) -> tu
 
     Raises PunchlineError for a model without a file of scores.
     """
-    models, frames = [], []
-    for card in run.cards.values():
-        file = run.paths.scores(benchmark, card.name)
-        if not Path(file).is_file():
-            hint = f"Make it first: {making(run.selection.run)}"
-            raise PunchlineError(f"no scores of {card.name}", file=file, hint=hint)
-        frames.append(scores_frame(file, items, rule))
-        judge = run.passes(benchmark, card.name).get(JUDGE)
-        judging = None if judge is None else run.card_for(JUDGE, judge, card.name)
-        models.append(Model(card.name, kind_of(card), card.engine, frames[-1][0], card, judging))
-    return models, Answers(frames)
+    models, digests = [], []
+    for name in run.selection.models:
+        model, of_rows = read_model(run, benchmark, name, items, rule)
+        models.append(model)
+        digests.append((model.scores, of_rows))
+    return models, Answers(digests)
+
+
+def read_model(run: Run, benchmark: str, name: str, items: pd.DataFrame, rule: Rule) -> tuple[Model, Digests]:
+    """(a model with its scores under one rule, their digests). Raises PunchlineError without a file of scores."""
+    card, file = run.cards[name], run.paths.scores(benchmark, name)
+    if not Path(file).is_file():
+        raise PunchlineError(f"no scores of {name}", file=file, hint=f"Make it first: {making(run.selection.run)}")
+    scores, digests = scores_frame(file, items, rule)
+    judge = run.passes(benchmark, name).get(JUDGE)
+    judging = None if judge is None else run.card_for(JUDGE, judge, name)
+    return Model(name, kind_of(card), card.engine, scores, card, judging), digests
 
 
 def ranks_of(run: Run, benchmark: str, table: Table, column: str | None = None) -> tuple[str, list[Rank]]:
