@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
 import textwrap
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -34,16 +32,15 @@ def printed(path: str, table: Table, width: int, *, follow: bool = True) -> str:
 def fitted(rows: Sequence[Row], table: Table, width: int) -> str:
     """Rows with values: with intervals where these fit into `width`, else without, and without some columns.
 
-    Columns of one text go first, then the last ones; the model and the main column stay.
+    The last ones go first; the model and the main column stay.
     """
     rows = [row for row in rows if any(row[name] for name in table.columns)]
     columns = [name for name in (rows[0] if rows else ()) if name not in HIDDEN and not name.endswith(("_lo", "_hi"))]
     columns = [name for name in columns if any(row[name] not in ("", "0") for row in rows)]
     text = _text(rows, columns, table, intervals=True)
     spare = [name for name in columns if name not in ("model", main_column(table))]
-    plain = [name for name in spare if name not in (*table.columns, "n") and len({row[name] for row in rows}) == 1]
     dropped: list[str] = []
-    for name in ("", *plain, *(name for name in reversed(spare) if name not in plain)):
+    for name in ("", *reversed(spare)):
         if max(map(len, text.splitlines()), default=0) <= width:
             break
         dropped += [name]
@@ -83,13 +80,11 @@ def best(rows: Sequence[Row], table: Table) -> str:
 
 
 def next_commands(path: str) -> str:
-    """Three commands to go on with; a virtual environment that is not active is activated first."""
-    active = sys.prefix == sys.base_prefix or os.environ.get("VIRTUAL_ENV") == sys.prefix
-    activate = os.path.relpath(Path(sys.prefix, "bin/activate"))
+    """Three commands to go on with."""
     commands = {
         f"punchline audit {path}": "rebuild it from the original files",
         "snakemake --cores all report": "build the report: every comic and answer",
         "punchline models --runnable": "list the models that can run here",
     }
     lines = [f"  {command:<36}  {what}" for command, what in commands.items()]
-    return "\n".join([f"Next{'' if active else f', after `source {activate}`'}:", *lines])
+    return "\n".join(["Next:", *lines])

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from punchline.artifacts.project import Project
-from punchline.cli.base import app, given, model_names, override_text, overrides, snakemake
+from punchline.cli.base import app, given, override_text, overrides, snakemake
 from punchline.config.cards import MODELS, read_card
 from punchline.config.runs import nothing_scored, selection_of
 from punchline.core import benchmark as benchmarks
@@ -23,7 +23,7 @@ from punchline.paths import DEFAULT_RUN
 SHOWN = 3  # models from the top whose differences are printed
 
 MODELS_HELP = "Names of models, or paths of cards"
-Models = Annotated[list[str], typer.Argument(metavar="MODEL…", help=MODELS_HELP, autocompletion=model_names)]
+Models = Annotated[list[str], typer.Argument(metavar="MODEL…", help=MODELS_HELP)]
 
 
 @app.command("run", rich_help_panel="Run")

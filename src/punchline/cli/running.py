@@ -15,7 +15,7 @@ import typer
 
 from punchline.artifacts.passes import ALL
 from punchline.artifacts.project import Project
-from punchline.cli.base import JSON, RUN, SELECTION, app, overrides, print_rows, snakemake, without_empty
+from punchline.cli.base import JSON, RUN, SELECTION, app, overrides, print_rows, snakemake
 from punchline.config.selection import EXECUTION_KEYS, named_run, read_chosen, read_selection
 from punchline.core.storage import values_in
 from punchline.errors import PunchlineError
@@ -41,16 +41,11 @@ def restore(pull: Annotated[bool, typer.Option(help="Run `dvc pull`")] = True) -
     if pull and subprocess.run([*dvc, "pull"], check=False).returncode != 0:
         raise PunchlineError("dvc pull failed", hint="See above; docs/data.md says how to add a remote")
     status = subprocess.run([*dvc, "status", "--json"], capture_output=True, text=True, check=False)
-    try:
-        changed = json.loads(status.stdout)
-        status.check_returncode()
-    except (json.JSONDecodeError, subprocess.CalledProcessError):
-        raise PunchlineError(f"dvc status failed: {status.stderr.strip()}") from None
-    if changed:
-        print(json.dumps(changed, indent=1), file=sys.stderr)
-        what = f"the files are not those of dvc.lock (stages {', '.join(sorted(changed))})"
-        hint = "Undo your changes and run `dvc checkout`, or run `dvc repro` instead of restoring"
-        raise PunchlineError(what, hint=hint)
+    if status.returncode:
+        raise PunchlineError(f"dvc status failed: {status.stderr.strip()}")
+    if changed := json.loads(status.stdout):
+        hint = "See `dvc status`. Undo your changes and run `dvc checkout`, or run `dvc repro` instead of restoring"
+        raise PunchlineError(f"the files are not those of dvc.lock (stages {', '.join(sorted(changed))})", hint=hint)
     from punchline.audit.state import table_states
 
     states = table_states(Project(read_selection({})[0]))
@@ -84,7 +79,8 @@ def plan(selection: SELECTION = None, run: RUN = DEFAULT_RUN, as_json: JSON = No
         where = Paths(run=name)
         for folder in (where.data, where.results, where.logs):
             shutil.rmtree(folder, ignore_errors=True)
-    print_rows(without_empty([{column: row.get(column) for column in PLAN} for row in rows]), as_json=as_json)
+    columns = [column for column in PLAN if any(row.get(column) not in (None, "") for row in rows)]
+    print_rows(({column: row.get(column) for column in columns} for row in rows), as_json=as_json)
     to_ask = sum(int(row["to_ask"] or 0) for row in rows)
     costs = [float(row["cost_most"] or 0) for row in rows if row.get("cost_most")]
     unpriced = sorted({str(row["asked"]) for row in rows if row["to_ask"] and not row.get("cost_most")})

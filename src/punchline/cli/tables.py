@@ -30,7 +30,6 @@ from punchline.cli.base import (
     print_json,
     print_rows,
     run_for,
-    table_names,
 )
 from punchline.config.runs import (
     last_run,
@@ -49,7 +48,7 @@ from punchline.paths import DEFAULT_RUN, Paths, demo
 from punchline.stats.estimate import ALPHA
 
 COMPARED_TABLE = f"{TABLE}; default: each benchmark's main table"
-ComparedTable = Annotated[str, typer.Option(help=COMPARED_TABLE, autocompletion=table_names)]
+ComparedTable = Annotated[str, typer.Option(help=COMPARED_TABLE)]
 COMPARED_RUN = "Run of a plain MODEL; default: the one made last, or `default` beside RUN:MODEL"
 ComparedRun = Annotated[str, typer.Option(help=COMPARED_RUN)]
 RankedBy = Annotated[str | None, typer.Option(help="Column to rank by; default: the first")]
