@@ -15,7 +15,6 @@ from tests.studies import MODELS, answer, drafted, drawn, fill, made, saved, wri
 from punchline.benchmarks.humorbench.labels import read_labelled
 from punchline.benchmarks.humorbench.studies import label_rows
 from punchline.benchmarks.pixelhumor import people
-from punchline.benchmarks.study import Vote
 from punchline.core.benchmark import load, names, studies
 from punchline.errors import PunchlineError
 from punchline.files import csv_text, parse_csv, write_bytes, write_text
@@ -183,8 +182,8 @@ def test_yesbuts_aspects_and_humorbenchs_labels(answers: None) -> None:
     labelled = read_labelled(Path("labels.csv").read_bytes(), "labels.csv", annotations.encode())
     assert {one.explainer for one in labelled} == set(MODELS)
     assert outcome.agreement(votes)[0]["alpha"] == 1
-    one = Vote("1", "m", "", "", "PASS", "text", "ann", "2026-01-01T00:00:00Z", "", "s")
-    bob, eve = one._replace(rater="bob", value="FAIL"), one._replace(rater="eve")
+    one = {"item_id": "1", "source": "m", "value": "PASS", "text": "t", "rater": "ann", "time": "2026", "sheet": "s"}
+    bob, eve = one | {"rater": "bob", "value": "FAIL"}, one | {"rater": "eve"}
     assert label_rows([one, bob]) == []  # even raters give no label
     (row,) = label_rows([one, bob, eve])
     assert (row["label"], row["rater"]) == ("PASS", "ann bob eve")

@@ -153,18 +153,6 @@ def test_a_harmful_comic_is_blurred_until_asked_for() -> None:
     assert b'"blurred":false' not in msgspec.json.encode(votes.sheet)  # it is not in the digest of older sheets
 
 
-def test_a_decider_of_an_older_version_chooses_among_the_leading_texts() -> None:
-    votes = made("preference", raters=1)
-    with votes._open() as file:
-        file.execute("CREATE TABLE offered (rater TEXT NOT NULL, unit INTEGER NOT NULL, text INTEGER NOT NULL) STRICT")
-        file.execute("INSERT INTO offered VALUES ('1', 0, 2), ('1', 0, 0)")
-    http = client(votes, "1")
-    for place, index in enumerate(votes.seats("1"), 1):
-        offered = sorted(re.findall(r'name="answer-best" value="(\d+)"', http.get(f"/items/{place}").text))
-        assert offered == (["0", "2"] if index == 0 else ["0", "1", "2"])
-        assert http.post(f"/items/{place}", data={"answer-best": "1"}).status_code == (200 if index else 422)
-
-
 def test_drafts_are_reviewed_next_to_their_strip() -> None:
     votes = drafted()
     http = client(votes, "1")
@@ -279,7 +267,7 @@ def test_what_cannot_be_judged_has_a_reason_and_is_counted() -> None:
     http.post(f"/items/{counted[1]}", data={"answer-": "3", "note": "fine"})
     assert outcome.not_judged(votes) == {"In another language <b>": 1}
     assert [row["not judged"] for row in outcome.progress(votes)] == [1, 0]
-    assert [vote.value for vote in outcome.cast(votes)] == ["3"]
+    assert [vote["value"] for vote in outcome.cast(votes)] == ["3"]
     fill(votes, lambda unit, rater: "4")
     assert not outcome.not_judged(votes)  # judged after all: the last vote counts
 

@@ -52,7 +52,7 @@ class Pages:
     def __init__(self, votes: Votes) -> None:
         self.votes, self.sheet = votes, votes.sheet
         self.cookie = f"rater_{votes.version}"  # raters of two studies may share a browser
-        self.seats, self.offered = cache(votes.seats), cache(votes.offered)  # by rater; neither changes
+        self.seats = cache(votes.seats)  # by rater; they do not change
         self.templates = templates(HERE / "templates")
 
     def page(self, template: str, status: int = 200, **values: object) -> Response:
@@ -80,8 +80,7 @@ class Pages:
 
     def order(self, rater: str, index: int) -> list[int]:
         """The texts of a rater's page, in the order in which they are shown."""
-        order = shown_order(len(self.sheet.units[index].texts), rater, index, self.sheet.seed)
-        return [text for text in order if text in self.offered(rater).get(index, order)]
+        return shown_order(len(self.sheet.units[index].texts), rater, index, self.sheet.seed)
 
     def enter(self, request: Request) -> Response:
         secret, opened = request.path_params["secret"], request.cookies.get(self.cookie, "")
@@ -139,7 +138,7 @@ class Pages:
     def _parse(self, rater: str, index: int, fields: Mapping[str, str]) -> tuple[CastVote, str]:
         """A form as a vote, and why it cannot be saved; "" if it can."""
         sheet, order, answers, wrong = self.sheet, self.order(rater, index), dict[str, str](), ""
-        if "cannot" in fields and sheet.judging:
+        if "cannot" in fields and sheet.form != "review":
             reason = " ".join(_words(fields.get("reason", "")).split())
             return CastVote(rater, index, {}, reason), "" if reason else "say why."
         for position in order if sheet.form == "review" else ():
