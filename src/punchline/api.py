@@ -17,7 +17,7 @@ from punchline.artifacts.project import Project
 from punchline.audit.compare import compare_models, differences_frame
 from punchline.audit.state import check_table
 from punchline.config.runs import find_root, making, runs, selection_of, table_named
-from punchline.errors import PunchlineError, check_file, check_known
+from punchline.errors import check_file, check_known
 from punchline.files import Keyed
 from punchline.paths import DEFAULT_RUN
 from punchline.read import reasoning
@@ -40,11 +40,7 @@ class Run:
     """One run of a project. Raises PunchlineError for a folder that is none, and for a run that there is not."""
 
     def __init__(self, root: str | Path = ".", run: str = DEFAULT_RUN) -> None:
-        try:
-            self.root, self.name = find_root(Path(root).resolve()), run
-        except PunchlineError as error:
-            hint = 'punchline.open("path/of/the/project")'
-            raise PunchlineError(f"no project in {Path(root).resolve()} or above it", hint=hint) from error
+        self.root, self.name = find_root(Path(root).resolve()), run
         with contextlib.chdir(self.root):
             check_known(run, {DEFAULT_RUN, *runs()}, f"no run {run!r}")
 

@@ -89,7 +89,7 @@ def test_compare_is_what_the_command_says(run: Run) -> None:
         (lambda run: run.grades("random", "pixelhumor", rule="papr"), "Did you mean 'paper'"),
         (lambda run: punchline.open(run.root, run="six"), "no run 'six'"),
         (lambda run: punchline.open(run.root, run=None), "no run None"),
-        (lambda run: punchline.open(run.root.parent), "no project in"),
+        (lambda run: punchline.open(run.root.parent), "no project: no Snakefile"),
     ],
 )
 def test_a_mistake_is_a_sentence(run: Run, call: Callable[[Run], object], expected: str) -> None:

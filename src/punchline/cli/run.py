@@ -90,7 +90,7 @@ def _tables(project: Project) -> Iterator[str]:
         table = main_table(benchmarks.load(name))
         path = project.paths.table(table.file)
         yield path
-        print(f"\n{printed(path, table, get_terminal_size().columns, follow=False)}")
+        print(f"\n{printed(path, table, get_terminal_size().columns)}")
         for line in leaders(project, name):
             print(line)
     option = "" if project.selection.run == DEFAULT_RUN else f" --run {project.selection.run}"

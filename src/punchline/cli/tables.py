@@ -44,7 +44,7 @@ from punchline.config.runs import (
 from punchline.config.selection import read_selection
 from punchline.core import benchmark as benchmarks
 from punchline.errors import PunchlineError
-from punchline.paths import DEFAULT_RUN, Paths, demo
+from punchline.paths import DEFAULT_RUN, Paths
 from punchline.stats.estimate import ALPHA
 
 COMPARED_TABLE = f"{TABLE}; default: each benchmark's main table"
@@ -92,7 +92,7 @@ def audit_command(
 
 @app.command("print", rich_help_panel="Look")
 def print_command(table: TableName, run: RUN = "", strict: STRICT = False) -> None:
-    """Print a table, its best model, and what to do next.
+    """Print a table and the notes of its run.
 
     Example: punchline print table8
     """
@@ -112,11 +112,8 @@ def print_command(table: TableName, run: RUN = "", strict: STRICT = False) -> No
 
 
 def _building(run: str, benchmark: str, path: str) -> str:
-    """The command that builds a table, also where its benchmark is not selected or has no demo data."""
-    selected = selection_of(run)
-    more = {} if benchmark in selected.benchmarks else {"benchmarks": f"[{benchmark}]"}
-    if selected.corpus.drawn and not Path(demo(benchmark)).is_dir():
-        more |= {"corpus": "full"}
+    """The command that builds a table, also where its benchmark is not selected."""
+    more = {} if benchmark in selection_of(run).benchmarks else {"benchmarks": f"[{benchmark}]"}
     return making(run, path, **more)
 
 
