@@ -66,8 +66,6 @@ def _make(benchmark: str, name: str, drawn: tuple[Sheet, Seats], host: str, port
     kinds = [unit.kind for unit in sheet.units]
     most, work = max(map(len, seats.values())), "review" if sheet.form == "review" else "rate"
     print(f"{votes.path}: {kinds.count('counts'):,} pages to {work}, up to {most:,} a rater, sheet {votes.version}")
-    if "practice" not in kinds and work == "rate":
-        print("No item is left for practice: to have some, draw fewer with --items")
     _print_links(votes, list(seats), host, port)
     print(f"Serve them: punchline rate serve {votes.name}")
 

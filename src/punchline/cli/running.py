@@ -100,9 +100,10 @@ def retry(selection: SELECTION = None, images: Images = False, run: RUN = "") ->
     chosen = overrides(selection, run) or (chosen.overrides if (chosen := read_chosen(run)) else {})
     project = Project(read_selection(chosen)[0])
     if images:
-        missing = {project.paths.fetch_log(name): project.raw(name).job for name in project.selection.benchmarks}
-        missing = {log: job for log, job in missing.items() if _count_missing(log)}
-        again, targets, more = list(missing), list(missing.values()), {RETRY: "1"}
+        logs = {project.paths.fetch_log(name): project.raw(name).job for name in project.selection.benchmarks}
+        fetched = {log: read_records(log, FetchEntry) for log in logs if Path(log).is_file()}
+        again = [log for log, entries in fetched.items() if any(entry.state != "ok" for entry in entries)]
+        targets, more = [logs[log] for log in again], {RETRY: "1"}
     else:
         failed = _failed(project)
         after = [*map(project.tables, project.selection.benchmarks), project.overview()]
@@ -115,15 +116,6 @@ def retry(selection: SELECTION = None, images: Images = False, run: RUN = "") ->
         print(f"nothing to retry: {nothing}")
         return
     raise typer.Exit(snakemake(*targets, config=chosen, **{AGAIN: ",".join(again)}, **more))
-
-
-def _count_missing(log: str) -> int:
-    """Print and return how many images a fetch log records as missing."""
-    entries = read_records(log, FetchEntry) if Path(log).is_file() else []
-    missing = sum(entry.state != "ok" for entry in entries)
-    if missing:
-        print(f"{log}: {missing:,} of {len(entries):,} images are missing", flush=True)
-    return missing
 
 
 def _failed(project: Project) -> Counter[str]:
