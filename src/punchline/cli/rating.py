@@ -208,10 +208,9 @@ def import_command(
 
     benchmark, _, declaration = declared(study)
     labels = benchmark == "humorbench"
-    if labels and out is None:
-        raise PunchlineError("no file to write", hint="Name the CSV of a replay card: --out data/replay/labelled.csv")
-    if key is None and not labels:
-        raise PunchlineError("no key of the sheets", hint="Name the key.csv that was written with them: --key")
+    if (out if labels else key) is None:
+        hint = "--out data/replay/labelled.csv for a replay card, or --key key.csv for sheets of ratings"
+        raise PunchlineError("no file is named", hint=hint)
     out = out or Path(own(benchmark, declaration.file))
     if out.exists() and not replace:
         raise PunchlineError("the file exists", file=out, hint="Give --replace, or another --out")

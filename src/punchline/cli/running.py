@@ -16,6 +16,7 @@ import typer
 from punchline.artifacts.passes import ALL
 from punchline.artifacts.project import Project
 from punchline.cli.base import JSON, RUN, SELECTION, app, overrides, print_rows, snakemake
+from punchline.cli.tables import tables_command
 from punchline.config.selection import EXECUTION_KEYS, named_run, read_chosen, read_selection
 from punchline.core.storage import values_in
 from punchline.errors import PunchlineError
@@ -30,7 +31,7 @@ Images = Annotated[bool, typer.Option("--images", help="Fetch images recorded as
 
 @app.command(rich_help_panel="Share")
 def restore(pull: Annotated[bool, typer.Option(help="Run `dvc pull`")] = True) -> None:
-    """Download the data of dvc.lock with `dvc pull`, and check that every table is current.
+    """Download the data of dvc.lock with `dvc pull`, and list the tables with their state.
 
     Example: punchline restore
     """
@@ -46,14 +47,7 @@ def restore(pull: Annotated[bool, typer.Option(help="Run `dvc pull`")] = True) -
     if changed := json.loads(status.stdout):
         hint = "See `dvc status`. Undo your changes and run `dvc checkout`, or run `dvc repro` instead of restoring"
         raise PunchlineError(f"the files are not those of dvc.lock (stages {', '.join(sorted(changed))})", hint=hint)
-    from punchline.audit.state import table_states
-
-    states = table_states(Project(read_selection({})[0]))
-    for state in states:
-        if state.reason:
-            print(f"{state.path}: {state.state}, {state.reason}")
-    there = sum(not state.reason for state in states)
-    print(f"restored: {there} of {len(states)} tables are current; `snakemake -n` says what is left to do")
+    tables_command(run=DEFAULT_RUN)
 
 
 @app.command(rich_help_panel="Run")
