@@ -73,8 +73,7 @@ RUN = Annotated[str, typer.Option(callback=latest_run, help="Name of the run; de
 TABLE = "Name or path of a table: table8, yesbut/table2, results/table8.csv"
 OVERRIDES = "Overrides of config/run.yaml: benchmarks=all models=\\[a,b] judge=c"
 SELECTION = Annotated[list[str] | None, typer.Argument(metavar="KEY=VALUE", help=OVERRIDES)]
-MODEL = "Scored model; RUN:MODEL: of another run"
-Model = Annotated[str, typer.Argument(metavar="MODEL", help=MODEL)]
+Model = Annotated[str, typer.Argument(metavar="MODEL", help="Scored model; RUN:MODEL: of another run")]
 TableName = Annotated[str, typer.Argument(help=TABLE)]
 
 

@@ -22,8 +22,7 @@ from punchline.paths import DEFAULT_RUN
 
 SHOWN = 3  # models from the top whose differences are printed
 
-MODELS_HELP = "Names of models, or paths of cards"
-Models = Annotated[list[str], typer.Argument(metavar="MODEL…", help=MODELS_HELP)]
+Models = Annotated[list[str], typer.Argument(metavar="MODEL…", help="Names of models, or paths of cards")]
 
 
 @app.command("run", rich_help_panel="Run")

@@ -47,8 +47,7 @@ from punchline.errors import PunchlineError
 from punchline.paths import DEFAULT_RUN, Paths
 from punchline.stats.estimate import ALPHA
 
-COMPARED_TABLE = f"{TABLE}; default: each benchmark's main table"
-ComparedTable = Annotated[str, typer.Option(help=COMPARED_TABLE)]
+ComparedTable = Annotated[str, typer.Option(help=f"{TABLE}; default: each benchmark's main table")]
 COMPARED_RUN = "Run of a plain MODEL; default: the one made last, or `default` beside RUN:MODEL"
 ComparedRun = Annotated[str, typer.Option(help=COMPARED_RUN)]
 RankedBy = Annotated[str | None, typer.Option(help="Column to rank by; default: the first")]

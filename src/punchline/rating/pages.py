@@ -6,6 +6,7 @@ secret get nothing, and posts must come from these pages.
 
 from __future__ import annotations
 
+import random
 import sqlite3
 import sys
 from collections.abc import Awaitable, Callable, Mapping
@@ -28,7 +29,6 @@ from starlette.staticfiles import StaticFiles
 from punchline.core.pages import templates
 from punchline.errors import PunchlineError
 from punchline.rating import drafts
-from punchline.rating.assignment import shown_order
 from punchline.rating.votes import CastVote, Votes
 
 HERE = Path(__file__).parent
@@ -80,7 +80,9 @@ class Pages:
 
     def order(self, rater: str, index: int) -> list[int]:
         """The texts of a rater's page, in the order in which they are shown."""
-        return shown_order(len(self.sheet.units[index].texts), rater, index, self.sheet.seed)
+        order = list(range(len(self.sheet.units[index].texts)))
+        random.Random(f"texts/{rater}/{index}/{self.sheet.seed}").shuffle(order)
+        return order
 
     def enter(self, request: Request) -> Response:
         secret, opened = request.path_params["secret"], request.cookies.get(self.cookie, "")
