@@ -119,8 +119,9 @@ def new(
 def _write_sheet(where: Paths, benchmark: str, study: Study, models: list[str], folder: Path, seed: int) -> None:
     from punchline.rating.texts import answer_texts, blinded, prepared_items
 
+    items = prepared_items(where, benchmark)
     texts = answer_texts(where, benchmark, study, models)
-    blind, key = blinded(study, texts, prepared_items(where, benchmark), seed)
+    blind, key = blinded(study, texts, items, seed)
     write_text(folder / "sheet.csv", blind)
     write_text(folder / "key.csv", key)
     print(f"{folder}/sheet.csv: {len(texts):,} texts of {len(models)} models; keep {folder}/key.csv from the raters")

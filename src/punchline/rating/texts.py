@@ -14,7 +14,7 @@ from punchline.config.runs import making
 from punchline.core.benchmark import DEFAULT
 from punchline.core.storage import read_table
 from punchline.errors import PunchlineError, check_file, check_known
-from punchline.files import csv_text, parse_csv, read_records
+from punchline.files import Keyed, csv_text, parse_csv
 from punchline.paths import Paths
 from punchline.schema import Item, Request, Response
 from punchline.tables.ratings import NUMBER, Rating, for_spreadsheet
@@ -25,25 +25,19 @@ KEY = ("row", "item_id", "source", "task", "aspect")
 Texts = dict[tuple[str, str, str], str]  # by item, task and source
 
 
-def _prepared(where: Paths, benchmark: str, path: str, target: str) -> str:
-    """A file of a run. Raises PunchlineError with the command that makes it."""
-    check_file(path, "nothing is prepared yet", hint=f"Run {making(where.run, target, benchmarks=f'[{benchmark}]')}")
-    return path
-
-
-def prepared_items(where: Paths, benchmark: str, target: str = "prepare_all") -> dict[str, Item]:
-    """A run's items by id. Raises PunchlineError if there are none yet."""
-    items = read_records(_prepared(where, benchmark, where.items(benchmark), target), Item)
-    return {item.item_id: item for item in items}
+def prepared_items(where: Paths, benchmark: str, target: str = "respond_all") -> dict[str, Item]:
+    """A run's items by id. Raises PunchlineError, with a target that makes them, if there are none yet."""
+    hint = f"Run {making(where.run, target, benchmarks=f'[{benchmark}]')}"
+    check_file(where.items(benchmark), "nothing is prepared yet", hint=hint)
+    return Keyed(where.items(benchmark), Item)
 
 
 def answer_texts(where: Paths, benchmark: str, study: Study, models: Sequence[str]) -> Texts:
     """A run's answers as raters read them, without those that are empty then.
 
-    Raises PunchlineError if nothing was asked, and for models without an answer.
+    Raises PunchlineError for models without an answer.
     """
-    path = _prepared(where, benchmark, where.requests(benchmark), "respond_all")
-    requests = read_table(path, Request)
+    requests = read_table(where.requests(benchmark), Request)
     texts, states = Texts(), Counter[str]()
     for model in models:
         index = Path(where.responses(benchmark, model))
@@ -57,7 +51,9 @@ def answer_texts(where: Paths, benchmark: str, study: Study, models: Sequence[st
     if not states["ok"]:
         what = f"no answer to {', '.join(study.tasks)} of {', '.join(models)} ({states['failed']:,} failed)"
         hint = f"Select models that answer it: {making(where.run, 'respond_all', models='[NAME]')}; baselines do not"
-        raise PunchlineError(what, file=path, hint=f"{hint}. `punchline retry` asks failed ones again")
+        raise PunchlineError(
+            what, file=where.requests(benchmark), hint=f"{hint}. `punchline retry` asks failed ones again"
+        )
     return texts
 
 
