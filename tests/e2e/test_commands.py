@@ -247,4 +247,4 @@ def test_failures_end_a_run_in_a_summary_and_are_asked_again(small: Project, ser
 
     server.script(key=KEY, fault="500")
     assert f"{LEADERBOARD}: not one item is scored" in project.snakemake(LEADERBOARD, config=SERVED)
-    assert "not one item is scored" in punchline(project, "print", "humorbench/leaderboard", "--strict", status=1)[1]
+    assert "not one item is scored" in punchline(project, "print", "humorbench/leaderboard")[1]

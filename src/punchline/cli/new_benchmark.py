@@ -63,7 +63,7 @@ def new_benchmark(name: Name, data: Data) -> None:
 def _texts(name: str, package: Path, source: Path, rows: list[Row]) -> dict[str, str]:
     """Files of a benchmark by path; images are copied into its manifests. Raises PunchlineError."""
     pins = [_pin(name, source, row) for row in rows if row["image"] and "://" not in row["image"]]
-    content = csv_text([column for column in rows[0] if any(row[column] for row in rows)], rows)
+    content = csv_text([*rows[0]], rows)
     listed: dict[str, Any] = {"path": "questions.csv", "mirror": f"{name}/questions.csv", "licence": LICENCE}
     listed |= {"url": paths.manifest(name, "questions.csv"), "sha256": sha256(content.encode())}
     images, options = bool(rows[0]["image"]), bool(rows[0]["options"])

@@ -15,7 +15,7 @@ import typer
 from punchline.artifacts.project import Project
 from punchline.cli.base import app, given, override_text, overrides, snakemake
 from punchline.config.cards import MODELS, read_card
-from punchline.config.runs import nothing_scored, selection_of
+from punchline.config.runs import selection_of
 from punchline.core import benchmark as benchmarks
 from punchline.errors import PunchlineError
 from punchline.paths import DEFAULT_RUN
@@ -54,8 +54,7 @@ def run_command(
     print(f"snakemake --cores all all report --config {shlex.join(words)}", flush=True)
     if status := snakemake("all", "report", config=chosen):
         raise typer.Exit(status)
-    empty = [path for path in _tables(Project(selection_of(run))) if nothing_scored(path)]
-    raise typer.Exit(1 if empty and strict else 0)
+    _print_tables(Project(selection_of(run)))
 
 
 def _list(names: list[str] | None) -> list[str] | str | None:
@@ -80,15 +79,14 @@ def _model(name: str) -> str:
     return card.stem
 
 
-def _tables(project: Project) -> Iterator[str]:
-    """Print the main table of each benchmark and who leads there; the paths of the tables."""
+def _print_tables(project: Project) -> None:
+    """Print the main table of each benchmark and who leads there."""
     from punchline.audit.compare import main_table
     from punchline.cli.printing import printed
 
     for name in project.selection.benchmarks:
         table = main_table(benchmarks.load(name))
         path = project.paths.table(table.file)
-        yield path
         print(f"\n{printed(path, table, get_terminal_size().columns)}")
         for line in leaders(project, name):
             print(line)

@@ -58,7 +58,6 @@ Row = Annotated[str | None, typer.Option(help="Only this row: a model, or a full
 Column = Annotated[str | None, typer.Option(help="Only this column")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON")]
 Root = Annotated[str | None, typer.Option(help="Root digest to compare with, as published or committed")]
-STRICT = Annotated[bool, typer.Option("--strict", help="Exit with status 1 if a table has no scored item")]
 
 
 @app.command("audit", rich_help_panel="Check")
@@ -90,7 +89,7 @@ def audit_command(
 
 
 @app.command("print", rich_help_panel="Look")
-def print_command(table: TableName, run: RUN = "", strict: STRICT = False) -> None:
+def print_command(table: TableName, run: RUN = "") -> None:
     """Print a table and the notes of its run.
 
     Example: punchline print table8
@@ -105,9 +104,8 @@ def print_command(table: TableName, run: RUN = "", strict: STRICT = False) -> No
     for state in table_states(Project(selection_of(run))):
         if state.path == path and state.reason:
             print(f"{path}: stale: {state.reason}. {again(path)}", file=sys.stderr)
-    empty = _warn_of_empty([path])
+    _warn_of_empty([path])
     print(printed(path, spec, get_terminal_size().columns))
-    raise typer.Exit(1 if empty and strict else 0)
 
 
 def _building(run: str, benchmark: str, path: str) -> str:
@@ -188,7 +186,7 @@ def judges_command(run: Runs = None, benchmark: JudgedBenchmark = None, as_json:
 
 
 @app.command("tables", rich_help_panel="Look")
-def tables_command(selection: SELECTION = None, run: RUN = "", strict: STRICT = False, as_json: JSON = None) -> None:
+def tables_command(selection: SELECTION = None, run: RUN = "", as_json: JSON = None) -> None:
     """List all tables, their targets, and their state: current, stale (and why), absent.
 
     Default: the selection of the last run.
@@ -213,7 +211,6 @@ def tables_command(selection: SELECTION = None, run: RUN = "", strict: STRICT = 
     for row in rows:
         row["state"] += "; not one item is scored" if row["target"] in empty else ""
     print_rows(rows, as_json=as_json, widths={"state": 60})
-    raise typer.Exit(1 if empty and strict else 0)
 
 
 @app.command("runs", rich_help_panel="Look")
