@@ -130,8 +130,7 @@ def print_rows(
         return
 
     def text(rows: list[Mapping[Any, Any]]) -> str:
-        frame = pd.DataFrame(rows, dtype=object)
-        frame = frame.where(frame.notna(), "")
+        frame = pd.DataFrame(rows, dtype=object).fillna("")
         if as_json is False:
             return frame.to_csv(index=False)
         wrapped = [widths.get(str(column)) for column in frame]
