@@ -73,14 +73,12 @@ def tokens(page: str) -> Iterator[tuple[Token, int]]:
 
 
 def blocks(page: str) -> Iterator[tuple[str, int, list[str]]]:
-    """Language, number of the first line, lines of each block; `indented` and `file` are languages too."""
+    """Language, number of the first line, lines of each block; `file` is a language too."""
     before = ""  # the text above it: of a file's it begins with its name
     for token, line in tokens(page):
         if token.type == "fence":
             language = "file" if token.info == "python" and re.match(r"`[\w/.]+\.py`", before) else token.info
             yield language, line + 1, token.content.splitlines()
-        elif token.type == "code_block":
-            yield "indented", line, token.content.splitlines()
         before = token.content if token.type == "inline" else before
 
 

@@ -15,7 +15,7 @@ from punchline.rating.drafts import draft_units
 from punchline.rating.draw import declared, draw_up
 from punchline.rating.pages import application
 from punchline.rating.votes import Seats, Sheet, Votes
-from punchline.schema import Gold, ImageRef, Item, Request, Response, State
+from punchline.schema import Gold, ImageRef, Item, Request, Response
 
 MODELS = ("hal-9000", "deep-thought", "wintermute")
 BENCHMARKS = ("pixelhumor", "yesbut", "humorbench")
@@ -35,13 +35,11 @@ def requests_of(benchmark: str) -> list[Request]:
     return [r for item in items_of(benchmark) for r in load(benchmark).requests(item) if r.task in tasks]
 
 
-def answer(model: str, text: str | None = "It is funny", state: State = "ok") -> None:
+def answer(model: str, text: str = "It is funny") -> None:
     """Write a model's answers to all requests."""
-    number = MODELS.index(model) if model in MODELS else 9
-    if text is not None:
-        text = f"<think>I am {model}.</think>{text}, says voice {number} {HOSTILE}"
+    text = f"<think>I am {model}.</think>{text}, says voice {MODELS.index(model)} {HOSTILE}"
     for benchmark in BENCHMARKS:
-        responses = [response(request, text, state) for request in requests_of(benchmark)]
+        responses = [response(request, text) for request in requests_of(benchmark)]
         write_table(f"data/responses/{benchmark}/{model}.parquet", responses, Response)
 
 
@@ -59,8 +57,6 @@ def write_run() -> None:
         write_table(f"data/requests/{benchmark}.parquet", requests_of(benchmark), Request)
     for model in MODELS:
         answer(model)
-    answer("silent", None, "missing")
-    answer("broken", None, "failed")
     write_bytes("images/comic.png", b"\x89PNG\r\n\x1a\n")
     for name in ("Snakefile", "config/run.yaml"):
         write_text(name, "")

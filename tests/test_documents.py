@@ -11,7 +11,7 @@ import pytest
 import typer
 from dvc.cli import parse_args as dvc
 from snakemake.cli import get_argument_parser
-from tests.documents import ALL, MARKS, MENTIONED, PAGES, PROGRAM, REASONS, ROOT, Command, blocks
+from tests.documents import ALL, MARKS, MENTIONED, REASONS, ROOT, Command
 from typer.core import TyperGroup
 
 from punchline.cli import app
@@ -25,18 +25,6 @@ MAKEFILE = (ROOT / "Makefile").read_text()
 OTHERWISE = ("people", "tests/e2e/test_new_benchmark.py")  # names what its reader makes
 WORKFLOW = "".join(path.read_text() for path in (ROOT / "Snakefile", *ROOT.glob("rules/*")))
 RULES = set(re.findall(r"^rule (\w+):", WORKFLOW, re.M))
-
-
-def test_every_command_stands_in_a_block_that_is_read() -> None:
-    unread = ("", "indented", "text", "bash", "shell", "console")
-    elsewhere = [
-        f"{page}:{number}: {line.strip()}: in a block of {language or 'no language'}; begin the block with ```sh"
-        for page in PAGES
-        for language, start, lines in blocks(page)
-        for number, line in enumerate(lines, start)
-        if language in unread and re.match(rf"\s*(?:\$ )?{PROGRAM}", line)
-    ]
-    assert not elsewhere, "\n".join(elsewhere)
 
 
 def test_every_mark_is_of_one_command_and_has_a_reason_of_the_list() -> None:

@@ -1,4 +1,4 @@
-"""A table on a terminal: the columns that fit, the best model, notes of its run, next commands."""
+"""A table on a terminal: the columns that fit, the notes of its run."""
 
 import re
 from pathlib import Path
@@ -26,18 +26,10 @@ def path(tmp_path: Path) -> str:
     return str(tmp_path / "t.csv")
 
 
-def test_best_of_a_group_of_rows_notes_of_the_run_and_commands(path: str) -> None:
+def test_notes_of_the_run_and_the_main_column_are_shown(path: str) -> None:
     text = printed(path, TABLES["table8"], 500)
-    assert "Best on multi-panel: b (baseline), panel_acc 0.750 (95% CI 0.625 to 0.875, n = 58)." in text
     assert "INCOMPLETE: 1 answer failed." in text and "Means over" not in text and "95 %" not in text
-    assert text.splitlines()[-3].split("  ")[1] == f"punchline audit {path}"
-
-
-def test_the_main_column_is_shown_however_long_names_are(path: str) -> None:
-    Path(path).write_text("\n".join(line for line in CSV.splitlines() if "multi-panel" not in line))
-    text = printed(path, TABLES["table8"], 40)
-    assert text.split("\n\n")[1].splitlines()[0].split() == ["model", "kind", "n", "panel_acc"]
-    assert "More columns in the CSV: subset, n_failed, text_acc" in " ".join(text.split())
+    assert printed(path, TABLES["table8"], 30).split("\n\n")[1].split()[:3] == ["model", "kind", "panel_acc"]
 
 
 @pytest.mark.parametrize(

@@ -153,18 +153,6 @@ def test_a_harmful_comic_is_blurred_until_asked_for() -> None:
     assert b'"blurred":false' not in msgspec.json.encode(votes.sheet)  # it is not in the digest of older sheets
 
 
-def test_a_decider_of_an_older_version_chooses_among_the_leading_texts() -> None:
-    votes = made("preference", raters=1)
-    with votes._open() as file:
-        file.execute("CREATE TABLE offered (rater TEXT NOT NULL, unit INTEGER NOT NULL, text INTEGER NOT NULL) STRICT")
-        file.execute("INSERT INTO offered VALUES ('1', 0, 2), ('1', 0, 0)")
-    http = client(votes, "1")
-    for place, index in enumerate(votes.seats("1"), 1):
-        offered = sorted(re.findall(r'name="answer-best" value="(\d+)"', http.get(f"/items/{place}").text))
-        assert offered == (["0", "2"] if index == 0 else ["0", "1", "2"])
-        assert http.post(f"/items/{place}", data={"answer-best": "1"}).status_code == (200 if index else 422)
-
-
 def test_drafts_are_reviewed_next_to_their_strip() -> None:
     votes = drafted()
     http = client(votes, "1")
@@ -190,16 +178,16 @@ Serving = Callable[..., tuple[subprocess.Popen[str], str]]
 
 @pytest.fixture
 def serving() -> Iterator[Serving]:
-    """Starts `punchline rate serve`, by default on a free port; gives the process and its address."""
+    """Starts `punchline rate serve` on a free port; gives the process and its address."""
     started: list[subprocess.Popen[str]] = []
 
-    def start(address: str = "", limit: int | None = None) -> tuple[subprocess.Popen[str], str]:
+    def start(limit: int | None = None) -> tuple[subprocess.Popen[str], str]:
         with socket.create_server(("127.0.0.1", 0)) as free:
-            address = address or f"http://127.0.0.1:{free.getsockname()[1]}"
-        command = [sys.executable, "-m", "punchline.cli", "rate", "serve", "relevance", "--port", address.split(":")[2]]
+            port = free.getsockname()[1]
+        command = [sys.executable, "-m", "punchline.cli", "rate", "serve", "relevance", "--port", str(port)]
         pipes: Any = dict.fromkeys(("stdout", "stderr"), subprocess.PIPE)
         started.append(subprocess.Popen(command, text=True, preexec_fn=full_disk(limit), **pipes))
-        return started[-1], address
+        return started[-1], f"http://127.0.0.1:{port}"
 
     yield start
     for process in started:
@@ -229,9 +217,6 @@ def test_a_killed_server_loses_no_acknowledged_vote(serving: Serving) -> None:
     votes = made(raters=3)
     served, address = serving()
     assert "votes go into it" in served.stdout.readline()  # type: ignore[union-attr]
-    taken, _ = serving(address)
-    error = taken.communicate(timeout=60)[1]
-    assert taken.returncode == 2 and re.search(r"port \d+ of 127.0.0.1 cannot be used", error)
     acknowledged: dict[str, list[tuple[int, str]]] = {rater: [] for rater in votes.raters()}
     with ThreadPoolExecutor() as pool:
         for rater, noted in acknowledged.items():
@@ -279,7 +264,7 @@ def test_what_cannot_be_judged_has_a_reason_and_is_counted() -> None:
     http.post(f"/items/{counted[1]}", data={"answer-": "3", "note": "fine"})
     assert outcome.not_judged(votes) == {"In another language <b>": 1}
     assert [row["not judged"] for row in outcome.progress(votes)] == [1, 0]
-    assert [vote.value for vote in outcome.cast(votes)] == ["3"]
+    assert [vote["value"] for vote in outcome.cast(votes)] == ["3"]
     fill(votes, lambda unit, rater: "4")
     assert not outcome.not_judged(votes)  # judged after all: the last vote counts
 

@@ -148,8 +148,7 @@ def test_sheets_with_keys_of_version_0_1(tmp_path: Path) -> None:
     sheet.write_text("row,item_id,score\n1,x_0,4\n2,x_1,\n")
     assert unblinded(sheet, key) == [Rating("x_0", "m", "r1", 4.0, {})]
     for lines, expected in (
-        ("1,x_0,4\n1,x_0,5\n", "r1.csv, line 3, record x_0, field score: row 1 is there twice"),
-        ("3,x_0,4\n", "the key has no row '3' of this item. Use the key that was written with this sheet"),
+        ("3,x_0,4\n", "r1.csv, line 2, record x_0: the key has no row '3' of this item. Use the key that was written"),
         ("1,x_9,4\n", "the key has no row '1' of this item"),
         ("1,x_0,4?\n", "field score: '4\\?' is no number"),
     ):

@@ -63,9 +63,9 @@ def test_votes_that_may_only_be_read(tmp_path: Path, without_rights: Run) -> Non
     for path, mode in ((votes.path, 0o444), (votes.path.parent, 0o555)):
         path.chmod(mode)
     code = f"from punchline.rating.votes import Votes\nvotes = Votes({str(votes.path)!r})\n"
-    code += "print(len(votes.given()), votes.raters(), votes.seats('1'), votes.offered('1'))\nvotes.new_secret('1')"
+    code += "print(len(votes.given()), votes.raters(), votes.seats('1'))\nvotes.new_secret('1')"
     done = without_rights(code, None)
-    assert done.stdout == "1 ['1'] [0] {}\n"
+    assert done.stdout == "1 ['1'] [0]\n"
     assert f"votes cannot be written here. It is your own: chmod -R u+rwX {votes.path}" in done.stderr
 
 

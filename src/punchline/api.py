@@ -6,11 +6,10 @@ It reads the files of a run and builds nothing. Files that are not current are r
 from __future__ import annotations
 
 import contextlib
-import functools
 import warnings
-from collections.abc import Callable
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any
 
 import pandas as pd
 
@@ -18,7 +17,7 @@ from punchline.artifacts.project import Project
 from punchline.audit.compare import compare_models, differences_frame
 from punchline.audit.state import check_table
 from punchline.config.runs import find_root, making, runs, selection_of, table_named
-from punchline.errors import PunchlineError, check_file, check_known
+from punchline.errors import check_file, check_known
 from punchline.files import Keyed
 from punchline.paths import DEFAULT_RUN
 from punchline.read import reasoning
@@ -29,9 +28,6 @@ from punchline.schema import RULES, Gold, Item, Response, Rule
 from punchline.scores import read_scores
 from punchline.workflow.provenance import Artifact, Status
 
-P = ParamSpec("P")
-T = TypeVar("T")
-
 KEY = ("item_id", "task", "condition", "sample")
 GRADE = (*KEY, "rule", "state", "scored", "truncated", "parsed", "judge", "signature", "digest")
 
@@ -40,115 +36,110 @@ class Stale(UserWarning):
     """A file is not what the run's selection, data and code give now."""
 
 
-def _in_project(method: Callable[Concatenate[Run, P], T]) -> Callable[Concatenate[Run, P], T]:
-    """Paths of a project begin at its root: be there as long as a method runs. Not for several threads at once."""
-
-    @functools.wraps(method)
-    def within(self: Run, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        with contextlib.chdir(self.root):
-            return method(self, *args, **kwargs)
-
-    return within
-
-
 class Run:
     """One run of a project. Raises PunchlineError for a folder that is none, and for a run that there is not."""
 
     def __init__(self, root: str | Path = ".", run: str = DEFAULT_RUN) -> None:
-        try:
-            self.root, self.name = find_root(Path(root).resolve()), run
-        except PunchlineError as error:
-            hint = 'punchline.open("path/of/the/project")'
-            raise PunchlineError(f"no project in {Path(root).resolve()} or above it", hint=hint) from error
+        self.root, self.name = find_root(Path(root).resolve()), run
         with contextlib.chdir(self.root):
             check_known(run, {DEFAULT_RUN, *runs()}, f"no run {run!r}")
 
-    @_in_project
-    def _project(self) -> Project:
-        return Project(selection_of(self.name))  # anew: the run may have been made again since
+    @contextlib.contextmanager
+    def _project(self, *benchmarks: str, models: Sequence[str] = ()) -> Iterator[Project]:
+        """The project, whose root is the working folder until the end of a call. Not for several threads at once.
+
+        Raises PunchlineError for benchmarks and models that the run has not selected.
+        """
+        with contextlib.chdir(self.root):
+            project = Project(selection_of(self.name))  # anew: the run may have been made again since
+            selected = project.selection
+            for what, names, known in (
+                ("benchmark", benchmarks, selected.benchmarks),
+                ("model", models, selected.models),
+            ):
+                for name in names:
+                    check_known(name, known, f"run {self.name} has no {what} {name!r}")
+            yield project
 
     @property
     def benchmarks(self) -> list[str]:
         """The benchmarks of its selection."""
-        return self._project().selection.benchmarks
+        with self._project() as project:
+            return project.selection.benchmarks
 
     @property
     def models(self) -> list[str]:
         """The models of its selection."""
-        return self._project().selection.models
+        with self._project() as project:
+            return project.selection.models
 
     @property
-    @_in_project
     def tables(self) -> list[str]:
         """The tables of its benchmarks that were made, as `table` takes them."""
-        artifacts = self._project().every_table()
-        return ["/".join(step.wildcards) for step in artifacts if Path(step.outputs[0]).is_file()]
+        with self._project() as project:
+            made = (step for step in project.every_table() if Path(step.outputs[0]).is_file())
+            return ["/".join(step.wildcards) for step in made]
 
-    @_in_project
     def table(self, name: str) -> pd.DataFrame:
         """A table as its CSV has it, every digit: `table8`, `yesbut/table2`, or a path. `attrs["root"]`: its root."""
-        benchmark, table = table_named(name, self.name)
-        project = self._of(benchmark)
-        path = project.table(benchmark, table).outputs[0]
-        self._check_built(project.tables(benchmark), path)
-        root = check_table(path).root
-        frame = pd.read_csv(path, keep_default_na=False, na_values=[""], dtype={"model": str})
+        with self._project():
+            benchmark, table = table_named(name, self.name)
+        with self._project(benchmark) as project:
+            path = project.table(benchmark, table).outputs[0]
+            self._check_built(project.tables(benchmark), path)
+            root = check_table(path).root
+            frame = pd.read_csv(path, keep_default_na=False, na_values=[""], dtype={"model": str})
         frame.attrs |= {"benchmark": benchmark, "table": table, "root": root}
         return frame
 
-    @_in_project
     def items(self, benchmark: str) -> pd.DataFrame:
         """A benchmark's items: id, source, pictures, annotations, gold."""
-        project = self._of(benchmark)
-        self._check_built(project.items(benchmark))
-        self._check_built(project.gold(benchmark))
-        golds = Keyed(project.paths.gold(benchmark), Gold)
         rows = []
-        for item, right in items_with_rights(project, benchmark):
-            about = pick_fields(item, "item_id", "source", "cluster") | {"pictures": self._pictures(item)}
-            about |= {"missing": item.missing, "licence": right.licence or None, "credit": right.credit or None}
-            about |= {f"field_{name}": value for name, value in item.fields.items()}
-            rows.append(about | {f"gold_{name}": value for name, value in golds[item.item_id].values.items()})
+        with self._project(benchmark) as project:
+            self._check_built(project.items(benchmark))
+            self._check_built(project.gold(benchmark))
+            golds = Keyed(project.paths.gold(benchmark), Gold)
+            for item, right in items_with_rights(project, benchmark):
+                about = pick_fields(item, "item_id", "source", "cluster") | {"pictures": self._pictures(item)}
+                about |= {"missing": item.missing, "licence": right.licence or None, "credit": right.credit or None}
+                about |= {f"field_{name}": value for name, value in item.fields.items()}
+                rows.append(about | {f"gold_{name}": value for name, value in golds[item.item_id].values.items()})
         return pd.DataFrame(rows)
 
-    @_in_project
     def answers(self, model: str, benchmark: str) -> pd.DataFrame:
         """A model's answers to a benchmark, with their prompts, parsed labels, and scores under both rules."""
-        project = self._of(benchmark, model)
-        where = project.paths
-        self._check_built(project.answers(benchmark, "", model))
-        self._check_built(project.score(benchmark, model))
-        items, golds = Keyed(where.items(benchmark), Item), Keyed(where.gold(benchmark), Gold)
         rows = []
-        for request, response in exchanges(project, benchmark, model):
-            row = pick_fields(request, *KEY) | {"question": prompt(request), "gold": golds[request.item_id].values}
-            row |= _answer(response) | {"pictures": self._pictures(items[request.item_id])}
-            rows.append(row | {"reading": None})
-        frame = pd.DataFrame(rows)
-        for rule in RULES:
-            scores = _scores(where.scores(benchmark, model), rule).set_index(list(KEY))
-            scores = scores.drop(columns=["rule", "truncated", "judge", "signature", "digest"])
-            frame = frame.join(scores.add_prefix(f"{rule}_"), on=list(KEY))
+        with self._project(benchmark, models=[model]) as project:
+            where = project.paths
+            self._check_built(project.answers(benchmark, "", model))
+            self._check_built(project.score(benchmark, model))
+            items, golds = Keyed(where.items(benchmark), Item), Keyed(where.gold(benchmark), Gold)
+            for request, response in exchanges(project, benchmark, model):
+                row = pick_fields(request, *KEY) | {"question": prompt(request), "gold": golds[request.item_id].values}
+                row |= _answer(response) | {"pictures": self._pictures(items[request.item_id])}
+                rows.append(row | {"reading": None})
+            frame = pd.DataFrame(rows)
+            for rule in RULES:
+                scores = _scores(where.scores(benchmark, model), rule).set_index(list(KEY))
+                scores = scores.drop(columns=["rule", "truncated", "judge", "signature", "digest"])
+                frame = frame.join(scores.add_prefix(f"{rule}_"), on=list(KEY))
         return frame.assign(reading=frame["paper_parsed"].where(frame["paper_parsed"].notna(), None))
 
-    @_in_project
     def grades(self, model: str, benchmark: str, rule: Rule | None = None) -> pd.DataFrame:
         """A model's scores, a row per answer and rule, with a column for each metric. `rule`: only those under it."""
         check_known(rule or RULES[0], RULES, f"no rule {rule!r}")
-        project = self._of(benchmark, model)
-        self._check_built(project.score(benchmark, model))
-        return _scores(project.paths.scores(benchmark, model), rule)
+        with self._project(benchmark, models=[model]) as project:
+            self._check_built(project.score(benchmark, model))
+            return _scores(project.paths.scores(benchmark, model), rule)
 
-    @_in_project
     def compare(self, a: str, b: str, table: str | None = None) -> pd.DataFrame:
         """Paired differences of two models, as `punchline compare` has them: in one table, else in each main table.
 
         `attrs["notes"]`: what was left out and why.
         """
-        for model in (a, b):
-            self._check(model, self.models, "model")
-        named = None if table is None else table_named(table, self.name)
-        comparisons, refused = compare_models((a, b), named, self.name)
+        with self._project(models=[a, b]):
+            named = None if table is None else table_named(table, self.name)
+            comparisons, refused = compare_models((a, b), named, self.name)
         frame = differences_frame(comparisons)
         frame.attrs["notes"] = [note for comparison in comparisons for note in comparison.notes] + refused
         return frame
@@ -156,23 +147,12 @@ class Run:
     def _pictures(self, item: Item) -> list[str]:
         return [str(self.root / image.path) for image in item.images]
 
-    def _of(self, benchmark: str, *models: str) -> Project:
-        project = self._project()
-        self._check(benchmark, project.selection.benchmarks, "benchmark")
-        for model in models:
-            self._check(model, project.selection.models, "model")
-        return project
-
-    def _check(self, name: str, selected: list[str], what: str) -> None:
-        """Raises PunchlineError for what the run has not selected."""
-        check_known(name, selected, f"run {self.name} has no {what} {name!r}")
-
     def _check_built(self, artifact: Artifact, file: str = "") -> None:
         """Warns of an artifact that is not current. Raises PunchlineError if its `file`, or the first, is missing."""
         file = file or artifact.outputs[0]
         check_file(file, f"not made yet in run {self.name}", hint=f"In a shell: {making(self.name, file)}")
         if (why := Status().of_all(artifact)) is not None:
-            warnings.warn(f"{file} is not current: {why}", Stale, stacklevel=4)
+            warnings.warn(f"{file} is not current: {why}", Stale, stacklevel=3)
 
 
 def _scores(path: str, rule: Rule | None) -> pd.DataFrame:

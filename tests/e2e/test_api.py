@@ -82,14 +82,12 @@ def test_compare_is_what_the_command_says(run: Run) -> None:
     ("call", "expected"),
     [
         (lambda run: run.table("tabel8"), "Did you mean 'table8'"),
-        (lambda run: run.items("pixelhumour"), "Did you mean 'pixelhumor'"),
         (lambda run: run.table("yesbut/table2"), "has no benchmark 'yesbut'"),
         (lambda run: run.answers("randm", "pixelhumor"), "Did you mean 'random'"),
         (lambda run: run.compare("random", "gpt-4o"), "has no model 'gpt-4o'"),
         (lambda run: run.grades("random", "pixelhumor", rule="papr"), "Did you mean 'paper'"),
         (lambda run: punchline.open(run.root, run="six"), "no run 'six'"),
-        (lambda run: punchline.open(run.root, run=None), "no run None"),
-        (lambda run: punchline.open(run.root.parent), "no project in"),
+        (lambda run: punchline.open(run.root.parent), "no project: no Snakefile"),
     ],
 )
 def test_a_mistake_is_a_sentence(run: Run, call: Callable[[Run], object], expected: str) -> None:

@@ -58,9 +58,9 @@ def test_images_options_and_texts(project: Project, server: Served) -> None:
     ("content", "error"),
     [
         ("id,question,reply\n1,q,a\n", "missing column. Expected: id, question, answer; found: id, question, reply"),
-        ("id,question,answer\n1 2,q,a\n", "line 2, record 1 2, field id: '1 2' cannot name a file"),
-        ("id,question,answer\n1,q,a\n1,q,a\n", "line 3, record 1, field id: the id '1' is also in line 2"),
-        ("id,question,answer\n1,q,\n", "field answer: the cell is empty"),
+        ("id,question,answer\n1 2,q,a\n", "line 2, record 1 2, field id: expected a name for a file, got '1 2'"),
+        ("id,question,answer\n1,q,a\n1,q,a\n", "line 3, record 1: the record is there twice"),
+        ("id,question,answer\n1,q,\n", "field answer: expected a text, got ''"),
         ("id,question,answer,options\n1,q,C,a | b\n", "field answer: expected one of the letters A, B, got 'C'"),
         ("id,question,answer,options\n1,q,A,a | b\n2,q,x,\n", "field options: some rows have options and others"),
         ("id,question,answer,image\n1,q,a,none.png\n2,q,a,\n", "field image: some rows have image and others"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 import yaml
@@ -16,6 +16,9 @@ from punchline.stats.ratings import Level
 from punchline.tables.ratings import RATINGS, for_spreadsheet
 
 BEST = "best"  # the aspect of a study in which the best of several texts is chosen
+# One rater's answer to one question about one text: item_id, source, task (its name in a ratings file), aspect, value,
+# text, rater, time (UTC, to the second), note, sheet (its digest), pointers (numbers of those that hold, from 1).
+Vote = dict[str, Any]
 
 
 class Question(Record, frozen=True):
@@ -26,22 +29,6 @@ class Question(Record, frozen=True):
     options: tuple[str, ...] | UnsetType = UNSET  # of a question that may be left open, with values of its own
 
 
-class Vote(NamedTuple):
-    """One rater's answer to one question about one text."""
-
-    item_id: str
-    source: str
-    task: str  # its name in a ratings file
-    aspect: str
-    value: str
-    text: str
-    rater: str
-    time: str  # UTC, to the second
-    note: str
-    sheet: str  # digest of the sheet that was rated
-    pointers: str = ""  # numbers of those that hold, from 1
-
-
 def without_thoughts(answer: str) -> str:
     """An answer without its reasoning."""
     return reasoning.remove(answer).text
@@ -50,12 +37,12 @@ def without_thoughts(answer: str) -> str:
 def rating_rows(votes: Sequence[Vote]) -> list[dict[str, Any]]:
     """Rows of a ratings file, one per vote; a choice of the best of several texts has no source but the chosen one."""
     names = ["item_id", "source", "rater", "score", "choice", "task", "aspect", "time", "sheet", "note"]
-    names += ["pointers"] if any(vote.pointers for vote in votes) else []
+    names += ["pointers"] if any(vote["pointers"] for vote in votes) else []
     rows = []
     for vote in votes:
-        row = vote._asdict() | {"score": vote.value, "choice": "", "note": for_spreadsheet(vote.note)}
-        if vote.aspect == BEST:
-            row |= {"source": "", "score": "", "choice": vote.source, "aspect": ""}
+        row = vote | {"score": vote["value"], "choice": "", "note": for_spreadsheet(vote["note"])}
+        if vote["aspect"] == BEST:
+            row |= {"source": "", "score": "", "choice": vote["source"], "aspect": ""}
         rows.append({name: row[name] for name in names})
     return rows
 

@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,7 +18,6 @@ import yaml
 from tabulate import tabulate
 
 import punchline
-from punchline.config.cards import stems
 from punchline.config.runs import find_root, last_run, run_of, table_named
 from punchline.core import benchmark as benchmarks
 from punchline.errors import PunchlineError
@@ -48,6 +48,7 @@ ANYWHERE = ("init", "audit")  # commands that work without a project; an audit d
 @app.callback()
 def root(context: typer.Context, root: Root = None, version: Version = False) -> None:
     """Find the project; commands work in any of its folders."""
+    context.call_on_close(partial(print, end="", flush=True))  # typer ends a command without a reader quietly
     _here[:] = [Path.cwd()]
     try:
         os.chdir(find_root(Path.cwd() if root is None else root.resolve(), above=root is None))
@@ -61,19 +62,6 @@ def given(path: str | Path) -> Path:
     return path if isinstance(path, Path) else Path(os.path.relpath(_here[0] / path))
 
 
-def model_names(incomplete: str) -> list[str]:
-    """Completion of names of models."""
-    return [name for name in stems(find_root(Path.cwd()) / "config/model") if name.startswith(incomplete)]
-
-
-def table_names(incomplete: str) -> list[str]:
-    """Completion of names of tables."""
-    tables = benchmarks.every(lambda name: benchmarks.load(name).TABLES)
-    full = [f"{name}/{table}" for name, own in tables.items() for table in own]
-    names = {*full, *(name.rpartition("/")[2] for name in full)}
-    return sorted(name for name in names if name.startswith(incomplete))
-
-
 def latest_run(run: str) -> str:
     """The run of a command without --run."""
     if not run and (run := last_run()) != DEFAULT_RUN:
@@ -85,9 +73,8 @@ RUN = Annotated[str, typer.Option(callback=latest_run, help="Name of the run; de
 TABLE = "Name or path of a table: table8, yesbut/table2, results/table8.csv"
 OVERRIDES = "Overrides of config/run.yaml: benchmarks=all models=\\[a,b] judge=c"
 SELECTION = Annotated[list[str] | None, typer.Argument(metavar="KEY=VALUE", help=OVERRIDES)]
-MODEL = "Scored model; RUN:MODEL: of another run"
-Model = Annotated[str, typer.Argument(metavar="MODEL", help=MODEL, autocompletion=model_names)]
-TableName = Annotated[str, typer.Argument(help=TABLE, autocompletion=table_names)]
+Model = Annotated[str, typer.Argument(metavar="MODEL", help="Scored model; RUN:MODEL: of another run")]
+TableName = Annotated[str, typer.Argument(help=TABLE)]
 
 
 def snakemake(*arguments: str, config: Mapping[str, Any] | None = None, **environment: str) -> int:
@@ -143,8 +130,7 @@ def print_rows(
         return
 
     def text(rows: list[Mapping[Any, Any]]) -> str:
-        frame = pd.DataFrame(rows, dtype=object)
-        frame = frame.where(frame.notna(), "")
+        frame = pd.DataFrame(rows, dtype=object).fillna("")
         if as_json is False:
             return frame.to_csv(index=False)
         wrapped = [widths.get(str(column)) for column in frame]
@@ -152,12 +138,6 @@ def print_rows(
         return tabulate(cells.to_dict("list"), "keys", "plain", disable_numparse=True, maxcolwidths=wrapped) + "\n"
 
     print("\n".join(map(text, filter(None, lists))), end="")
-
-
-def without_empty(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Rows without the columns that are empty in all of them."""
-    names = [name for name in (rows[0] if rows else ()) if any(row.get(name) not in (None, "") for row in rows)]
-    return [{name: row.get(name) for name in names} for row in rows]
 
 
 def run_for(name: str, run: str) -> str:

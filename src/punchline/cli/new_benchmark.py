@@ -8,9 +8,11 @@ from string import Template
 from typing import Annotated, Any
 from urllib.parse import urlsplit
 
+import msgspec
 import typer
 
 from punchline import paths
+from punchline.benchmarks.annotations import FILE_NAME, Filled, csv_table
 from punchline.cli.base import app, given
 from punchline.core import benchmark as benchmarks
 from punchline.errors import PunchlineError, check_file
@@ -18,15 +20,12 @@ from punchline.fetch.images import decode_image
 from punchline.fetch.log import Missing
 from punchline.fetch.manifests import ANNOTATION_COLUMNS, PIN_COLUMNS
 from punchline.fetch.resolvers import is_image
-from punchline.files import csv_text, parse_csv, write_bytes, write_text
+from punchline.files import csv_text, write_bytes, write_text
 from punchline.schema import sha256
 
-COLUMNS = ("id", "question", "answer")
-OPTIONAL = ("image", "options", "cluster")
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the new benchmark: small letters, digits, _")]
 COLUMNS_HELP = "Columns id, question, answer, and optionally image, options, cluster"
 Data = Annotated[str, typer.Argument(metavar="DATA.csv", help=COLUMNS_HELP)]
-ID = r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}"
 TEMPLATE = Path(__file__).with_name("benchmark.txt")
 LICENCE = "none stated"
 ASKED = {True: "{question}\n\n{options}\n\nAnswer with the letter of one option.\n", False: "{question}\n"}
@@ -52,7 +51,7 @@ def new_benchmark(name: Name, data: Data) -> None:
         what = "this project has no source code to add a benchmark to"
         raise PunchlineError(what, file=package, hint="git clone the repository, and work in it")
     source = given(data)
-    check_file(source, "no such file", hint=f"A CSV with the columns {', '.join(COLUMNS)}")
+    check_file(source, "no such file", hint=COLUMNS_HELP)
     rows = read_rows(source)
     for path, text in _texts(name, package.relative_to(Path.cwd()), source, rows).items():
         write_text(path, text)
@@ -63,11 +62,11 @@ def new_benchmark(name: Name, data: Data) -> None:
 
 def _texts(name: str, package: Path, source: Path, rows: list[Row]) -> dict[str, str]:
     """Files of a benchmark by path; images are copied into its manifests. Raises PunchlineError."""
-    pins = [_pin(name, source, row) for row in rows if row.get("image") and "://" not in row["image"]]
-    content = csv_text([*COLUMNS, *(column for column in OPTIONAL if column in rows[0])], rows)
+    pins = [_pin(name, source, row) for row in rows if row["image"] and "://" not in row["image"]]
+    content = csv_text([*rows[0]], rows)
     listed: dict[str, Any] = {"path": "questions.csv", "mirror": f"{name}/questions.csv", "licence": LICENCE}
     listed |= {"url": paths.manifest(name, "questions.csv"), "sha256": sha256(content.encode())}
-    images, options = bool(pins or rows[0].get("image")), bool(rows[0]["options"])
+    images, options = bool(rows[0]["image"]), bool(rows[0]["options"])
     yes_no = {row["answer"] for row in rows} <= {"Yes", "No"}
     code = Template(TEMPLATE.read_text()).substitute(name=name, images=images, options=options, yes_no=yes_no)
     return {
@@ -79,41 +78,42 @@ def _texts(name: str, package: Path, source: Path, rows: list[Row]) -> dict[str,
     }
 
 
+class Question(msgspec.Struct):
+    """A row of the CSV."""
+
+    id: Annotated[str, msgspec.Meta(pattern=rf"^\s*{FILE_NAME.pattern}\s*$", title="a name for a file")]
+    question: Filled
+    answer: Filled
+    image: str = ""
+    options: str = ""
+    cluster: str = ""
+
+
 def read_rows(source: Path) -> list[Row]:
-    """Checked rows of a CSV of questions. Raises PunchlineError naming the file, the line and the fix."""
-    rows, seen = list[Row](), dict[str, int]()
-    for line, cells in parse_csv(source.read_bytes(), COLUMNS, file=source):
-        row = {column: cells[column].strip() for column in (*COLUMNS, *OPTIONAL) if column in cells}
-        row["options"] = " | ".join(option.strip() for option in row.get("options", "").split(" | ") if option.strip())
-        problem = _problem(row, rows[0] if rows else row)
-        if problem is None and row["id"] in seen:
-            problem = "id", f"the id {row['id']!r} is also in line {seen[row['id']]}", "Give each row its own id"
-        if problem is not None:
+    """Checked rows of a CSV of questions. Raises PunchlineError naming the file, the record and the fix."""
+    questions = csv_table({str(source): source.read_bytes()}, str(source), Question, key="id")
+    rows = [{name: cell.strip() for name, cell in msgspec.structs.asdict(row).items()} for row in questions.values()]
+    for row in rows:
+        row["options"] = " | ".join(option.strip() for option in row["options"].split(" | ") if option.strip())
+        if (problem := _problem(row, rows[0])) is not None:
             field, what, hint = problem
-            raise PunchlineError(what, file=source, line=line, record=row["id"], field=field, hint=hint)
-        seen[row["id"]] = line
-        rows.append(row)
+            raise PunchlineError(what, file=source, record=row["id"], field=field, hint=hint)
     if not rows:
-        raise PunchlineError("no rows", file=source, hint=f"One question a row: {', '.join(COLUMNS)}")
+        raise PunchlineError("no rows", file=source, hint=f"One question a row. {COLUMNS_HELP}")
     return rows
 
 
 def _problem(row: Row, first: Row) -> tuple[str, str, str] | None:
     """(field, what is wrong, the fix) of a row; None where nothing is."""
-    if not re.fullmatch(ID, row["id"]):
-        return "id", f"{row['id']!r} cannot name a file", "Up to 100 letters, digits, dots, hyphens and underscores"
-    for column in ("question", "answer"):
-        if not row[column]:
-            return column, "the cell is empty", "Fill it in, or remove the row"
     for column in ("options", "image"):
-        if bool(row.get(column)) != bool(first.get(column)):
+        if bool(row[column]) != bool(first[column]):
             return column, f"some rows have {column} and others have none", "Make two benchmarks of them"
     options = row["options"].split(" | ") if row["options"] else []
     letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"[: len(options)]
     if options and (len(options) < 2 or row["answer"] not in list(letters)):
         hint = "Write at least two options separated by ` | `, and the letter of the right one as the answer"
         return "answer", f"expected one of the letters {', '.join(letters)}, got {row['answer']!r}", hint
-    image = row.get("image", "")
+    image = row["image"]
     if "://" in image and not is_image(image) and urlsplit(image).scheme in ("http", "https"):
         return "image", f"not an image's address: {image}", "An address that ends in .png, .jpg, .gif or .webp"
     return None

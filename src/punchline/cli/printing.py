@@ -1,14 +1,11 @@
-"""A table of results on a terminal, what it shows, and what to do next."""
+"""A table of results on a terminal."""
 
 from __future__ import annotations
 
-import os
-import sys
 import textwrap
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from punchline.grouping import grouped
 from punchline.tables.declare import Table
 from punchline.tables.ranks import main_column
 from punchline.tables.render import digits, read_rows
@@ -17,33 +14,31 @@ Row = Mapping[str, str]
 HIDDEN = ("engine", "scoring", "comparable", "note")
 
 
-def printed(path: str, table: Table, width: int, *, follow: bool = True) -> str:
-    """The table at `path` within `width` columns, its best model, the notes of its run, and next commands."""
+def printed(path: str, table: Table, width: int) -> str:
+    """The table at `path` within `width` columns, and the notes of its run."""
     rows = read_rows(path)
     markdown = Path(path).with_suffix(".md")
     written = markdown.read_text(encoding="utf-8").splitlines()
     notes = [line.removeprefix("- ") for line in written if line.startswith("- ")]
     of_run = [note for note in notes if note not in table.notes and not note.startswith("95 %")]
     lines = [*of_run, f"More notes: {markdown}. All digits: {path}"]
-    parts = [f"{table.title} ({path})", fitted(rows, table, width), textwrap.fill(best(rows, table), width)]
+    parts = [f"{table.title} ({path})", fitted(rows, table, width)]
     parts.append("\n".join(textwrap.fill(line, width, subsequent_indent="  ") for line in lines))
-    parts += [next_commands(path)] if follow else []
-    return "\n\n".join(filter(None, parts))
+    return "\n\n".join(parts)
 
 
 def fitted(rows: Sequence[Row], table: Table, width: int) -> str:
     """Rows with values: with intervals where these fit into `width`, else without, and without some columns.
 
-    Columns of one text go first, then the last ones; the model and the main column stay.
+    The last ones go first; the model and the main column stay.
     """
     rows = [row for row in rows if any(row[name] for name in table.columns)]
     columns = [name for name in (rows[0] if rows else ()) if name not in HIDDEN and not name.endswith(("_lo", "_hi"))]
     columns = [name for name in columns if any(row[name] not in ("", "0") for row in rows)]
     text = _text(rows, columns, table, intervals=True)
     spare = [name for name in columns if name not in ("model", main_column(table))]
-    plain = [name for name in spare if name not in (*table.columns, "n") and len({row[name] for row in rows}) == 1]
     dropped: list[str] = []
-    for name in ("", *plain, *(name for name in reversed(spare) if name not in plain)):
+    for name in ("", *reversed(spare)):
         if max(map(len, text.splitlines()), default=0) <= width:
             break
         dropped += [name]
@@ -63,33 +58,3 @@ def _text(rows: Sequence[Row], columns: Sequence[str], table: Table, *, interval
     cells = [columns, *([cell(row, name) for name in columns] for row in rows)]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     return "\n".join("  ".join(map(str.ljust, line, widths)).rstrip() for line in cells)
-
-
-def best(rows: Sequence[Row], table: Table) -> str:
-    """The best model by the first column, in the last of the row groups that most models have; empty without one."""
-    column = main_column(table)
-    shown = [row for row in rows if column and row["kind"] in ("measured", "baseline") and row[column]]
-    groups = grouped(shown, lambda row: ", ".join(filter(None, (row.get(key) for key in table.keys))))
-    if not column or not groups:
-        return ""
-    group = max(reversed(groups), key=lambda name: len(groups[name]))
-    choose = min if table.better(column) == "lower" else max
-    value = choose(float(row[column]) for row in groups[group])
-    first, *tied = [row for row in groups[group] if float(row[column]) == value]
-    names = " and ".join(f"{row['model']}{' (baseline)' * (row['kind'] == 'baseline')}" for row in (first, *tied))
-    low, high = first.get(f"{column}_lo"), first.get(f"{column}_hi")
-    interval = f"95% CI {float(low):.3f} to {float(high):.3f}, " if low and high else ""
-    return f"Best{' on ' * bool(group)}{group}: {names}, {column} {value:.3f} ({interval}n = {first['n']})."
-
-
-def next_commands(path: str) -> str:
-    """Three commands to go on with; a virtual environment that is not active is activated first."""
-    active = sys.prefix == sys.base_prefix or os.environ.get("VIRTUAL_ENV") == sys.prefix
-    activate = os.path.relpath(Path(sys.prefix, "bin/activate"))
-    commands = {
-        f"punchline audit {path}": "rebuild it from the original files",
-        "snakemake --cores all report": "build the report: every comic and answer",
-        "punchline models --runnable": "list the models that can run here",
-    }
-    lines = [f"  {command:<36}  {what}" for command, what in commands.items()]
-    return "\n".join([f"Next{'' if active else f', after `source {activate}`'}:", *lines])

@@ -45,12 +45,6 @@ def _votes(name: str) -> Votes:
     return Votes(there[matches[0]])
 
 
-def _check_reachable(host: str) -> None:
-    if host in EVERYWHERE:
-        hint = "Give the address under which raters reach this machine; `rate serve` takes 0.0.0.0"
-        raise PunchlineError(f"nobody can open a link to {host}", hint=hint)
-
-
 def _print_links(votes: Votes, raters: list[str], host: str, port: int) -> None:
     """Print new links of some raters, or of `all`. Raises PunchlineError for an unknown one."""
     known = votes.raters()
@@ -70,10 +64,8 @@ def _make(benchmark: str, name: str, drawn: tuple[Sheet, Seats], host: str, port
     sheet, seats = drawn
     votes = Votes.make(votes_file(benchmark, name), sheet, seats)
     kinds = [unit.kind for unit in sheet.units]
-    most, work = max(map(len, seats.values())), "rate" if sheet.judging else "review"
+    most, work = max(map(len, seats.values())), "review" if sheet.form == "review" else "rate"
     print(f"{votes.path}: {kinds.count('counts'):,} pages to {work}, up to {most:,} a rater, sheet {votes.version}")
-    if "practice" not in kinds and sheet.judging:
-        print("No item is left for practice: to have some, draw fewer with --items")
     _print_links(votes, list(seats), host, port)
     print(f"Serve them: punchline rate serve {votes.name}")
 
@@ -104,7 +96,9 @@ def new(
     """
     from punchline.rating.draw import declared, draw_decision, draw_up
 
-    _check_reachable(host)
+    if host in EVERYWHERE:
+        hint = "Give the address under which raters reach this machine; `rate serve` takes 0.0.0.0"
+        raise PunchlineError(f"nobody can open a link to {host}", hint=hint)
     if link:
         return _print_links(_votes(study), link, host, port)
     if decide or verify:
@@ -119,17 +113,15 @@ def new(
         return _write_sheet(where, benchmark, declaration, models, sheet, seed)
     chosen: dict[str, Any] = {"raters": raters or overlap or declaration.overlap, "overlap": overlap, "items": items}
     drawn = draw_up(where, of, models, **chosen, seed=seed, agreed=agreed, pointers=pointers)
-    there = len({unit.item_id for unit in drawn[0].units if unit.kind == "counts"})
-    if items is not None and there < items:
-        print(f"--items {items:,}: only {there:,} items have something to rate")
     return _make(benchmark, name or kind, drawn, host, port)
 
 
 def _write_sheet(where: Paths, benchmark: str, study: Study, models: list[str], folder: Path, seed: int) -> None:
     from punchline.rating.texts import answer_texts, blinded, prepared_items
 
+    items = prepared_items(where, benchmark)
     texts = answer_texts(where, benchmark, study, models)
-    blind, key = blinded(study, texts, prepared_items(where, benchmark), seed)
+    blind, key = blinded(study, texts, items, seed)
     write_text(folder / "sheet.csv", blind)
     write_text(folder / "key.csv", key)
     print(f"{folder}/sheet.csv: {len(texts):,} texts of {len(models)} models; keep {folder}/key.csv from the raters")
@@ -217,10 +209,9 @@ def import_command(
 
     benchmark, _, declaration = declared(study)
     labels = benchmark == "humorbench"
-    if labels and out is None:
-        raise PunchlineError("no file to write", hint="Name the CSV of a replay card: --out data/replay/labelled.csv")
-    if key is None and not labels:
-        raise PunchlineError("no key of the sheets", hint="Name the key.csv that was written with them: --key")
+    if (out if labels else key) is None:
+        hint = "--out data/replay/labelled.csv for a replay card, or --key key.csv for sheets of ratings"
+        raise PunchlineError("no file is named", hint=hint)
     out = out or Path(own(benchmark, declaration.file))
     if out.exists() and not replace:
         raise PunchlineError("the file exists", file=out, hint="Give --replace, or another --out")

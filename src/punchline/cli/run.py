@@ -13,17 +13,16 @@ from typing import Annotated, Any
 import typer
 
 from punchline.artifacts.project import Project
-from punchline.cli.base import app, given, model_names, override_text, overrides, snakemake
+from punchline.cli.base import app, given, override_text, overrides, snakemake
 from punchline.config.cards import MODELS, read_card
-from punchline.config.runs import nothing_scored, selection_of
+from punchline.config.runs import selection_of
 from punchline.core import benchmark as benchmarks
 from punchline.errors import PunchlineError
 from punchline.paths import DEFAULT_RUN
 
 SHOWN = 3  # models from the top whose differences are printed
 
-MODELS_HELP = "Names of models, or paths of cards"
-Models = Annotated[list[str], typer.Argument(metavar="MODEL…", help=MODELS_HELP, autocompletion=model_names)]
+Models = Annotated[list[str], typer.Argument(metavar="MODEL…", help="Names of models, or paths of cards")]
 
 
 @app.command("run", rich_help_panel="Run")
@@ -55,8 +54,7 @@ def run_command(
     print(f"snakemake --cores all all report --config {shlex.join(words)}", flush=True)
     if status := snakemake("all", "report", config=chosen):
         raise typer.Exit(status)
-    empty = [path for path in _tables(Project(selection_of(run))) if nothing_scored(path)]
-    raise typer.Exit(1 if empty and strict else 0)
+    _print_tables(Project(selection_of(run)))
 
 
 def _list(names: list[str] | None) -> list[str] | str | None:
@@ -81,16 +79,15 @@ def _model(name: str) -> str:
     return card.stem
 
 
-def _tables(project: Project) -> Iterator[str]:
-    """Print the main table of each benchmark and who leads there; the paths of the tables."""
+def _print_tables(project: Project) -> None:
+    """Print the main table of each benchmark and who leads there."""
     from punchline.audit.compare import main_table
     from punchline.cli.printing import printed
 
     for name in project.selection.benchmarks:
         table = main_table(benchmarks.load(name))
         path = project.paths.table(table.file)
-        yield path
-        print(f"\n{printed(path, table, get_terminal_size().columns, follow=False)}")
+        print(f"\n{printed(path, table, get_terminal_size().columns)}")
         for line in leaders(project, name):
             print(line)
     option = "" if project.selection.run == DEFAULT_RUN else f" --run {project.selection.run}"
@@ -137,7 +134,4 @@ def _sentence(first: str, second: str, difference: dict[str, Any], percent: bool
     low, high = sorted((sign * difference["low"] * scale, sign * difference["high"] * scale))
     text = f"{first} ahead of {second} by {abs(difference['difference']) * scale:.1f} points of {what},"
     text += f" 95 % interval {low:.1f} to {high:.1f}, on {difference['clusters']:,} {units}"
-    from punchline.audit.compare import clusters_needed
-
-    needed = clusters_needed(difference)
-    return f"{text}." if needed is None else f"{text}; not settled: that needs about {needed:,}."
+    return f"{text}." if low > 0 else f"{text}; not settled."

@@ -15,7 +15,8 @@ import typer
 
 from punchline.artifacts.passes import ALL
 from punchline.artifacts.project import Project
-from punchline.cli.base import JSON, RUN, SELECTION, app, overrides, print_rows, snakemake, without_empty
+from punchline.cli.base import JSON, RUN, SELECTION, app, overrides, print_rows, snakemake
+from punchline.cli.tables import tables_command
 from punchline.config.selection import EXECUTION_KEYS, named_run, read_chosen, read_selection
 from punchline.core.storage import values_in
 from punchline.errors import PunchlineError
@@ -30,7 +31,7 @@ Images = Annotated[bool, typer.Option("--images", help="Fetch images recorded as
 
 @app.command(rich_help_panel="Share")
 def restore(pull: Annotated[bool, typer.Option(help="Run `dvc pull`")] = True) -> None:
-    """Download the data of dvc.lock with `dvc pull`, and check that every table is current.
+    """Download the data of dvc.lock with `dvc pull`, and list the tables with their state.
 
     Example: punchline restore
     """
@@ -41,24 +42,12 @@ def restore(pull: Annotated[bool, typer.Option(help="Run `dvc pull`")] = True) -
     if pull and subprocess.run([*dvc, "pull"], check=False).returncode != 0:
         raise PunchlineError("dvc pull failed", hint="See above; docs/data.md says how to add a remote")
     status = subprocess.run([*dvc, "status", "--json"], capture_output=True, text=True, check=False)
-    try:
-        changed = json.loads(status.stdout)
-        status.check_returncode()
-    except (json.JSONDecodeError, subprocess.CalledProcessError):
-        raise PunchlineError(f"dvc status failed: {status.stderr.strip()}") from None
-    if changed:
-        print(json.dumps(changed, indent=1), file=sys.stderr)
-        what = f"the files are not those of dvc.lock (stages {', '.join(sorted(changed))})"
-        hint = "Undo your changes and run `dvc checkout`, or run `dvc repro` instead of restoring"
-        raise PunchlineError(what, hint=hint)
-    from punchline.audit.state import table_states
-
-    states = table_states(Project(read_selection({})[0]))
-    for state in states:
-        if state.reason:
-            print(f"{state.path}: {state.state}, {state.reason}")
-    there = sum(not state.reason for state in states)
-    print(f"restored: {there} of {len(states)} tables are current; `snakemake -n` says what is left to do")
+    if status.returncode:
+        raise PunchlineError(f"dvc status failed: {status.stderr.strip()}")
+    if changed := json.loads(status.stdout):
+        hint = "See `dvc status`. Undo your changes and run `dvc checkout`, or run `dvc repro` instead of restoring"
+        raise PunchlineError(f"the files are not those of dvc.lock (stages {', '.join(sorted(changed))})", hint=hint)
+    tables_command(run=DEFAULT_RUN)
 
 
 @app.command(rich_help_panel="Run")
@@ -84,7 +73,8 @@ def plan(selection: SELECTION = None, run: RUN = DEFAULT_RUN, as_json: JSON = No
         where = Paths(run=name)
         for folder in (where.data, where.results, where.logs):
             shutil.rmtree(folder, ignore_errors=True)
-    print_rows(without_empty([{column: row.get(column) for column in PLAN} for row in rows]), as_json=as_json)
+    columns = [column for column in PLAN if any(row.get(column) not in (None, "") for row in rows)]
+    print_rows(({column: row.get(column) for column in columns} for row in rows), as_json=as_json)
     to_ask = sum(int(row["to_ask"] or 0) for row in rows)
     costs = [float(row["cost_most"] or 0) for row in rows if row.get("cost_most")]
     unpriced = sorted({str(row["asked"]) for row in rows if row["to_ask"] and not row.get("cost_most")})
@@ -104,9 +94,10 @@ def retry(selection: SELECTION = None, images: Images = False, run: RUN = "") ->
     chosen = overrides(selection, run) or (chosen.overrides if (chosen := read_chosen(run)) else {})
     project = Project(read_selection(chosen)[0])
     if images:
-        missing = {project.paths.fetch_log(name): project.raw(name).job for name in project.selection.benchmarks}
-        missing = {log: job for log, job in missing.items() if _count_missing(log)}
-        again, targets, more = list(missing), list(missing.values()), {RETRY: "1"}
+        logs = {project.paths.fetch_log(name): project.raw(name).job for name in project.selection.benchmarks}
+        fetched = {log: read_records(log, FetchEntry) for log in logs if Path(log).is_file()}
+        again = [log for log, entries in fetched.items() if any(entry.state != "ok" for entry in entries)]
+        targets, more = [logs[log] for log in again], {RETRY: "1"}
     else:
         failed = _failed(project)
         after = [*map(project.tables, project.selection.benchmarks), project.overview()]
@@ -119,15 +110,6 @@ def retry(selection: SELECTION = None, images: Images = False, run: RUN = "") ->
         print(f"nothing to retry: {nothing}")
         return
     raise typer.Exit(snakemake(*targets, config=chosen, **{AGAIN: ",".join(again)}, **more))
-
-
-def _count_missing(log: str) -> int:
-    """Print and return how many images a fetch log records as missing."""
-    entries = read_records(log, FetchEntry) if Path(log).is_file() else []
-    missing = sum(entry.state != "ok" for entry in entries)
-    if missing:
-        print(f"{log}: {missing:,} of {len(entries):,} images are missing", flush=True)
-    return missing
 
 
 def _failed(project: Project) -> Counter[str]:

@@ -6,7 +6,7 @@ import re
 import shutil
 import webbrowser
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 import yaml
@@ -19,16 +19,15 @@ from punchline.config.runs import selection_of
 from punchline.errors import PunchlineError
 from punchline.export import FORMATS, export
 from punchline.files import new_folder
-from punchline.workflow.processes import MODES
 
 WORKFLOW = Path(punchline.__file__).parent / "template"  # packed by setup.py
 PIN = "requirements.txt"  # in place of src/: DVC reruns its stages for another version
 
 FORMAT = "; ".join(f"{name}: {what}" for name, what in FORMATS.items())
-Format = Annotated[str, typer.Argument(metavar="FORMAT", help=FORMAT, autocompletion=lambda: list(FORMATS))]
+Format = Annotated[Literal["hf", "inspect"], typer.Argument(metavar="FORMAT", help=FORMAT)]
 Output = Annotated[str, typer.Option("--output", "-o", metavar="DIR", help="New or empty folder")]
-PICTURES = f"Images to include: {', '.join(MODES)}; open: those whose license allows sharing"
-Shown = Annotated[str, typer.Option(help=PICTURES)]
+PICTURES = "Images to include; open: those whose license allows sharing"
+Shown = Annotated[Literal["own", "open", "all"], typer.Option(help=PICTURES)]
 Port = Annotated[int | None, typer.Option(help="Port; default: 8642, or a free one if that is in use")]
 Browser = Annotated[bool, typer.Option("--browser/--no-browser", help="Open the browser")]
 Folder = Annotated[str | None, typer.Argument(metavar="DIR", help="New or empty folder")]
@@ -60,10 +59,7 @@ def export_command(name: Format, output: Output, pictures: Shown = "open", run: 
 
     Example: punchline export hf --output answers
     """
-    if pictures not in MODES:
-        raise typer.BadParameter(f"one of {', '.join(MODES)}", param_hint="--pictures")
-    for line in export(Project(selection_of(run)), name, given(output), pictures):
-        print(line)
+    export(Project(selection_of(run)), name, given(output), pictures)
     print(f"{output}: {FORMATS[name]}")
 
 

@@ -30,7 +30,6 @@ from punchline.cli.base import (
     print_json,
     print_rows,
     run_for,
-    table_names,
 )
 from punchline.config.runs import (
     last_run,
@@ -45,11 +44,10 @@ from punchline.config.runs import (
 from punchline.config.selection import read_selection
 from punchline.core import benchmark as benchmarks
 from punchline.errors import PunchlineError
-from punchline.paths import DEFAULT_RUN, Paths, demo
+from punchline.paths import DEFAULT_RUN, Paths
 from punchline.stats.estimate import ALPHA
 
-COMPARED_TABLE = f"{TABLE}; default: each benchmark's main table"
-ComparedTable = Annotated[str, typer.Option(help=COMPARED_TABLE, autocompletion=table_names)]
+ComparedTable = Annotated[str, typer.Option(help=f"{TABLE}; default: each benchmark's main table")]
 COMPARED_RUN = "Run of a plain MODEL; default: the one made last, or `default` beside RUN:MODEL"
 ComparedRun = Annotated[str, typer.Option(help=COMPARED_RUN)]
 RankedBy = Annotated[str | None, typer.Option(help="Column to rank by; default: the first")]
@@ -60,7 +58,6 @@ Row = Annotated[str | None, typer.Option(help="Only this row: a model, or a full
 Column = Annotated[str | None, typer.Option(help="Only this column")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON")]
 Root = Annotated[str | None, typer.Option(help="Root digest to compare with, as published or committed")]
-STRICT = Annotated[bool, typer.Option("--strict", help="Exit with status 1 if a table has no scored item")]
 
 
 @app.command("audit", rich_help_panel="Check")
@@ -92,8 +89,8 @@ def audit_command(
 
 
 @app.command("print", rich_help_panel="Look")
-def print_command(table: TableName, run: RUN = "", strict: STRICT = False) -> None:
-    """Print a table, its best model, and what to do next.
+def print_command(table: TableName, run: RUN = "") -> None:
+    """Print a table and the notes of its run.
 
     Example: punchline print table8
     """
@@ -107,17 +104,13 @@ def print_command(table: TableName, run: RUN = "", strict: STRICT = False) -> No
     for state in table_states(Project(selection_of(run))):
         if state.path == path and state.reason:
             print(f"{path}: stale: {state.reason}. {again(path)}", file=sys.stderr)
-    empty = _warn_of_empty([path])
+    _warn_of_empty([path])
     print(printed(path, spec, get_terminal_size().columns))
-    raise typer.Exit(1 if empty and strict else 0)
 
 
 def _building(run: str, benchmark: str, path: str) -> str:
-    """The command that builds a table, also where its benchmark is not selected or has no demo data."""
-    selected = selection_of(run)
-    more = {} if benchmark in selected.benchmarks else {"benchmarks": f"[{benchmark}]"}
-    if selected.corpus.drawn and not Path(demo(benchmark)).is_dir():
-        more |= {"corpus": "full"}
+    """The command that builds a table, also where its benchmark is not selected."""
+    more = {} if benchmark in selection_of(run).benchmarks else {"benchmarks": f"[{benchmark}]"}
     return making(run, path, **more)
 
 
@@ -193,7 +186,7 @@ def judges_command(run: Runs = None, benchmark: JudgedBenchmark = None, as_json:
 
 
 @app.command("tables", rich_help_panel="Look")
-def tables_command(selection: SELECTION = None, run: RUN = "", strict: STRICT = False, as_json: JSON = None) -> None:
+def tables_command(selection: SELECTION = None, run: RUN = "", as_json: JSON = None) -> None:
     """List all tables, their targets, and their state: current, stale (and why), absent.
 
     Default: the selection of the last run.
@@ -218,7 +211,6 @@ def tables_command(selection: SELECTION = None, run: RUN = "", strict: STRICT = 
     for row in rows:
         row["state"] += "; not one item is scored" if row["target"] in empty else ""
     print_rows(rows, as_json=as_json, widths={"state": 60})
-    raise typer.Exit(1 if empty and strict else 0)
 
 
 @app.command("runs", rich_help_panel="Look")

@@ -82,7 +82,7 @@ def write_rows(path: Path, columns: Mapping[str, pa.DataType], rows: Iterable[Ma
             writer.write_table(pa.Table.from_pylist(group, schema))
 
 
-def write(project: Project, folder: Path, pictures: str) -> list[str]:
+def write(project: Project, folder: Path, pictures: str) -> None:
     """The data set: of each benchmark its items, and all models' answers to it."""
     configs, left_out = [], 0
     for benchmark in project.selection.benchmarks:
@@ -95,8 +95,8 @@ def write(project: Project, folder: Path, pictures: str) -> list[str]:
             write_rows(folder / file, columns, rows)
             configs.append({"config_name": f"{benchmark}-{kind}", "data_files": [{"split": "test", "path": file}]})
     write_text(folder / "README.md", card(project, configs))
-    what = f"{left_out:,} items without their pictures, which may not be passed on: --pictures all"
-    return [what] if left_out else []
+    if left_out:
+        print(f"{left_out:,} items without their pictures, which may not be passed on: --pictures all")
 
 
 def card(project: Project, configs: list[dict[str, Any]]) -> str:

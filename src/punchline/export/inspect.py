@@ -131,10 +131,9 @@ def _log(project: Project, benchmark: str, model: str, items: Mapping[str, Expor
         put("header.json", {**start, "status": "success", "results": results, "stats": stats})
 
 
-def write(project: Project, folder: Path, pictures: str) -> list[str]:
+def write(project: Project, folder: Path, pictures: str) -> None:
     """A log of each model and benchmark."""
     for benchmark in project.selection.benchmarks:
         items = export_items(project, benchmark, pictures)
         for model in project.selection.models:
             _log(project, benchmark, model, items, folder / f"{benchmark}_{model}.eval")
-    return []

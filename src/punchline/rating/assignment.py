@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
@@ -16,10 +17,7 @@ def drawing_order(sources: Mapping[str, str], seed: int) -> list[str]:
     by_source = grouped(sorted(sources), sources.__getitem__)
     draw = random.Random(f"items/{seed}")
     queues = [draw.sample(items, len(items)) for _, items in sorted(by_source.items())]
-    drawn: list[str] = []
-    while any(queues):
-        drawn += [queue.pop() for queue in queues if queue]
-    return drawn
+    return [item for items in itertools.zip_longest(*map(reversed, queues)) for item in items if item is not None]
 
 
 def assigned(groups: Sequence[str], raters: int, overlap: int, seed: int) -> list[list[int]]:
@@ -50,10 +48,3 @@ def with_checks(units: Sequence[T], checks: Sequence[T], rater: str, seed: int) 
         stretch.insert(draw.randint(0, len(stretch)), check)
         sequence += stretch
     return sequence if checks else list(units)
-
-
-def shown_order(texts: int, rater: str, unit: int, seed: int) -> list[int]:
-    """The order in which a rater sees several texts of a unit."""
-    order = list(range(texts))
-    random.Random(f"texts/{rater}/{unit}/{seed}").shuffle(order)
-    return order

@@ -96,34 +96,38 @@ def used(votes: Sequence[CastVote]) -> tuple[ShownText, ...]:
     return tuple(sorted(texts.values(), key=attrgetter("kind")))
 
 
+def accepted(votes: Votes) -> dict[int, tuple[list[tuple[str, str]], str]]:
+    """(texts, category) by unit that all its raters have rated and most agree on."""
+    winners = ((unit, winner(given)) for unit, given in votes.rated().items())
+    return {unit: (texts_of(vote.answers), vote.answers.get(CATEGORY, "")) for unit, vote in winners if vote}
+
+
 def verified(votes: Votes) -> list[Unit]:
     """A random tenth of the accepted pages, with their texts as accepted, to be checked (section 4)."""
-    winners = {unit: winner(given) for unit, given in votes.rated().items()}
-    accepted = {unit: texts for unit, vote in winners.items() if vote and (texts := texts_of(vote.answers))}
-    drawn = random.Random(f"verify/{votes.sheet.seed}").sample(sorted(accepted), -(-len(accepted) // 10))
-    shown = {unit: tuple(ShownText(source="", text=text, kind=kind) for kind, text in accepted[unit]) for unit in drawn}
-    return [replace(votes.sheet.units[unit], texts=texts) for unit, texts in sorted(shown.items())]
+    texts = {unit: texts for unit, (texts, _) in accepted(votes).items() if texts}
+    drawn = sorted(random.Random(f"verify/{votes.sheet.seed}").sample(sorted(texts), -(-len(texts) // 10)))
+    shown = [tuple(ShownText(source="", text=text, kind=kind) for kind, text in texts[unit]) for unit in drawn]
+    return [replace(votes.sheet.units[unit], texts=own) for unit, own in zip(drawn, shown, strict=True)]
 
 
 def unchanged(votes: Votes) -> int:
     """Number of pages whose raters accept the texts exactly as they were shown."""
-    shown = {unit: {(one.kind, plain(one.text)) for one in votes.sheet.units[unit].texts} for unit in votes.rated()}
-    winners = {unit: winner(given) for unit, given in votes.rated().items()}
-    pairs = ((shown[unit], vote) for unit, vote in winners.items() if vote)
-    return sum(texts == {(kind, plain(text)) for kind, text in texts_of(vote.answers)} for texts, vote in pairs)
+    count = 0
+    for unit, (texts, _) in accepted(votes).items():
+        shown = {(one.kind, plain(one.text)) for one in votes.sheet.units[unit].texts}
+        count += shown == {(kind, plain(text)) for kind, text in texts}
+    return count
 
 
 def export(votes: Votes, out: Path) -> tuple[int, int]:
     """Write accepted texts into strips.json and its digest into the manifest; (pages accepted, pages still even)."""
     check_file(out, "no such file")
-    winners = {unit: winner(own) for unit, own in votes.rated().items()}
-    accepted = []
-    for index, given in winners.items():
+    pages, entries = accepted(votes), []
+    for index, (texts, category) in pages.items():
         unit = votes.sheet.units[index]
-        texts, category = (texts_of(given.answers), given.answers.get(CATEGORY, "")) if given else ([], "")
         if texts or category:
-            accepted.append(Accepted(unit.item_id, unit.task, tuple(text for _, text in texts), category))
-    text = with_accepted(out.read_bytes(), accepted, str(out))
+            entries.append(Accepted(unit.item_id, unit.task, tuple(text for _, text in texts), category))
+    text = with_accepted(out.read_bytes(), entries, str(out))
     write_text(out, text)
     listed = out.with_name("annotations.csv")
     if listed.is_file():
@@ -132,4 +136,4 @@ def export(votes: Votes, out: Path) -> tuple[int, int]:
             if cells["path"] == out.name:
                 cells |= {"sha256": sha256(text.encode()), "bytes": str(len(text.encode()))}
         write_text(listed, csv_text(ANNOTATION_COLUMNS, lines))
-    return len(accepted), list(winners.values()).count(None)
+    return len(entries), len(votes.rated()) - len(pages)

@@ -141,7 +141,7 @@ def draw_up(
 
     `agreed`: only items of `agreeing`. `pointers`: raters tick those of the study. As many items of every source are
     drawn as of any other; practice items are not among those that count. Raises PunchlineError if there is nothing to
-    rate, a rater would have no page, or a picture is missing.
+    rate, or a picture is missing.
     """
     benchmark, study_name, study = of
     if pointers and not study.pointers:
@@ -159,10 +159,6 @@ def draw_up(
     by_item = grouped(ratable, lambda unit: unit.item_id)
     practice = [replace(draw.choice(by_item[name]), kind="practice") for name in drawn[count : count + study.practice]]
     units = tuple(unit for unit in ratable if unit.item_id in counted)
-    if raters > (most := len(units) * overlap):
-        what = f"{raters:,} raters of {len(units):,} pages with {overlap} raters each"
-        hint = f"--raters {most} at most, a larger --overlap, or more --items"
-        raise PunchlineError(f"{what}: {raters - most:,} would have none", hint=hint)
     settings: dict[str, Any] = {name: getattr(study, name) for name in ("title", "intro", "options", "note")}
     settings |= {"pointers": study.pointers} if pointers else {}
     settings |= {"benchmark": benchmark, "study": study_name, "run": where.run, "seed": seed}

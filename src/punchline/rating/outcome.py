@@ -60,7 +60,7 @@ def agreement(votes: Votes) -> list[dict[str, Any]]:
     sheet, level = votes.sheet, study_of(votes).level
     place = {value: float(n) for n, (value, _) in enumerate(sheet.options)}
     values = []
-    for unit, given in _counted(votes) if sheet.judging else ():
+    for unit, given in _counted(votes) if sheet.form != "review" else ():
         for aspect, value in given.answers.items():
             values.append((f"{unit.task} {aspect}".strip(), given.unit, place[value] if place else float(value)))
     rows = []
@@ -108,14 +108,14 @@ def cast(votes: Votes) -> list[Vote]:
     for unit, given in sorted(_counted(votes), key=lambda pair: (pair[1].unit, pair[1].rater)):
         for aspect, value in given.answers.items():
             entry = unit.texts[int(value) if votes.sheet.form == "choose" else 0]
-            about = (unit.item_id, entry.source, unit.task, aspect, value, entry.text)
-            result.append(Vote(*about, given.rater, given.time, given.note, votes.version, given.pointers))
+            vote = given._asdict() | {"item_id": unit.item_id, "task": unit.task, "sheet": votes.version}
+            result.append(vote | {"aspect": aspect, "value": value, "source": entry.source, "text": entry.text})
     return result
 
 
 def not_judged(votes: Votes) -> Counter[str]:
     """{reason: number of pages} of pages that count and that a rater could not judge."""
-    return Counter(one.note for _, one in _counted(votes) if votes.sheet.judging and not one.answers)
+    return Counter(one.note for _, one in _counted(votes) if votes.sheet.form != "review" and not one.answers)
 
 
 def check_unchanged(votes: Votes) -> None:

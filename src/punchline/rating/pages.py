@@ -6,6 +6,7 @@ secret get nothing, and posts must come from these pages.
 
 from __future__ import annotations
 
+import random
 import sqlite3
 import sys
 from collections.abc import Awaitable, Callable, Mapping
@@ -28,7 +29,6 @@ from starlette.staticfiles import StaticFiles
 from punchline.core.pages import templates
 from punchline.errors import PunchlineError
 from punchline.rating import drafts
-from punchline.rating.assignment import shown_order
 from punchline.rating.votes import CastVote, Votes
 
 HERE = Path(__file__).parent
@@ -52,7 +52,7 @@ class Pages:
     def __init__(self, votes: Votes) -> None:
         self.votes, self.sheet = votes, votes.sheet
         self.cookie = f"rater_{votes.version}"  # raters of two studies may share a browser
-        self.seats, self.offered = cache(votes.seats), cache(votes.offered)  # by rater; neither changes
+        self.seats = cache(votes.seats)  # by rater; they do not change
         self.templates = templates(HERE / "templates")
 
     def page(self, template: str, status: int = 200, **values: object) -> Response:
@@ -80,8 +80,9 @@ class Pages:
 
     def order(self, rater: str, index: int) -> list[int]:
         """The texts of a rater's page, in the order in which they are shown."""
-        order = shown_order(len(self.sheet.units[index].texts), rater, index, self.sheet.seed)
-        return [text for text in order if text in self.offered(rater).get(index, order)]
+        order = list(range(len(self.sheet.units[index].texts)))
+        random.Random(f"texts/{rater}/{index}/{self.sheet.seed}").shuffle(order)
+        return order
 
     def enter(self, request: Request) -> Response:
         secret, opened = request.path_params["secret"], request.cookies.get(self.cookie, "")
@@ -139,7 +140,7 @@ class Pages:
     def _parse(self, rater: str, index: int, fields: Mapping[str, str]) -> tuple[CastVote, str]:
         """A form as a vote, and why it cannot be saved; "" if it can."""
         sheet, order, answers, wrong = self.sheet, self.order(rater, index), dict[str, str](), ""
-        if "cannot" in fields and sheet.judging:
+        if "cannot" in fields and sheet.form != "review":
             reason = " ".join(_words(fields.get("reason", "")).split())
             return CastVote(rater, index, {}, reason), "" if reason else "say why."
         for position in order if sheet.form == "review" else ():

@@ -14,8 +14,8 @@ from punchline.config.runs import making
 from punchline.core.benchmark import DEFAULT
 from punchline.core.storage import read_table
 from punchline.errors import PunchlineError, check_file, check_known
-from punchline.files import csv_text, parse_csv, read_records
-from punchline.paths import DEFAULT_RUN, Paths
+from punchline.files import Keyed, csv_text, parse_csv
+from punchline.paths import Paths
 from punchline.schema import Item, Request, Response
 from punchline.tables.ratings import NUMBER, Rating, for_spreadsheet
 
@@ -25,25 +25,19 @@ KEY = ("row", "item_id", "source", "task", "aspect")
 Texts = dict[tuple[str, str, str], str]  # by item, task and source
 
 
-def _prepared(where: Paths, benchmark: str, path: str, target: str) -> str:
-    """A file of a run. Raises PunchlineError with the command that makes it."""
-    check_file(path, "nothing is prepared yet", hint=f"Run {making(where.run, target, benchmarks=f'[{benchmark}]')}")
-    return path
-
-
-def prepared_items(where: Paths, benchmark: str, target: str = "prepare_all") -> dict[str, Item]:
-    """A run's items by id. Raises PunchlineError if there are none yet."""
-    items = read_records(_prepared(where, benchmark, where.items(benchmark), target), Item)
-    return {item.item_id: item for item in items}
+def prepared_items(where: Paths, benchmark: str, target: str = "respond_all") -> dict[str, Item]:
+    """A run's items by id. Raises PunchlineError, with a target that makes them, if there are none yet."""
+    hint = f"Run {making(where.run, target, benchmarks=f'[{benchmark}]')}"
+    check_file(where.items(benchmark), "nothing is prepared yet", hint=hint)
+    return Keyed(where.items(benchmark), Item)
 
 
 def answer_texts(where: Paths, benchmark: str, study: Study, models: Sequence[str]) -> Texts:
     """A run's answers as raters read them, without those that are empty then.
 
-    Raises PunchlineError if nothing was asked, and for models without an answer.
+    Raises PunchlineError for models without an answer.
     """
-    path = _prepared(where, benchmark, where.requests(benchmark), "respond_all")
-    requests = read_table(path, Request)
+    requests = read_table(where.requests(benchmark), Request)
     texts, states = Texts(), Counter[str]()
     for model in models:
         index = Path(where.responses(benchmark, model))
@@ -55,12 +49,11 @@ def answer_texts(where: Paths, benchmark: str, study: Study, models: Sequence[st
                 if response.state == "ok" and (text := (study.reading(response.text or "") or "").strip()):
                     texts[request.item_id, study.tasks[request.task], model] = text
     if not states["ok"]:
-        what = f"no answer to {', '.join(study.tasks)} of {', '.join(models)} ({states.total():,} were asked for)"
+        what = f"no answer to {', '.join(study.tasks)} of {', '.join(models)} ({states['failed']:,} failed)"
         hint = f"Select models that answer it: {making(where.run, 'respond_all', models='[NAME]')}; baselines do not"
-        if states["failed"]:
-            of_run = "" if where.run == DEFAULT_RUN else f" --run {where.run}"
-            hint = f"punchline retry{of_run} asks the {states['failed']:,} again that failed"
-        raise PunchlineError(what, file=path, hint=hint)
+        raise PunchlineError(
+            what, file=where.requests(benchmark), hint=f"{hint}. `punchline retry` asks failed ones again"
+        )
     return texts
 
 
@@ -90,18 +83,16 @@ def unblinded(sheet: Path, key: Path) -> list[Rating]:
     Raises PunchlineError for a row that the key does not have, or has for another item, and for an invalid score.
     """
     rows = {cells["row"]: cells for _, cells in parse_csv(key.read_bytes(), KEY[:3], file=key)}
-    ratings: dict[str, Rating] = {}
+    ratings = list[Rating]()
     for line, cells in parse_csv(sheet.read_bytes(), ("row", "item_id", "score"), file=sheet):
         row, item_id, score = cells["row"], cells["item_id"], cells["score"].strip()
         refused = partial(PunchlineError, file=sheet, line=line, record=item_id)
         if row not in rows or rows[row]["item_id"] != item_id:
             hint = f"Use the key that was written with this sheet: {key}"
             raise refused(f"the key has no row {row!r} of this item", hint=hint)
-        if score and row in ratings:
-            raise refused(f"row {row} is there twice", field="score", hint="Keep one of the two")
         if score and not NUMBER.fullmatch(score):
             raise refused(f"{score!r} is no number", field="score", hint="Write a number, or leave the cell empty")
         if score:
             about = {name: rows[row][name] for name in KEY[3:] if rows[row].get(name)}
-            ratings[row] = Rating(item_id, rows[row]["source"], sheet.stem, float(score), about)
-    return list(ratings.values())
+            ratings.append(Rating(item_id, rows[row]["source"], sheet.stem, float(score), about))
+    return ratings

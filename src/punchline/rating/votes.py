@@ -13,7 +13,6 @@ import secrets
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from hmac import compare_digest
 from operator import itemgetter
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -85,11 +84,6 @@ class Sheet(Record, frozen=True, kw_only=True):
             return "review"
         return "rate" if self.options else "choose"
 
-    @property
-    def judging(self) -> bool:
-        """True if texts are judged: a page can then be sent without an answer, with a reason."""
-        return self.form != "review"
-
 
 Seats = Mapping[str, Sequence[int]]  # by rater, the units of their pages in order
 
@@ -106,7 +100,7 @@ class CastVote(NamedTuple):
 
     def as_fields(self, sheet: Sheet) -> dict[str, str]:
         """The fields of the form by which it was given."""
-        if sheet.judging and not self.answers:
+        if sheet.form != "review" and not self.answers:
             return {"cannot": "1", "reason": self.note}
         ticked = {f"pointer-{number}": "1" for number in self.pointers.split()}
         named = {f"answer-{aspect}": value for aspect, value in self.answers.items()}
@@ -140,7 +134,7 @@ class Votes:
         """Write a new study. Raises PunchlineError if the file exists."""
         path = Path(path)
         if path.exists():
-            hint = "Give the new one another name: --name NAME; or move the file away, with its -wal and -shm"
+            hint = "Give the new one another name: --name NAME; or move the file away"
             raise PunchlineError("the study exists", file=path, hint=hint)
         with closing(sqlite3.connect(":memory:")) as file:
             file.executescript(SCHEMA)
@@ -152,25 +146,18 @@ class Votes:
             write_bytes(path, file.serialize())
         return cls(path)
 
-    def _locked(self) -> Path | None:
-        """The file or its folder, where it cannot be written."""
-        return next((place for place in (self.path, self.path.parent) if not os.access(place, os.W_OK)), None)
-
     def check_writable(self) -> None:
         """Raises PunchlineError if votes cannot be written."""
-        if place := self._locked():
-            raise PunchlineError("votes cannot be written here", file=place, hint=permission_hint(place))
+        for place in (self.path, self.path.parent):
+            if not os.access(place, os.W_OK):
+                raise PunchlineError("votes cannot be written here", file=place, hint=permission_hint(place))
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
-        log, locked = Path(f"{self.path}-wal"), self._locked()  # votes that are not in the file itself yet
-        mode = "mode=rw" if not locked else "mode=ro" if log.is_file() and log.stat().st_size else "immutable=1"
-        with closing(sqlite3.connect(f"{self.path.absolute().as_uri()}?{mode}", uri=True, timeout=PATIENCE_S)) as file:
-            if not locked:
-                file.execute("PRAGMA journal_mode = WAL")
-                file.execute("PRAGMA synchronous = FULL")  # a committed vote survives a crash
-            with file:
-                yield file
+        address = f"{self.path.absolute().as_uri()}?mode=rw"  # read-only where it may not be written
+        with closing(sqlite3.connect(address, uri=True, timeout=PATIENCE_S)) as file, file:
+            file.execute("PRAGMA synchronous = EXTRA")  # a committed vote survives a crash
+            yield file
 
     def _rows(self, query: str, *values: str | None) -> list[tuple[Any, ...]]:
         with self._open() as file:
@@ -193,19 +180,12 @@ class Votes:
 
     def rater_of(self, secret: str) -> str | None:
         """The rater with this secret; None for an unknown one."""
-        raters = self._rows("SELECT name, secret FROM raters")
-        return next((name for name, known in raters if known and compare_digest(known, _hashed(secret))), None)
+        raters = self._rows("SELECT name FROM raters WHERE secret = ?", _hashed(secret))
+        return raters[0][0] if raters else None
 
     def seats(self, rater: str) -> list[int]:
         """The units of a rater's pages, in order."""
         return [unit for (unit,) in self._rows("SELECT unit FROM seats WHERE rater = ? ORDER BY place", rater)]
-
-    def offered(self, rater: str) -> dict[int, set[int]]:
-        """{unit: the texts to choose among} of a rater who decides, in a study that an older version made."""
-        if not self._rows("SELECT 1 FROM sqlite_master WHERE name = 'offered'"):
-            return {}
-        offers = grouped(self._rows("SELECT unit, text FROM offered WHERE rater = ?", rater), itemgetter(0))
-        return {unit: {text for _, text in rows} for unit, rows in offers.items()}
 
     def vote(self, rater: str, unit: int, answers: Mapping[str, str], note: str, pointers: str = "") -> None:
         """Add a vote; it is on disk on return."""

@@ -16,13 +16,18 @@ from punchline.tables.ratings import leading
 
 def label_rows(votes: Sequence[Vote]) -> list[dict[str, Any]]:
     """Rows of the file of human labels: one an explanation, what most of its raters said; none where they are even."""
-    votes_on = grouped(votes, lambda vote: (vote.item_id, vote.source))
+    votes_on = grouped(votes, lambda vote: (vote["item_id"], vote["source"]))
     rows = []
     for (item_id, source), group in votes_on.items():
-        if label := leading(Counter(vote.value for vote in group)):
-            row = {"annotation_row": item_id, "explainer_model": source, "explanation": group[0].text, "label": label}
-            raters, time = " ".join(sorted(vote.rater for vote in group)), max(vote.time for vote in group)
-            rows.append(row | {"rater": raters, "time": time, "sheet": group[0].sheet})
+        if label := leading(Counter(vote["value"] for vote in group)):
+            row = {
+                "annotation_row": item_id,
+                "explainer_model": source,
+                "explanation": group[0]["text"],
+                "label": label,
+            }
+            raters, time = " ".join(sorted(vote["rater"] for vote in group)), max(vote["time"] for vote in group)
+            rows.append(row | {"rater": raters, "time": time, "sheet": group[0]["sheet"]})
     return rows
 
 

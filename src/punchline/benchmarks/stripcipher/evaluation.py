@@ -27,7 +27,7 @@ def offered(item: Item) -> dict[tuple[str, str], str]:
 
 def answer_rows(votes: Sequence[Vote]) -> list[dict[str, Any]]:
     """Rows of people.csv, one per answer."""
-    rows = [vote._asdict() | {"choice": vote.source} for vote in votes]
+    rows = [vote | {"choice": vote["source"]} for vote in votes]
     return [{name: row[name] for name in ("item_id", "task", "rater", "choice", "time", "sheet")} for row in rows]
 
 
