@@ -70,4 +70,5 @@ def test_every_pass_is_asked_kept_and_audited(fresh: Project, server: Served) ->
     journal.write_bytes(content.replace(description, description[:-1] + b"!"))
     report = project.audit(TABLE)
     assert report["verdict"] == "differs"
-    assert any("served.jsonl, line " in finding["what"] for finding in report["findings"])
+    damaged = [finding["what"] for finding in report["findings"] if ".jsonl, line " in finding["what"]]
+    assert damaged and all(what.startswith(f"{journal.relative_to(project.path)}, line ") for what in damaged)

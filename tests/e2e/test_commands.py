@@ -121,6 +121,14 @@ def test_a_missing_key_is_said_before_any_job(small: Project) -> None:
     assert small.wanted(TABLE, config=SMALL) == set(), "nothing was begun"
 
 
+def test_lint_finds_nothing_but_that_environments_are_not_condas(small_run: Project) -> None:
+    for config in ("", "corpus=full benchmarks=all judge=overlap conditions=all"):
+        chosen = ["--config", *config.split()] if config else []
+        done = small_run.ran(sys.executable, "-m", "snakemake", "--lint", *chosen)
+        titles = set(re.findall(r"^    \* (.*):$", done.stdout + done.stderr, re.MULTILINE))
+        assert titles == {"Specify a conda environment or container for each rule."}
+
+
 @pytest.fixture
 def served(small: Project, server: Served) -> Project:
     """A project with a model that answers slowly, one request at a time."""
