@@ -11,7 +11,7 @@ from punchline.cli.run import _model, _sentence
 from punchline.config.cards import read_card
 from punchline.errors import PunchlineError
 
-ONE = {"column": "acc", "row": "subset=hard", "n": (400, 400)}
+ONE = {"column": "acc", "row": "subset=hard", "n": (400, 400), "detectable": 0.05}
 UNSETTLED = "A ahead of B by 2.0 points of acc (hard), 95 % interval -1.0 to 5.0"
 
 
@@ -19,7 +19,7 @@ UNSETTLED = "A ahead of B by 2.0 points of acc (hard), 95 % interval -1.0 to 5.0
     ("difference", "low", "high", "clusters", "text"),
     [
         (0.041, 0.012, 0.07, 400, "A ahead of B by 4.1 points of acc (hard), 95 % interval 1.2 to 7.0, on 400 items."),
-        (-0.02, -0.05, 0.01, 300, f"{UNSETTLED}, on 300 groups of items; not settled."),
+        (-0.02, -0.05, 0.01, 300, f"{UNSETTLED}, on 300 groups of items; not settled: that needs about 1,875."),
         (0.0, 0.0, 0.0, 400, "A and B: no difference in acc (hard) on 400 items."),
     ],
 )

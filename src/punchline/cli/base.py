@@ -130,7 +130,8 @@ def print_rows(
         return
 
     def text(rows: list[Mapping[Any, Any]]) -> str:
-        frame = pd.DataFrame(rows, dtype=object).fillna("")
+        frame = pd.DataFrame(rows, dtype=object)
+        frame = frame.where(frame.notna(), "")
         if as_json is False:
             return frame.to_csv(index=False)
         wrapped = [widths.get(str(column)) for column in frame]

@@ -134,4 +134,7 @@ def _sentence(first: str, second: str, difference: dict[str, Any], percent: bool
     low, high = sorted((sign * difference["low"] * scale, sign * difference["high"] * scale))
     text = f"{first} ahead of {second} by {abs(difference['difference']) * scale:.1f} points of {what},"
     text += f" 95 % interval {low:.1f} to {high:.1f}, on {difference['clusters']:,} {units}"
-    return f"{text}." if low > 0 else f"{text}; not settled."
+    from punchline.audit.compare import clusters_needed
+
+    needed = clusters_needed(difference)
+    return f"{text}." if needed is None else f"{text}; not settled: that needs about {needed:,}."
