@@ -11,7 +11,7 @@ from punchline.benchmarks.hummus.answers import FIELDS, PROMPT, box_list, parse
 from punchline.benchmarks.hummus.data import metaphors as annotated
 from punchline.benchmarks.hummus.instructions import INSTRUCTIONS, OPTIONS
 from punchline.metrics.highlight import overlap
-from punchline.read import highlight, metaphors, structure
+from punchline.read import metaphors, structure
 
 CAPTION = ("Nine lives are a curse.", "A cat is a clerk.")
 
@@ -111,8 +111,6 @@ TWO_IN_JSON = '{"is_met": "Yes", "conceptual_metaphor": ["A is b", "C is d"]}'
         (named_in_json, TWO_IN_JSON.rjust(20_001), '["A is b", "C is d"]}'),
         (named_in_json, '{"conceptual_metaphor": "\\ud800 IS \\udfff \\ud83d\\ude00"}', "\ufffd IS \ufffd \U0001f600"),
         (annotated, "As Are Bs / Bs Are As; Work Is G (A Is B)", ("As Are Bs", "Bs Are As", "Work Is G", "A Is B")),
-        *((highlight.balanced, text, True) for text in ("a", "<i>a</i> <i>b</i>")),
-        *((highlight.balanced, text, False) for text in ("<i>a", "</i>a<i>", "<i>a<i>b</i>", "<i><i>a</i></i>")),
     ],
 )
 def test_negations_lengths_and_characters(reader: Any, answer: str, expected: object) -> None:
