@@ -14,7 +14,6 @@ from .project import Project
 LEADERBOARD, TABLE4 = "results/humorbench/leaderboard.csv", "results/humorbench/table4.csv"
 ECHO = "benchmarks=[humorbench] models=[echo]"
 VERDICTS = "data/responses/humorbench/judge"
-JOURNAL = "o1-released.released.jsonl"  # the journal of the verdicts that were released with a model's answers
 
 
 def lines(path: Path) -> int:
@@ -100,16 +99,3 @@ def test_released_verdicts_are_kept_and_audit(released: tuple[Project, str]) -> 
 @pytest.mark.parametrize("part", HUNDRED_PARTS)
 def test_every_number_of_the_released_answers_is_what_it_was(part: str, released: tuple[Project, str]) -> None:
     check(part, HUNDRED_PARTS[part](released[0]))
-
-
-@pytest.mark.real
-def test_a_tampered_verdict_is_found(released: tuple[Project, str]) -> None:
-    project, _ = released
-    path = project.path / VERDICTS / JOURNAL
-    good = path.read_bytes()
-    assert b"<judgement>FAIL</judgement>" in good
-    path.write_bytes(good.replace(b"<judgement>FAIL</judgement>", b"<judgement>PASS</judgement>", 1))
-    report = project.audit(TABLE4)
-    path.write_bytes(good)
-    assert report["verdict"] == "differs"
-    assert any(JOURNAL in f["path"] or JOURNAL in f["what"] for f in report["findings"]), report["findings"]

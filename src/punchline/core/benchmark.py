@@ -195,10 +195,6 @@ def _imported(name: str) -> Any:
     try:
         return importlib.import_module(name)
     except Exception as error:
-        if isinstance(error, ModuleNotFoundError) and error.name == name:
-            file = "src/" + name.replace(".", "/") + ".py"
-            hint = "docs/new-benchmark.md says what a benchmark's folder holds"
-            raise PunchlineError("the benchmark's file is missing", file=file, hint=hint) from error
         raise PunchlineError(f"{name} cannot be imported: {type(error).__name__}: {error}") from error
 
 

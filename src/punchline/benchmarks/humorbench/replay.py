@@ -12,7 +12,7 @@ from punchline.benchmarks.annotations import typed
 from punchline.benchmarks.humorbench import ANNOTATIONS
 from punchline.benchmarks.humorbench.data import row_in, rows_of
 from punchline.benchmarks.released import JUDGE, Answer, Answers, Select
-from punchline.errors import PunchlineError, nearest
+from punchline.errors import PunchlineError, check_known
 from punchline.files import decoded, parse_csv
 from punchline.schema import Usage
 
@@ -56,16 +56,13 @@ def read(files: Mapping[str, bytes], path: str, select: Select = None) -> Answer
     released = b"explainer_usage" in content.partition(b"\n")[0]
     rows = rows_of(annotations[0]) if annotations else {}
     answers: dict[str, dict[str, str | Answer | None]] = {}
-    models: dict[str, str] = {}
     for line, cells in _selected(content, path, select, RELEASED if released else COLUMNS):
         where: dict[str, Any] = {"file": path, "line": line}
         run = typed(_as_run(cells, rows, **where) if released else cells, Run, **where)
         row = str(int(run.annotation_row))
         if row in answers:
-            other = f": {models[row]!r} and {run.model!r}" if models[row] != run.model else ""
-            what, hint = f"the element is explained twice{other}", "Choose the rows of one run in the model's YAML"
-            raise PunchlineError(what, file=path, line=line, record=row, hint=f"{hint}, as select: {{model: o1}}")
-        models[row] = run.model
+            hint = "Choose the rows of one run in the model's YAML, as select: {model: o1}"
+            raise PunchlineError("the element is explained twice", record=row, hint=hint, **where)
         answers[row] = {"explain": Answer(run.explanation or None, _usage(cells, "explainer", **where))}
         if verdict := run.autograder_judgment.strip():
             # The verdict comes first: reasoning may quote a tag.
@@ -101,10 +98,6 @@ def _selected(content: bytes, file: str, select: Select, columns: Sequence[str])
     rows = parse_csv(content, columns, file=file)
     for column, value in (select or {}).items():
         values = {cells[column] for _, cells in rows if column in cells}
-        if not values:
-            what, hint = f"there is no column {column!r} to select by", nearest(column, rows[0][1] if rows else columns)
-            raise PunchlineError(what, file=file, field=column, hint=hint)
+        check_known(str(value), values, f"no row has {column} {value!r}", file=file, field="select")
         rows = [(line, cells) for line, cells in rows if cells[column] == str(value)]
-        if not rows:
-            raise PunchlineError(f"no row has {value!r}", file=file, field=column, hint=nearest(str(value), values))
     return rows
