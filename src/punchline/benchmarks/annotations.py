@@ -137,11 +137,10 @@ def items(
     records = []
     for item_id, source, cluster, fields in rows:
         if item_id in images:
-            refs, missing = images[item_id], None
-            if isinstance(refs, str):
-                refs, missing = (), refs
-            about = Item(benchmark=benchmark, item_id=item_id, source=source, cluster=cluster, fields=dict(fields))
-            records.append(msgspec.structs.replace(about, images=refs, missing=missing))
+            refs = images[item_id]
+            about: dict[str, Any] = {"missing": refs} if isinstance(refs, str) else {"images": refs}
+            about |= {"benchmark": benchmark, "item_id": item_id, "source": source, "cluster": cluster}
+            records.append(Item(**about, fields=dict(fields)))
     if unknown := images.keys() - {item.item_id for item in records}:
         raise PunchlineError("no such item", file=file, record=min(unknown), hint="Check subset=")
     return records
