@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
@@ -13,7 +14,7 @@ from punchline.benchmarks.humorbench import ANNOTATIONS
 from punchline.benchmarks.humorbench.data import row_in, rows_of
 from punchline.benchmarks.released import JUDGE, Answer, Answers, Select
 from punchline.errors import PunchlineError, check_known
-from punchline.files import decoded, parse_csv
+from punchline.files import parse_csv
 from punchline.schema import Usage
 
 FILES: tuple[str, ...] = ()
@@ -26,7 +27,6 @@ class Run(msgspec.Struct, frozen=True):
     """An explanation of one element, and a verdict on it; further columns are ignored."""
 
     annotation_row: Place
-    model: str
     explanation: str
     autograder_judgment: str
     autograder_model: str = ""
@@ -79,17 +79,15 @@ def _as_run(cells: Mapping[str, str], rows: Mapping[tuple[str, str], str], **whe
         what = f"no element of the annotations has this caption and element: {cells['caption'][:60]!r}"
         hint = f"Name {ANNOTATIONS} in the model's YAML, as annotations: data/raw/humorbench/{ANNOTATIONS}"
         raise PunchlineError(what, hint=hint, **where)
-    return {**cells, "annotation_row": row, "model": cells["explainer_model"]}
+    return {**cells, "annotation_row": row}
 
 
 def _usage(cells: Mapping[str, str], caller: str, **where: Any) -> Usage:
     """Tokens of one call: of its JSON, or of a column each, in which 191 may be written 191.0."""
     columns = {name: cells.get(f"{caller}_{name}", "").strip() for name in ("tokens_in", "tokens_out")}
     counts: Any = {name: re.sub(r"\.0*$", "", cell) for name, cell in columns.items() if cell}
-    if stated := cells.get(f"{caller}_usage"):
-        tokens = decoded(stated.encode(), _Usage, f"tokens of the {caller}", hint="", **where)
-    else:
-        tokens = typed(counts, _Usage, strict=False, **where)
+    stated = cells.get(f"{caller}_usage")
+    tokens = typed(json.loads(stated) if stated else counts, _Usage, strict=False, **where)
     return Usage(prompt=tokens.tokens_in, completion=tokens.tokens_out)
 
 
