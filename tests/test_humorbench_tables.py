@@ -163,18 +163,6 @@ def test_explanations_without_a_label_are_in_no_row() -> None:
         assert rows == [] and "No judged explanation has a human label" in notes
 
 
-def test_a_judge_against_the_labels_of_the_rubric() -> None:
-    elements = ("A a1 PASS", "A a2 PASS", "B b PASS", "C c1 PASS", "C c2 FAIL", "C c3 FAIL")
-    own = [dict(zip(("caption", "element", "label"), one.split(), strict=True)) for one in elements]
-    more = [{"explanation": f"explanation {n}", "explainer_model": "m"} for n in range(6)]
-    rubric = labels([one | other for one, other in zip(own, more, strict=True)])
-    rows, _ = SMALL.table("table1", SMALL.model("m", "PPPFPP"), gpt_4o_rubric_csv=rubric)
-    columns = ("model", "n", "accuracy", "fpr", "fnr", "human_pass")
-    assert [[row[name] for name in columns] for row in rows] == [
-        [name, 6, 3 / 6, 1, 1 / 4, 4 / 6] for name in ("m", "Overall")
-    ]
-
-
 @pytest.mark.parametrize(("row", "expected"), refused("humorbench labels"))
 def test_bad_labels(row: dict[str, str], expected: str) -> None:
     content = labels([{"explanation": "explanation 0", **row}])
