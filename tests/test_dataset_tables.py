@@ -15,7 +15,7 @@ from punchline.benchmarks import pixelhumor
 from punchline.benchmarks.pixelhumor.dataset import ANNOTATORS, EXPERTS, QUESTIONS, votes
 from punchline.errors import PunchlineError
 from punchline.files import csv_text
-from punchline.stats.agreement import binary_statistics, consolidate, nominal_alpha, nominal_statistics
+from punchline.stats.agreement import binary_statistics, nominal_alpha, nominal_statistics
 from punchline.tables.declare import describe
 from punchline.tables.render import read_published
 
@@ -34,20 +34,6 @@ def points(name: str, files: dict[str, bytes]) -> Points:
         result[key] = {column: estimate.point() for column, estimate in row.estimates.items()}
         assert all(one.digests == () and one.n == len(one.clusters) for one in row.estimates.values())
     return result
-
-
-@pytest.mark.parametrize(
-    ("votes", "experts", "several", "expected"),
-    [
-        ([["Yes"], ["No"]], [], False, ("Yes", "No")),  # an unsettled tie keeps both
-        ([["Yes"], ["Yes"], ["No"]], [["No"], ["No"]], False, ("Yes",)),  # settled: the experts are not asked
-        ([["Pun", "Dark"], ["Pun", "Dark", "Surprise"]], [["Surprise"]], True, ("Pun", "Dark")),
-        ([["Pun"], ["Dark"]], [["Dark", "Pun", "Surprise"]], True, ("Pun", "Dark")),
-        ([[], []], [["Yes"]], False, ("Yes",)),
-    ],
-)
-def test_consolidate(votes: Any, experts: Any, several: bool, expected: tuple[str, ...]) -> None:
-    assert consolidate(votes, experts, several=several) == expected
 
 
 def of_two(one: st.SearchStrategy[Any]) -> st.SearchStrategy[list[tuple[Any, Any]]]:

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from punchline.benchmarks.hummus.answers import FIELDS, PROMPT, box_list, parse
 from punchline.benchmarks.hummus.data import metaphors as annotated
 from punchline.benchmarks.hummus.instructions import INSTRUCTIONS, OPTIONS
-from punchline.metrics.highlight import overlap
 from punchline.read import metaphors, structure
 
 CAPTION = ("Nine lives are a curse.", "A cat is a clerk.")
@@ -58,13 +57,6 @@ def test_repeating_the_prompt_names_nothing() -> None:
         assert metaphors.repeats_example(named(example)) and read("naming", example) is None
         assert read("naming", f'"{example}"', known=["love is a journey"]) == right
     assert not metaphors.repeats_example(("WORK IS WAR", metaphors.EXAMPLES[0]))
-
-
-def test_overlap_of_words() -> None:
-    half = {"jaccard": 1 / 3, "precision": 1 / 2, "recall": 1 / 2}
-    assert overlap(("a", "b"), ("b", "c")) == pytest.approx(half)
-    assert set(overlap(("a", "a"), ("a",)).values()) == {1}
-    assert overlap((), ("a",)) == overlap(("a",), ()) == {}
 
 
 def test_corners_of_qwen25_are_pixels_of_the_picture_it_saw() -> None:
