@@ -10,13 +10,10 @@ from typing import Any
 import pytest
 
 import punchline.benchmarks
-from punchline.benchmarks.prompts import prompts
 from punchline.benchmarks.yesbut.tables import TABLES
-from punchline.config.recipes import Recipe
-from punchline.config.yaml_files import read_yaml
 from punchline.core.benchmark import every, filled, load, load_on_demand
 from punchline.errors import PunchlineError
-from punchline.files import as_record, write_text
+from punchline.files import write_text
 from punchline.prepare import make_gold
 from punchline.schema import Gold
 from punchline.tabulate.build import _printed
@@ -57,24 +54,13 @@ def test_a_module_that_is_no_python_or_not_there(package: Path) -> None:
     (package / "data.py").write_text("import nothing_of_that_name")
     for name, message in (
         ("requests", r"\.ask cannot be imported: SyntaxError: .* \(ask\.py, line 2\)"),
-        ("TABLES", r"/tables\.py: the benchmark's file is missing"),
+        ("TABLES", r"\.tables cannot be imported: ModuleNotFoundError: No module named"),
         ("items", r"\.data cannot be imported: .*nothing_of_that_name"),
     ):
         with pytest.raises(PunchlineError, match=f"odd_benchmark{message}"):
             load_on_demand("odd_benchmark")(name)
     with pytest.raises(PunchlineError, match=r"ask\.py, line 2: not Python"):
         _read(package / "ask.py")
-
-
-def test_a_prompt_that_is_not_there_or_no_text(package: Path) -> None:
-    write_text(package / "prompts/pun.txt", "Is {text} a pun?\n")
-    texts = prompts("odd_benchmark")
-    assert texts == {"pun": "Is {text} a pun?"}
-    with pytest.raises(PunchlineError, match=r"prompts/pnu\.txt: no such prompt\. Did you mean 'pun'"):
-        texts["pnu"]
-    (package / "prompts/odd.txt").write_bytes(b"a\xff")
-    with pytest.raises(PunchlineError, match=r"odd\.txt: byte 1 is not UTF-8"):
-        prompts("odd_benchmark")
 
 
 def test_a_published_value_of_nothing(here: Path) -> None:
@@ -110,9 +96,3 @@ def test_a_benchmark_that_cannot_be_imported_breaks_no_other(
         assert every(load, ["broken", "yesbut"]) == {"yesbut": load("yesbut")}
     cannot = "punchline.benchmarks.broken cannot be imported: ZeroDivisionError: division by zero"
     assert capsys.readouterr().err == f"warning: benchmark broken is left out: {cannot}\n"
-
-
-def test_a_word_that_is_none_of_a_keys() -> None:
-    content = read_yaml("config/finetune/qwen3-vl-2b-hummus.yaml") | {"name": "tiny", "schedule": "cosin"}
-    with pytest.raises(PunchlineError, match=r"field schedule: .*'cosin'.*Did you mean 'cosine'"):
-        as_record(content, Recipe, lambda _: "recipe.yaml")

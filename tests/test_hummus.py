@@ -1,26 +1,24 @@
 """Hummus: items and gold, what is asked in each condition, scores in every state, tables, and the released data."""
 
 import functools
-import itertools
 import json
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
-from tests.records import read_golds, read_items, refused, response, text_of, texts_of
+from tests.records import read_golds, read_items, refused, response, texts_of
 from tests.tabulated import Scored, score_responses, tabulate
 
 from punchline.benchmarks import hummus
 from punchline.benchmarks.hummus.compared import data_requests
 from punchline.benchmarks.hummus.dataset import domain_rows, pair_rows
 from punchline.benchmarks.hummus.instructions import involves_is_a
-from punchline.benchmarks.hummus.scope import held_out, in_scope
+from punchline.benchmarks.hummus.scope import held_out
 from punchline.core.benchmark import Verdict
 from punchline.errors import PunchlineError
-from punchline.schema import RULES, Gold, Item, ModelCard, Request, Response, Rule, Score, State
+from punchline.schema import Gold, Item, ModelCard, Request, Response, Rule, Score, State
 from punchline.tables.render import read_published
 from punchline.tables.tabulate import Tabulated
 
@@ -110,33 +108,25 @@ def annotated(field: str | None, value: Any) -> Callable[[Any], None]:
     return lambda content: content.update({ANNOTATED: content[ANNOTATED] | {field: value} if field else value})
 
 
-def renamed(item_id: str, name: str) -> Callable[[Any], None]:
-    if name == hummus.TEST_SET:
-        return lambda content: content[0].update(combi_id=item_id)
+def renamed(item_id: str) -> Callable[[Any], None]:
     return lambda content: content.update({item_id: content.pop(ANNOTATED)})
 
 
-NO_NAMES = ("../../etc", "a/b", "", ".", "..", ".hidden", "a b", "é", "a\ud800", "x" * 101)
-NO_RECORDS = ((b'{"a": {', "not JSON"), (b"1", "expected"), (b"\xff", "not JSON"), (b"[" * 100_000, "not JSON"))
-DESCRIBED = b"contest_number,image_description\n"
+NO_NAMES = ("../../etc", "", "..", ".hidden", "a b", "é", "x" * 101)
 
 
 @pytest.mark.parametrize(
     ("name", "spoil", "expected"),
     [
         (hummus.TEST_SET, lambda content: content.append(content[0]), "twice"),
-        (hummus.TEST_SET, lambda content: content[0].update(combi_id="nyc-combi-1"), f"not in {hummus.DATASET}"),
         (hummus.TEST_SET, lambda content: content[0].update(is_met="yes"), "is_met"),
-        (hummus.TEST_SET, lambda content: content.__setitem__(0, 1), "expected an object"),
-        *((name, *case) for name in hummus.GOLD_FILES for case in NO_RECORDS),
-        *((name, renamed(one, name), "file name|surrogate|a text") for name in hummus.GOLD_FILES for one in NO_NAMES),
+        *((name, content, "not JSON") for name in hummus.GOLD_FILES for content in (b'{"a": {', b"1", b"\xff")),
+        *((hummus.DATASET, renamed(one), "file name") for one in NO_NAMES),
         *(
             (hummus.DATASET, annotated(field, value), f"^{hummus.DATASET}, record {ANNOTATED}.*{expected}")
-            for field, value, expected in [*refused("hummus"), (None, "x", "expected an object")]
+            for field, value, expected in [*refused("hummus")]
         ),
-        (hummus.DATASET, b'{"a": {"met_class": "No"}, "a": {}}', "'a' is there twice"),
-        (hummus.DESCRIPTIONS, DESCRIBED + b"901,a\n901,b\n", "twice"),
-        (hummus.DESCRIPTIONS, DESCRIBED + b"x,a\n", "contest_number: Expected"),
+        (hummus.DESCRIPTIONS, b"contest_number,image_description\n901,a\n901,b\n", "twice"),
         (hummus.DESCRIPTIONS, b"contest,image_description\n901,a\n", "contest_number"),
     ],
 )
@@ -147,7 +137,6 @@ def test_bad_files(demo: Files, name: str, spoil: Any, expected: str) -> None:
     with pytest.raises(PunchlineError, match=expected) as raised:
         read_items(hummus, demo | {name: spoil})
     assert name in str(raised.value)
-    str(raised.value).encode()  # can be printed
 
 
 RIGHT_COLUMNS = {
@@ -198,35 +187,6 @@ def test_best_match_among_gold_needs_every_verdict(demo: Files) -> None:
     for prose in (None, "", "high", "nan", "1e9", "[0.5]"):
         bad = {} if prose is None else {first: Verdict("labse", response(first, prose))}
         assert naming_of(answer, item, gold, verdicts | bad).metrics == {"success": 1.0}
-
-
-def test_captions_and_prompts_are_no_metaphors(demo: Files) -> None:
-    item, gold, _ = asked_of(demo, "naming")
-    item = msgspec.structs.replace(item, fields={**item.fields, "caption": "Time is a sofa."})
-    prompt = next(text_of(request) for request in hummus.requests(item) if request.task == "naming")
-    quoting = '"Time is a sofa" relies on OBJECTS ARE PEOPLE'
-    for text, parsed in (("Time is a sofa.", None), (quoting, ("OBJECTS ARE PEOPLE",)), (prompt, None)):
-        assert naming_of(text, item, gold).parsed == parsed
-        assert bool(hummus.judge_requests(item, gold, {"naming": response("r", text)})) == (parsed is not None)
-
-
-def test_only_classification_was_asked(demo: Files) -> None:
-    missing: Said = (None, "missing")
-    scores = graded(demo, lambda request, gold: RIGHTLY(request, gold) if request.task == "classification" else missing)
-    row = row_of("table2", scores, demo)
-    assert row["n_missing"] == 0 and row["comparable"] == "yes" and row.get("naming") is None
-    row = row_of("table3", scores, demo)
-    assert row["n_missing"] == 6 and row["n"] == 0  # annotated positives of the demo's test set
-    assert row_of("figure5", scores, demo, input="image")["n_missing"] == 6  # table 1's prompt is not the figure's
-
-
-@pytest.mark.parametrize("answer", [RIGHTLY, lambda request, gold: (None, "missing")])
-def test_a_task_has_scores_only_of_the_pairs_in_its_scope(demo: Files, answer: Answer) -> None:
-    golds, result = read_golds(hummus, demo), graded(demo, answer)
-    for condition, own in {"default": tuple(hummus.LIMITS), "joint": hummus.JOINT_TASKS}.items():
-        scored = sorted((one.item_id, one.task, one.rule) for one in result if one.condition == condition)
-        every = itertools.product(golds, own, RULES)
-        assert scored == sorted((name, task, rule) for name, task, rule in every if in_scope(task, golds[name], rule))
 
 
 def test_joint_ends_where_the_model_says_no(demo: Files) -> None:
@@ -288,10 +248,6 @@ def test_figure5_counts_the_states_of_what_it_takes_from_prompts(demo: Files) ->
     matches = {row["input"]: (row["n_failed"], row["comparable"]) for row in result.rows if row["model"] == "model"}
     assert matches == {"image": (1, "no"), "description": (0, "yes")}
     assert any("INCOMPLETE" in note and "1 of 9 items (input=image)" in note for note in result.notes)
-    filters = {cell.filter["input"]: cell.filter for cell in result.cells}
-    tasks = [set(str(filters[page]["tasks"]).split(",")) for page in ("image", "description")]
-    assert tasks == [{"naming", "image_label", "caption_hl", "explanation"}, tasks[0] | {"classification"}]
-    assert filters["image"]["asked"] == "classification_no_yes@prompts"
     row = row_of("figure5", graded(demo, but(condition="prompts")), demo, input="image")
     assert row["n_missing"] == 0 and row.get("classification") is None
 

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from punchline.benchmarks.hummus.answers import FIELDS, PROMPT, box_list, parse
 from punchline.benchmarks.hummus.data import metaphors as annotated
 from punchline.benchmarks.hummus.instructions import INSTRUCTIONS, OPTIONS
-from punchline.metrics.highlight import overlap
-from punchline.read import highlight, metaphors, structure
+from punchline.read import metaphors, structure
 
 CAPTION = ("Nine lives are a curse.", "A cat is a clerk.")
 
@@ -60,18 +59,6 @@ def test_repeating_the_prompt_names_nothing() -> None:
     assert not metaphors.repeats_example(("WORK IS WAR", metaphors.EXAMPLES[0]))
 
 
-def test_overlap_of_words() -> None:
-    half = {"jaccard": 1 / 3, "precision": 1 / 2, "recall": 1 / 2}
-    assert overlap(("a", "b"), ("b", "c")) == pytest.approx(half)
-    assert set(overlap(("a", "a"), ("a",)).values()) == {1}
-    assert overlap((), ("a",)) == overlap(("a",), ()) == {}
-
-
-def test_joint_objects_that_say_nothing() -> None:
-    for value in ("[" * 100_000, "9" * 10_000 + "}", '{"is_met": "Yes"}}', "null}", "1}"):
-        assert read("joint", f'{{"is_met": {value}') is None
-
-
 def test_corners_of_qwen25_are_pixels_of_the_picture_it_saw() -> None:
     answer = '[{"bbox_2d": [56, 28, 280, 140], "label": "cat"}]'
     (thousandths,) = box_list(answer, (570, 275)) or ()
@@ -93,26 +80,14 @@ TWO_IN_JSON = '{"is_met": "Yes", "conceptual_metaphor": ["A is b", "C is d"]}'
         (captioned, '"CATS ARE CLERKS"', ("CATS ARE CLERKS",)),
         (named, "LOVE IS NOT A JOURNEY", None),
         (named, "LIFE IS IMPOSSIBLE", None),
-        # Limits: 8 metaphors of 12 words, in 4,000 characters; 12 words next to a plain one.
         (named, "; ".join(f"LIFE IS {c}" for c in "BCDEFGHIJ"), tuple(f"LIFE IS {c}" for c in "BCDEFGHI")),
-        (named, "LIFE IS" + 10 * " VERY", ("LIFE IS" + 10 * " VERY",)),
         (named, "LIFE IS" + 11 * " VERY", None),
-        (named, "LIFE IS A VACUUM".rjust(4000, "\n"), ("LIFE IS A VACUUM",)),
         (named, "LIFE IS A VACUUM".rjust(4001, "\n"), ("LIFE IS A VACUU",)),
-        (named, "Well" + 11 * " so" + ". Life is a vacuum", ("Life is a vacuum",)),
-        (named, "Well" + 12 * " so" + ". Life is a vacuum", None),
-        ("image_label", "cat" + 9 * " cat", "cat" + 9 * " cat"),
         ("image_label", "cat" + 10 * " cat", None),
-        ("image_label", "cat".rjust(4000, "\n"), "cat"),
-        ("image_label", "cat".rjust(4001, "\n"), "ca"),
-        ("caption_hl", "<i>cat</i>".rjust(40_000, "."), ("cat",)),
         ("caption_hl", "<i>cat</i>".rjust(40_001, "."), None),
         (named_in_json, TWO_IN_JSON.rjust(20_000), "A is b; C is d"),
-        (named_in_json, TWO_IN_JSON.rjust(20_001), '["A is b", "C is d"]}'),
         (named_in_json, '{"conceptual_metaphor": "\\ud800 IS \\udfff \\ud83d\\ude00"}', "\ufffd IS \ufffd \U0001f600"),
         (annotated, "As Are Bs / Bs Are As; Work Is G (A Is B)", ("As Are Bs", "Bs Are As", "Work Is G", "A Is B")),
-        *((highlight.balanced, text, True) for text in ("a", "<i>a</i> <i>b</i>")),
-        *((highlight.balanced, text, False) for text in ("<i>a", "</i>a<i>", "<i>a<i>b</i>", "<i><i>a</i></i>")),
     ],
 )
 def test_negations_lengths_and_characters(reader: Any, answer: str, expected: object) -> None:

@@ -163,18 +163,6 @@ def test_explanations_without_a_label_are_in_no_row() -> None:
         assert rows == [] and "No judged explanation has a human label" in notes
 
 
-def test_a_judge_against_the_labels_of_the_rubric() -> None:
-    elements = ("A a1 PASS", "A a2 PASS", "B b PASS", "C c1 PASS", "C c2 FAIL", "C c3 FAIL")
-    own = [dict(zip(("caption", "element", "label"), one.split(), strict=True)) for one in elements]
-    more = [{"explanation": f"explanation {n}", "explainer_model": "m"} for n in range(6)]
-    rubric = labels([one | other for one, other in zip(own, more, strict=True)])
-    rows, _ = SMALL.table("table1", SMALL.model("m", "PPPFPP"), gpt_4o_rubric_csv=rubric)
-    columns = ("model", "n", "accuracy", "fpr", "fnr", "human_pass")
-    assert [[row[name] for name in columns] for row in rows] == [
-        [name, 6, 3 / 6, 1, 1 / 4, 4 / 6] for name in ("m", "Overall")
-    ]
-
-
 @pytest.mark.parametrize(("row", "expected"), refused("humorbench labels"))
 def test_bad_labels(row: dict[str, str], expected: str) -> None:
     content = labels([{"explanation": "explanation 0", **row}])
@@ -204,31 +192,21 @@ def test_rank_correlation() -> None:
         "nobody": {"z": 1},
     }
     given = [(of, name, value, "a list", "2025-05-01") for of, own in benchmarks.items() for name, value in own.items()]
-    rows, notes = SMALL.table("table2", *five(), external_scores_csv=scores(*given))
+    models = [*five(), SMALL.model("z", "PPPPPP", by=None)]  # nothing is known of z
+    rows, notes = SMALL.table("table2", *models, external_scores_csv=scores(*given))
     result = {row["model"]: (row["n"], row.get("rho"), row.get("p_value")) for row in rows}
     expected = stats.spearmanr([1, 2, 3, 4, 5], [10, 30, 20, 50, 40.5])
     assert result["GPQA"] == (5, pytest.approx(expected.statistic), pytest.approx(expected.pvalue))
     assert result["Elo"][:2] == (3, pytest.approx(-1))
     assert result["few"] == (2, None, None) and result["nobody"] == (0, None, None)
     assert result["level"] == (3, None, None)
-    assert "two-sided" in notes
-
-
-def test_models_without_a_verdict_are_in_no_correlation() -> None:
-    given = [("GPQA", name, value, "s", "d") for value, name in enumerate("abcde")]
-    models = [*five()[:4], SMALL.model("e", "PPPPPP", by=None)]
-    ((row,), _) = SMALL.table("table2", *models, external_scores_csv=scores(*given))
-    assert (row["n"], row["rho"]) == (4, pytest.approx(1))
-    rows, notes = SMALL.table("table2", *models)
-    assert rows == [] and "config/humorbench/external_scores.csv" in notes
+    assert "two-sided" in notes and "external_scores.csv" in SMALL.table("table2", *models)[1]
 
 
 @pytest.mark.parametrize(("rows", "expected"), refused("humorbench scores"))
 def test_bad_scores(rows: list[tuple[str, ...]], expected: str) -> None:
     with pytest.raises(PunchlineError, match=re.escape(expected)):
         SMALL.table("table2", *five(), external_scores_csv=scores(*rows))
-    with pytest.raises(PunchlineError, match="date"):
-        SMALL.table("table2", *five(), external_scores_csv=b"benchmark,model,score,source\nB,a,1,s\n")
 
 
 def variant(name: str, verdicts: str = "PFPPPP", outputs: Sequence[int] = (), **options: Any) -> Scored:

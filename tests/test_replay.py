@@ -16,6 +16,7 @@ from tests.test_yesbut import corpus, items
 
 from punchline.artifacts.passes import passes_of
 from punchline.benchmarks import yesbut
+from punchline.benchmarks.annotations import FILE_NAME
 from punchline.core import benchmark as benchmarks
 from punchline.core import engine as engines
 from punchline.core.benchmark import optional_module
@@ -96,9 +97,8 @@ def test_identity_is_the_content_not_the_path(good: Path, tmp_path: Path) -> Non
     ("content", "expected"),
     [
         *refused("pixelhumor answers"),
-        (b'{"a_1": {\n"Q1": "\xff"}}', "can't decode byte 0xff"),
-        (b"[" * 200_000, "not JSON that can be read"),
-        (b'{"a_1": {"Q3": ' + b"1" * 5000 + b"}}", "not JSON that can be read"),
+        (b'{"a_1": {\n"Q1": "\xff"}}', "not JSON records"),
+        (b"[" * 200_000, "not JSON records"),
     ],
 )
 def test_bad_files(tmp_path: Path, content: bytes | str, expected: str) -> None:
@@ -149,7 +149,12 @@ def test_any_content_is_read_or_refused(content: bytes) -> None:
 _TASKS = dict(zip(PIXELHUMOR.Comic.__struct_encode_fields__, PIXELHUMOR.Comic.__struct_fields__, strict=True))
 
 
-@given(st.dictionaries(st.text(), st.dictionaries(st.sampled_from(sorted(_TASKS)), st.none() | st.text())))
+@given(
+    st.dictionaries(
+        st.from_regex(FILE_NAME, fullmatch=True),
+        st.dictionaries(st.sampled_from(sorted(_TASKS)), st.none() | st.text()),
+    )
+)
 def test_good_files_are_read_as_they_stand(value: dict[str, dict[str, str | None]]) -> None:
     expected = {comic: {_TASKS[field]: text for field, text in own.items()} for comic, own in value.items()}
     for ascii_only in (True, False):
@@ -210,7 +215,6 @@ NO_OUTPUT = "record 1.jpg: Object missing required field `output`"
         (TITLES, [{"image_file": "1.jpg", "output": 3}], "Expected `str | null`, got `int`"),
         (TITLES, outputs(c1="A") * 2, "record 1.jpg, field image_file: the record is there twice"),
         (DESCRIPTIONS, [{"image_file": "1.jpg", "gen_des": 3}], "field gen_des: Expected `str | null`"),
-        (DESCRIPTIONS, [{"image_file": "1.jpg", "gen_des": "\ud800"}], "surrogates"),
     ],
 )
 def test_bad_replay(tmp_path: Path, name: str, content: Any, message: str) -> None:

@@ -7,18 +7,15 @@ TYPED = """
 import sys, threading, msgspec
 sys.setswitchinterval(1e-6)
 from punchline.benchmarks.annotations import typed
-def one(n):
-    fields = {"__annotations__": dict.fromkeys("abcdefgh", "int | None"), "__module__": __name__}
-    globals()[f"Inner{n}"] = type(f"Inner{n}", (msgspec.Struct,), fields)
-    fields = {"__annotations__": {"inner": f"list[Inner{n}]", "x": "int"}, "__module__": __name__}
-    outer = type(f"Outer{n}", (msgspec.Struct,), fields)
+for n in range(300):
+    inner = msgspec.defstruct(f"Inner{n}", [(name, int | None) for name in "abcdefgh"])
+    outer = msgspec.defstruct(f"Outer{n}", [("inner", list[inner]), ("x", int)])
     start = threading.Barrier(4)
     def work():
         start.wait()
         typed({"inner": [dict.fromkeys("abcdefgh", 1)], "x": 1}, outer, file="f")
-    ts = [threading.Thread(target=work) for _ in range(4)]
-    [t.start() for t in ts]; [t.join() for t in ts]
-for n in range(300): one(n)
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    [thread.start() for thread in threads]; [thread.join() for thread in threads]
 print("ok")
 """
 

@@ -14,7 +14,6 @@ from .project import Project
 LEADERBOARD, TABLE4 = "results/humorbench/leaderboard.csv", "results/humorbench/table4.csv"
 ECHO = "benchmarks=[humorbench] models=[echo]"
 VERDICTS = "data/responses/humorbench/judge"
-JOURNAL = "o1-released.released.jsonl"  # the journal of the verdicts that were released with a model's answers
 
 
 def lines(path: Path) -> int:
@@ -55,10 +54,9 @@ def test_another_threshold_judges_again_and_asks_no_model(judged: Project) -> No
     assert judged.audit(LEADERBOARD)["verdict"] == "equal"
 
 
-def test_a_judge_beside_people_among_runs_of_other_benchmarks(judged: Project) -> None:
+def test_a_judge_beside_people(judged: Project) -> None:
     config = f"run=words {ECHO} judge=overlap"
     judged.snakemake("results/runs/words/humorbench/leaderboard.csv", config=config)
-    judged.snakemake("prepare_all", config="run=other benchmarks=[pixelhumor] models=[random] limit=1")
     items = map(json.loads, (judged.path / "data/items/humorbench/items.jsonl").read_text().splitlines())
     (judged.path / "config/humorbench").mkdir()
     echoed = ((item["item_id"], f"{item['fields']['description']} {item['fields']['caption']}") for item in items)
@@ -77,8 +75,6 @@ def test_a_judge_beside_people_among_runs_of_other_benchmarks(judged: Project) -
     assert [float(row["fnr"]) for row in result] == pytest.approx([1 - passed] * 2)
     (built,) = json.loads(judged.punchline("judges", "--run", "default", "--run", "words", "--json"))["agreement"]
     assert (built["judge"], built["n"]) == ("overlap", lines(judged.path / "data/responses/humorbench/echo.jsonl"))
-    (beside,) = json.loads(judged.punchline("judges", "--run", "other", "--run", "words", "--json"))["agreement"]
-    assert beside == built
 
 
 @pytest.fixture(scope="module")
@@ -100,16 +96,3 @@ def test_released_verdicts_are_kept_and_audit(released: tuple[Project, str]) -> 
 @pytest.mark.parametrize("part", HUNDRED_PARTS)
 def test_every_number_of_the_released_answers_is_what_it_was(part: str, released: tuple[Project, str]) -> None:
     check(part, HUNDRED_PARTS[part](released[0]))
-
-
-@pytest.mark.real
-def test_a_tampered_verdict_is_found(released: tuple[Project, str]) -> None:
-    project, _ = released
-    path = project.path / VERDICTS / JOURNAL
-    good = path.read_bytes()
-    assert b"<judgement>FAIL</judgement>" in good
-    path.write_bytes(good.replace(b"<judgement>FAIL</judgement>", b"<judgement>PASS</judgement>", 1))
-    report = project.audit(TABLE4)
-    path.write_bytes(good)
-    assert report["verdict"] == "differs"
-    assert any(JOURNAL in f["path"] or JOURNAL in f["what"] for f in report["findings"]), report["findings"]

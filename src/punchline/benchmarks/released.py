@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from punchline.errors import PunchlineError
 from punchline.schema import Scalar, Usage
@@ -21,19 +21,6 @@ class Answer(NamedTuple):
 
 Select = Mapping[str, Scalar] | None
 Answers = Mapping[str, Mapping[str, str | Answer | None]]  # item id: {task: answer}
-
-
-class Format(Protocol):
-    """Definitions of a benchmark's module `replay`."""
-
-    FILES: tuple[str, ...]  # that may lie in the folder `path`; none: `path` is one file, before any `annotations`
-
-    def read(self, files: Mapping[str, bytes], path: str, select: Select = None) -> Answers:
-        """Answers in files (by name) that lie at `path`, as messages call it.
-
-        `select` chooses among several models' answers. Raises PunchlineError for what cannot be read.
-        """
-        ...
 
 
 def no_select(select: Select, path: str, name: str) -> None:

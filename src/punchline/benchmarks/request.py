@@ -29,14 +29,12 @@ def question(
     images = (Image(sha256=digests.get(name)) for name in pictures)
     parts: tuple[Text | Image, ...] = (Text(text=above), *images, Text(text=text))
     content = tuple(part for part in parts if isinstance(part, Image) or part.text)
-    messages: tuple[Message, ...] = (Message(role="user", content=content),)
-    if system:
-        messages = (Message(role="system", content=(Text(text=system),)), *messages)
+    first = (Message(role="system", content=(Text(text=system),)),) if system else ()
     return Request(
         benchmark=item.benchmark,
         item_id=item.item_id,
         task=task.name,
         condition=task.condition if condition is None else condition,
-        messages=messages,
+        messages=(*first, Message(role="user", content=content)),
         sampling=Sampling(temperature=task.temperature, max_tokens=task.max_tokens),
     )

@@ -22,9 +22,9 @@ Images = Mapping[str, tuple[ImageRef, ...] | str]  # item id: its pictures, or w
 
 
 PUBLISHED = "the published image"  # how `pictures` calls it in errors; who calls knows its path
+PICTURES = "punchline.benchmarks.pictures"  # what a benchmark without a module `pictures` shows
 DEFAULT = "default"  # the condition that is always asked
 FOLDER = Path(__file__).resolve().parent.parent / "benchmarks"
-PICTURES = "punchline.benchmarks.pictures"  # what a benchmark without a module `pictures` shows
 RIGHT = ("correct", "passed", "success")  # metrics of a right answer, where a benchmark defines nothing else
 SCORERS = ("bertscore", "cosine")  # passes whose judge is a model that compares two texts
 
@@ -121,14 +121,11 @@ def filled(prompt: str, values: Mapping[str, object]) -> str:
 
     Raises PunchlineError for a name that has no value.
     """
-
-    def value(place: re.Match[str]) -> str:
-        if place[1] not in values:
-            what = f"the prompt {prompt[:60]!r}… has a place for {{{place[1]}}}, and there is no such field"
-            raise PunchlineError(what, hint=nearest(place[1], list(values)))
-        return str(values[place[1]])
-
-    return re.sub(r"\{([^{}]*)\}?", value, prompt)
+    try:
+        return re.sub(r"\{([^{}]*)\}?", lambda place: str(values[place[1]]), prompt)
+    except KeyError as error:
+        what = f"the prompt {prompt[:60]!r}… has a place for {{{error.args[0]}}}, and there is no such field"
+        raise PunchlineError(what, hint=nearest(error.args[0], list(values))) from error
 
 
 @cache
@@ -195,10 +192,6 @@ def _imported(name: str) -> Any:
     try:
         return importlib.import_module(name)
     except Exception as error:
-        if isinstance(error, ModuleNotFoundError) and error.name == name:
-            file = "src/" + name.replace(".", "/") + ".py"
-            hint = "docs/new-benchmark.md says what a benchmark's folder holds"
-            raise PunchlineError("the benchmark's file is missing", file=file, hint=hint) from error
         raise PunchlineError(f"{name} cannot be imported: {type(error).__name__}: {error}") from error
 
 
@@ -226,17 +219,17 @@ def optional_module(name: str, module: str) -> Any:
     """An optional module of a benchmark; None: it has none, or there is no such benchmark.
 
     baselines: baseline(name, request, random numbers), an answer, None where it does not attempt the task; optional
-    look(path), what can be read off a picture, for all requests about it and by one thread: then `baseline` is
-    given a function that returns it, and may raise NoAnswer; optional closed_answers(gold, rule), {closed task:
-    (right answer, all answers that it allows; () where the request lists options)} for shortcuts. labels: people's
-    labels of released answers (SHOWN, `labelled`). people: raw votes behind its labels (FILES, `ballots`).
-    pictures: see `illustrated`. replay: the format of released answers (punchline.benchmarks.released.Format).
-    shown: NAMES and `right` of its items. studies: STUDIES, by name (punchline.benchmarks.study.Study). training:
-    CLUSTER names its clusters; held_out(item): True if the fine-tuning tables test on the item; target(request,
-    item, gold): the right answer as the parser reads it, None if there is none to train on; optional variants(item,
-    count). wording: the structure of its prompts: echo(text), an answer that repeats what the prompt tells, or
-    None; compared(text), (gold, answer) in a judge's prompt, or None; verdict(share, threshold), for a share of the
-    gold's words in the answer.
+    look(path), what can be read off a picture, for all requests about it and by one thread: then `baseline` is given a
+    function that returns it, and may raise NoAnswer; optional closed_answers(gold, rule), {closed task: (right answer,
+    all answers that it allows; () where the request lists options)} for shortcuts. labels: people's labels of released
+    answers (SHOWN, `labelled`). people: raw votes behind its labels (FILES, `ballots`). pictures: see `illustrated`.
+    replay: FILES, those that may lie in the folder `path` of a card (none: `path` is one file, before any
+    `annotations`); read(files by name, path as messages call it, select), released answers. shown: NAMES and `right` of
+    its items. studies: STUDIES, by name (punchline.benchmarks.study.Study). training: CLUSTER names its clusters;
+    held_out(item): True if the fine-tuning tables test on the item; target(request, item, gold): the right answer as
+    the parser reads it, None if there is none to train on; optional variants(item, count). wording: the structure of
+    its prompts: echo(text), an answer that repeats what the prompt tells, or None; compared(text), (gold, answer) in a
+    judge's prompt, or None; verdict(share, threshold), for a share of the gold's words in the answer.
     """
     where = module_of(name, module)
     if name not in folders() or importlib.util.find_spec(where) is None:

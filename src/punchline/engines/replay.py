@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, TypeVar, cast
+from typing import Annotated, Any, TypeVar
 
 import msgspec
 
 import punchline
-from punchline.benchmarks.released import JUDGE, Answer, Answers, Format
+from punchline.benchmarks.released import JUDGE, Answer, Answers
 from punchline.core import benchmark as benchmarks
 from punchline.core.benchmark import module_of
 from punchline.core.engine import Engine, ImageFiles, Name, read_options, response
@@ -55,7 +55,7 @@ class Replay(Engine):
         if released is None:
             what = f"unknown format {self.format!r}"
             check_known(self.format, benchmarks.having("replay"), what, file=card.file, field="format")
-        self._format = cast(Format, released)
+        self._format: Any = released
         self.files = [path for path in (self.path, options.annotations) if path is not None]
         if self._format.FILES:
             self.files = self._in_folder(self._format.FILES) or self.files
@@ -90,7 +90,7 @@ class Replay(Engine):
 
     @cached_property
     def _answers(self) -> Answers:
-        answers = self._format.read(self._of_files(Path.read_bytes), self.path, self.select)
+        answers: Answers = self._format.read(self._of_files(Path.read_bytes), self.path, self.select)
         judges = {answer.judge for by_task in answers.values() if isinstance(answer := by_task.get(JUDGE), Answer)}
         if self.judge is not None and judges - {self.judge}:
             names = ", ".join(sorted(name or "nobody" for name in judges))

@@ -10,12 +10,6 @@ _WORD = re.compile(r"\w+(?:['’]\w+)*")
 _HYPHENATED = re.compile(r"\w+(?:['’‐‑-]\w+)*")
 
 
-def balanced(text: str) -> bool:
-    """True if every <i> is closed, none is closed twice, and none lies in another."""
-    marks = [tag[1] for tag in _MARK.finditer(text)]
-    return marks == ["", "/"] * (len(marks) // 2)
-
-
 def words(text: str, hyphens: bool = False) -> tuple[str, ...]:
     """Words, lower-cased, in order: runs of letters and digits with the apostrophes (and `hyphens`) inside; other tags
     are left out."""

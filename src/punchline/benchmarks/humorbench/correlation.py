@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Annotated
 
 import msgspec
@@ -13,7 +14,7 @@ from punchline.benchmarks.humorbench import NAME, summaries
 from punchline.benchmarks.humorbench.estimates import across_models
 from punchline.core.benchmark import Files
 from punchline.errors import PunchlineError
-from punchline.stats.estimate import EXACT, RANKS, Array, Estimate, Value
+from punchline.stats.estimate import EXACT, RANKS, Array, Estimate
 from punchline.stats.functions import mean
 from punchline.tables.declare import Across, Row
 
@@ -31,18 +32,18 @@ class Score(msgspec.Struct, frozen=True):
     date: Filled
 
 
-def _spearman(which: int) -> Value:
-    """Spearman's rho (0) or its two-sided p-value (1) of concatenated pairs: [.., 2 n]."""
+def _known(value: float, sums: Array) -> Array:
+    return np.asarray(value)
 
-    def value(sums: Array) -> Array:
-        from scipy.stats import spearmanr  # heavy, and needed here only
 
-        pairs = sums.reshape(-1, 2)
-        if len(pairs) < 3 or not np.ptp(pairs, axis=0).all():  # a constant has no ranks
-            return np.asarray(np.nan)
-        return np.asarray(spearmanr(pairs[:, 0], pairs[:, 1])[which], dtype=np.float64)
+def spearman(pairs: Array) -> Iterator[Estimate]:
+    """Spearman's rho of pairs [n, 2], then its two-sided p-value."""
+    from scipy.stats import spearmanr  # heavy, and needed here only
 
-    return value
+    ranked = len(pairs) > 2 and np.ptp(pairs, axis=0).all()  # a constant has no ranks
+    values = spearmanr(pairs[:, 0], pairs[:, 1]) if ranked else (np.nan, np.nan)
+    for value, kind in zip(values, (RANKS, EXACT), strict=True):
+        yield Estimate(pairs, partial(_known, value), ["all"] * len(pairs), kind=kind)
 
 
 def own_scores(files: Files) -> dict[str, Accuracies]:
@@ -58,8 +59,8 @@ def own_scores(files: Files) -> dict[str, Accuracies]:
 
 def _accuracies(across: Across) -> dict[str, Accuracies]:
     """Accuracies of the selected models, of replayed ones (by their name in the paper), of the authors' summaries."""
-    estimates = {model.name: mean(model.scores, "passed") for model in across.models}
-    measured = {name: estimate.point() or 0.0 for name, estimate in estimates.items() if estimate.n}
+    points = {model.name: mean(model.scores, "passed").point() for model in across.models}
+    measured = {name: point for name, point in points.items() if point is not None}
     released: Accuracies = {}
     for model in across.models:
         printed = model.card.printed_as(NAME, "table2") if model.card is not None else None
@@ -74,9 +75,7 @@ def _accuracies(across: Across) -> dict[str, Accuracies]:
 
 def _row(benchmark: str, source: str, accuracies: Mapping[str, float], scores: Mapping[str, float]) -> Row:
     pairs = [(accuracies[name], scores[name]) for name in accuracies if name in scores]
-    sums = np.repeat(np.eye(len(pairs)), 2, axis=1) * np.ravel(pairs)  # each pair in columns of its own
-    clusters = ["all"] * len(pairs)
-    rho, p_value = (Estimate(sums, _spearman(n), clusters, kind=kind) for n, kind in enumerate((RANKS, EXACT)))
+    rho, p_value = spearman(np.reshape(pairs, (-1, 2)))
     return Row(model=benchmark, accuracies=source, rho=rho, p_value=p_value)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
@@ -66,56 +65,49 @@ class Element(msgspec.Struct, frozen=True):
         return CARTOONSTOCK.format(id=self.cartoonstock_id.strip())
 
 
-def _elements(files: Files) -> Iterator[tuple[str, int, Element, int]]:
-    """(item id, line, element, occurrence of its `idx`) of every row. Raises PunchlineError for an empty text."""
-    seen = Counter[str]()
-    for number, (line, row) in enumerate(csv_rows(files, ANNOTATIONS, Element)):
-        seen[row.idx] += 1
-        yield str(number), line, row, seen[row.idx]
+def _elements(files: Files) -> Iterator[tuple[str, Element]]:
+    """(item id, element) of every row. Raises PunchlineError for an empty text."""
+    for number, (_, row) in enumerate(csv_rows(files, ANNOTATIONS, Element)):
+        yield str(number), row
 
 
 def listing(files: Files) -> list[tuple[str, str, str]]:
     """(item id, source, "") of every element, in released order. Sources: newyorker, cartoonstock."""
-    return [(item_id, row.source, "") for item_id, _, row, _ in _elements(files)]
+    return [(item_id, row.source, "") for item_id, row in _elements(files)]
 
 
 def pages(files: Files) -> dict[str, str]:
     """{item id: address of its cartoon}, for condition with-image."""
-    return {item_id: row.page for item_id, _, row, _ in _elements(files)}
+    return {item_id: row.page for item_id, row in _elements(files)}
 
 
 def items(files: Files, images: Mapping[str, tuple[ImageRef, ...] | str]) -> list[Item]:
     """Items of the keys of `images`, whose values are ignored: no question needs a cartoon. A cluster is a caption."""
     rows = (
         (i, row.source, normal(row.caption), {"description": row.description, "caption": row.caption, "idx": row.idx})
-        for i, _, row, _ in _elements(files)
+        for i, row in _elements(files)
     )
     return items_of(NAME, rows, dict.fromkeys(images, ()), ANNOTATIONS)
 
 
-def category_flags(content: bytes, name: str, column: str) -> dict[tuple[str, int], bool]:
-    """{(idx, its occurrence, from 1): whether an element is in the category}."""
-    has = msgspec.field(name=column)
+def category_flags(content: bytes, name: str, column: str) -> list[tuple[str, bool]]:
+    """(idx, whether it is in the category) of every element, in released order."""
+    has: Any = msgspec.field(name=column)
     kind: Any = msgspec.defstruct("Category", [("idx", str), ("has", Literal["True", "False"], has)])
-    seen, flags = Counter[str](), {}
-    for _, row in csv_rows({name: content}, name, kind, key="idx"):
-        seen[row.idx] += 1
-        flags[row.idx, seen[row.idx]] = row.has == "True"
-    return flags
+    return [(row.idx, row.has == "True") for _, row in csv_rows({name: content}, name, kind, key="idx")]
 
 
 def golds(files: Files) -> Iterator[Gold]:
     """The element that an explanation has to cover, and its categories.
 
-    Category files are joined by `idx`; where that repeats, by its first, second, … occurrence. Raises PunchlineError
-    for an element without a category or a category that is neither True nor False.
+    Raises PunchlineError for category files with other rows and a category that is neither True nor False.
     """
-    categories = {
-        category: category_flags(files[name], name, column) for category, (name, column) in CATEGORIES.items()
-    }
-    for item_id, line, row, occurrence in _elements(files):
-        has = {category: flags.get((row.idx, occurrence)) for category, flags in categories.items()}
-        if lacking := next((category for category, flag in has.items() if flag is None), None):
-            what, hint = f"no {lacking} for idx {row.idx}", f"{ANNOTATIONS} has it in line {line}"
-            raise PunchlineError(what, file=CATEGORIES[lacking][0], record=item_id, hint=hint)
-        yield Gold(benchmark=NAME, item_id=item_id, values={"element": row.element, **has})
+    values: dict[str, dict[str, Any]] = {item_id: {"element": row.element} for item_id, row in _elements(files)}
+    for category, (name, column) in CATEGORIES.items():
+        flags = category_flags(files[name], name, column)
+        if [idx for idx, _ in flags] != [row.idx for _, row in _elements(files)]:
+            raise PunchlineError(f"the column idx is not that of {ANNOTATIONS}", file=name, field="idx")
+        for own, (_, has) in zip(values.values(), flags, strict=True):
+            own[category] = has
+    for item_id, own in values.items():
+        yield Gold(benchmark=NAME, item_id=item_id, values=own)

@@ -73,8 +73,8 @@ def _categories(across: Across) -> Iterator[tuple[str, str, pd.Series]]:
     for category, (file, column) in CATEGORIES.items():
         yield category, "current", items[category]
         if (earlier := f"{EARLIER}/{file}") in across.files:
-            flags = list(category_flags(across.files[earlier], earlier, column).values())  # in the annotations' order
-            yield category, EARLIER, pd.Series([flags[int(name)] for name in items.index], items.index)
+            flags = category_flags(across.files[earlier], earlier, column)
+            yield category, EARLIER, pd.Series([flags[int(name)][1] for name in items.index], items.index)
 
 
 def _share(items: pd.DataFrame, flags: pd.Series) -> Estimate:

@@ -40,18 +40,14 @@ def read_labelled(content: bytes, file: str, annotations: bytes) -> list[Labelle
     that `annotations` (comprehensive_annotations.csv) does not have.
     """
     rows, labelled = rows_of(annotations), []
-    known = {*map(str, range(len(parse_csv(annotations, ("caption",), file=ANNOTATIONS))))}
+    known = {*rows.values()}
     for line, cells in parse_csv(content, ("explanation", "label"), file=file):
         label = cells["label"].strip().upper()
         if label not in ("PASS", "FAIL"):
             raise PunchlineError(f"expected PASS or FAIL, got {cells['label']!r}", file=file, line=line, field="label")
-        named = cells.get("annotation_row", "").strip()
-        item_id = named or row_in(rows, cells)
-        if named and named not in known:
-            what = f"expected a 0-based row of {ANNOTATIONS}, got {named!r}"
-            raise PunchlineError(what, file=file, line=line, field="annotation_row")
-        if item_id is None:
-            what = "no element of the annotations has this caption and element"
+        item_id = cells.get("annotation_row", "").strip() or row_in(rows, cells)
+        if item_id is None or item_id not in known:
+            what = "the annotations have no such row, or none with this caption and element"
             hint = f"Give the column annotation_row: the 0-based row of {ANNOTATIONS}"
             raise PunchlineError(what, file=file, line=line, hint=hint)
         explainer = cells.get("explainer_model") or cells.get("model") or "labelled"

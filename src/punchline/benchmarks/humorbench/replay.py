@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
@@ -12,8 +13,8 @@ from punchline.benchmarks.annotations import typed
 from punchline.benchmarks.humorbench import ANNOTATIONS
 from punchline.benchmarks.humorbench.data import row_in, rows_of
 from punchline.benchmarks.released import JUDGE, Answer, Answers, Select
-from punchline.errors import PunchlineError, nearest
-from punchline.files import decoded, parse_csv
+from punchline.errors import PunchlineError, check_known
+from punchline.files import parse_csv
 from punchline.schema import Usage
 
 FILES: tuple[str, ...] = ()
@@ -26,7 +27,6 @@ class Run(msgspec.Struct, frozen=True):
     """An explanation of one element, and a verdict on it; further columns are ignored."""
 
     annotation_row: Place
-    model: str
     explanation: str
     autograder_judgment: str
     autograder_model: str = ""
@@ -56,16 +56,13 @@ def read(files: Mapping[str, bytes], path: str, select: Select = None) -> Answer
     released = b"explainer_usage" in content.partition(b"\n")[0]
     rows = rows_of(annotations[0]) if annotations else {}
     answers: dict[str, dict[str, str | Answer | None]] = {}
-    models: dict[str, str] = {}
     for line, cells in _selected(content, path, select, RELEASED if released else COLUMNS):
         where: dict[str, Any] = {"file": path, "line": line}
         run = typed(_as_run(cells, rows, **where) if released else cells, Run, **where)
         row = str(int(run.annotation_row))
         if row in answers:
-            other = f": {models[row]!r} and {run.model!r}" if models[row] != run.model else ""
-            what, hint = f"the element is explained twice{other}", "Choose the rows of one run in the model's YAML"
-            raise PunchlineError(what, file=path, line=line, record=row, hint=f"{hint}, as select: {{model: o1}}")
-        models[row] = run.model
+            hint = "Choose the rows of one run in the model's YAML, as select: {model: o1}"
+            raise PunchlineError("the element is explained twice", record=row, hint=hint, **where)
         answers[row] = {"explain": Answer(run.explanation or None, _usage(cells, "explainer", **where))}
         if verdict := run.autograder_judgment.strip():
             # The verdict comes first: reasoning may quote a tag.
@@ -82,17 +79,15 @@ def _as_run(cells: Mapping[str, str], rows: Mapping[tuple[str, str], str], **whe
         what = f"no element of the annotations has this caption and element: {cells['caption'][:60]!r}"
         hint = f"Name {ANNOTATIONS} in the model's YAML, as annotations: data/raw/humorbench/{ANNOTATIONS}"
         raise PunchlineError(what, hint=hint, **where)
-    return {**cells, "annotation_row": row, "model": cells["explainer_model"]}
+    return {**cells, "annotation_row": row}
 
 
 def _usage(cells: Mapping[str, str], caller: str, **where: Any) -> Usage:
     """Tokens of one call: of its JSON, or of a column each, in which 191 may be written 191.0."""
     columns = {name: cells.get(f"{caller}_{name}", "").strip() for name in ("tokens_in", "tokens_out")}
     counts: Any = {name: re.sub(r"\.0*$", "", cell) for name, cell in columns.items() if cell}
-    if stated := cells.get(f"{caller}_usage"):
-        tokens = decoded(stated.encode(), _Usage, f"tokens of the {caller}", hint="", **where)
-    else:
-        tokens = typed(counts, _Usage, strict=False, **where)
+    stated = cells.get(f"{caller}_usage")
+    tokens = typed(json.loads(stated) if stated else counts, _Usage, strict=False, **where)
     return Usage(prompt=tokens.tokens_in, completion=tokens.tokens_out)
 
 
@@ -101,10 +96,6 @@ def _selected(content: bytes, file: str, select: Select, columns: Sequence[str])
     rows = parse_csv(content, columns, file=file)
     for column, value in (select or {}).items():
         values = {cells[column] for _, cells in rows if column in cells}
-        if not values:
-            what, hint = f"there is no column {column!r} to select by", nearest(column, rows[0][1] if rows else columns)
-            raise PunchlineError(what, file=file, field=column, hint=hint)
+        check_known(str(value), values, f"no row has {column} {value!r}", file=file, field="select")
         rows = [(line, cells) for line, cells in rows if cells[column] == str(value)]
-        if not rows:
-            raise PunchlineError(f"no row has {value!r}", file=file, field=column, hint=nearest(str(value), values))
     return rows

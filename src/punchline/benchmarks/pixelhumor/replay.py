@@ -25,7 +25,7 @@ def read(files: Mapping[str, bytes], path: str, select: Select = None) -> Answer
     """
     no_select(select, path, NAME)
     (content,) = files.values()
-    rows = json_rows(content, Comic, file=path, ids=None, hint='Expected {comic_id: {"Q1": "3", "text": "1: …"}}')
+    rows = json_rows(content, Comic, file=path, hint='Expected {comic_id: {"Q1": "3", "text": "1: …"}}')
     answers = {comic_id: msgspec.structs.asdict(comic) for comic_id, comic in rows.items()}
     return {
         comic_id: {task: text for task, text in own.items() if text is not UNSET} for comic_id, own in answers.items()

@@ -114,7 +114,7 @@ def read_strips(content: bytes) -> dict[str, Strip]:
     Raises PunchlineError naming file, record and field.
     """
     hint = "docs/stripcipher.md describes the format, docs/stripcipher.schema.json checks it"
-    return json_rows(content, Strip, file=STRIPS, key="item_id", ids=None, hint=hint)
+    return json_rows(content, Strip, file=STRIPS, key="item_id", hint=hint)
 
 
 def strips_of(files: Mapping[str, bytes]) -> dict[str, Strip]:

@@ -43,7 +43,7 @@ def read(files: Mapping[str, bytes], path: str, select: Select = None) -> Answer
     answers: dict[str, dict[str, str | Answer | None]] = {}
     for name, content in files.items():
         file, hint = f"{path.rstrip('/')}/{name}", 'Expected a list of {"image_file": "00001.jpg", "output": "…"}'
-        rows = json_rows(content, functools.partial(_kind, name), file=file, key="image_file", ids=None, hint=hint)
+        rows = json_rows(content, functools.partial(_kind, name), file=file, key="image_file", hint=hint)
         for image_file, row in rows.items():
             answers.setdefault(image_file, {})[TASK_OF[name]] = row.output
     return answers
