@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
@@ -14,7 +13,7 @@ from punchline.benchmarks.humorbench import ANNOTATIONS
 from punchline.benchmarks.humorbench.data import row_in, rows_of
 from punchline.benchmarks.released import JUDGE, Answer, Answers, Select
 from punchline.errors import PunchlineError, check_known
-from punchline.files import parse_csv
+from punchline.files import decoded, parse_csv
 from punchline.schema import Usage
 
 FILES: tuple[str, ...] = ()
@@ -86,8 +85,10 @@ def _usage(cells: Mapping[str, str], caller: str, **where: Any) -> Usage:
     """Tokens of one call: of its JSON, or of a column each, in which 191 may be written 191.0."""
     columns = {name: cells.get(f"{caller}_{name}", "").strip() for name in ("tokens_in", "tokens_out")}
     counts: Any = {name: re.sub(r"\.0*$", "", cell) for name, cell in columns.items() if cell}
-    stated = cells.get(f"{caller}_usage")
-    tokens = typed(json.loads(stated) if stated else counts, _Usage, strict=False, **where)
+    if stated := cells.get(f"{caller}_usage"):
+        tokens = decoded(stated.encode(), _Usage, f"tokens of the {caller}", hint="", **where)
+    else:
+        tokens = typed(counts, _Usage, strict=False, **where)
     return Usage(prompt=tokens.tokens_in, completion=tokens.tokens_out)
 
 
