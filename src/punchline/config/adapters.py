@@ -6,7 +6,6 @@ own, so that no answer depends on the code that trains.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -106,18 +105,13 @@ def load(name: str, model: Any, model_id: str, revision: str, file: str) -> Tune
     for path, digest in manifest.files.items():
         if not (folder / path).is_file() or sha256_file(folder / path) != digest:
             raise PunchlineError(f"not as {MANIFEST} lists it", file=folder / path, hint="Run with --forcerun train")
-    places = {adapter_name(part): str(folder if part == WHOLE else folder / part) for part in manifest.parts}
+    places = {part: str(folder if part == WHOLE else folder / part) for part in manifest.parts}
     (first, place), *others = places.items()
     tuned = PeftModel.from_pretrained(model, place, adapter_name=first)
     for part, place in others:
         tuned.load_adapter(place, adapter_name=part)
     tuned.eval()
     return Tuned(tuned, manifest.parts)
-
-
-def adapter_name(part: str) -> str:
-    """A part's name in peft: it becomes a part of modules' names."""
-    return re.sub(r"\W", "_", part)
 
 
 class Tuned:
@@ -133,4 +127,4 @@ class Tuned:
 
     def use(self, part: str) -> None:
         """Let one part answer from now on."""
-        self._tuned.set_adapter(adapter_name(part))
+        self._tuned.set_adapter(part)

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from punchline import paths
-from punchline.config.cards import check_names, check_plain, read_card, stems
+from punchline.config.cards import check_names, read_card, stems
 from punchline.config.yaml_files import read_yaml
 from punchline.core import benchmark as benchmarks
 from punchline.errors import PunchlineError, check_known
@@ -80,10 +80,7 @@ def read_recipe(name: str) -> Recipe:
     """The recipe config/finetune/<name>.yaml. Raises PunchlineError naming file and key."""
     file = f"{FOLDER}/{name}.yaml"
     check_known(name, stems(FOLDER), f"unknown recipe {name!r}", file=file)
-    check_plain(name, file, "adapter", "adapter")
     content = read_yaml(file)
-    if "name" in content:
-        raise PunchlineError("the file's stem is the name", file=file, field="name", hint="Delete the line")
     recipe = as_record({**content, "name": name}, Recipe, lambda _: file)
     _check(recipe)
     return recipe
@@ -104,7 +101,6 @@ def _check(recipe: Recipe) -> None:
     check("tasks", recipe.tasks, benchmark.TASKS)
     check("conditions", recipe.conditions, [c for c in benchmark.CONDITIONS if c not in benchmark.CHAINED])
     check("split.by", [recipe.split.by], [hook.CLUSTER])
-    check("lora.targets", recipe.lora.targets, recipe.lora.targets)
     if recipe.shuffles > 1 and not hasattr(hook, "variants"):
         raise PunchlineError(f"{recipe.benchmark} has no orders to shuffle", file=recipe.file, field="shuffles")
 
