@@ -15,11 +15,11 @@ from tests.tabulated import Scored, score_responses, tabulate
 
 from punchline.benchmarks import yesbut
 from punchline.benchmarks.yesbut import ANNOTATIONS, LENT, TABLES, TASKS
-from punchline.benchmarks.yesbut.answers import read_paper
 from punchline.benchmarks.yesbut.options import options
 from punchline.core import shortcuts
 from punchline.core.benchmark import Verdict
 from punchline.errors import PunchlineError
+from punchline.read.choice import choice
 from punchline.schema import RULES, Gold, Image, Item, Request, Response, Rule, Score, State
 from punchline.tables.render import read_published
 
@@ -294,7 +294,8 @@ def test_released_annotations(mirror: Path, root: Path) -> None:
     forms = ["{l}", "({l})", "{l}. {t}", "The answer is {l}.", "**{l}**", "{t}", "I choose {l}: {t}", "{l}\n\nA man."]
     for (item_id, gold), kind in itertools.product(golds.items(), yesbut.CHOSEN):
         choices, letter = options(str(result[item_id].fields[kind])), gold.values[kind]
-        assert {read_paper(form.format(l=letter, t=choices[letter]), choices) for form in forms} == {letter}
+        answers = [form.format(l=letter, t=choices[letter]) for form in forms]
+        assert {choice(answer, choices, choices).value for answer in answers} == {letter}
     rows = tabulate(TABLES["table1"], [], {}, {}, released, read_published(root / "config/published/yesbut.csv")).rows
     printed = {row["model"]: row for row in rows if row["kind"] == "published"}
     for row in (row for row in rows if row["kind"] != "published"):
