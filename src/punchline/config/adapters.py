@@ -6,7 +6,7 @@ own, so that no answer depends on the code that trains.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -90,9 +90,12 @@ def how_to_train(name: str) -> str:
     return f"the adapter {name} is not trained: snakemake {manifest_of(name)}"
 
 
-def load(name: str, model: Any, model_id: str, revision: str, file: str) -> Tuned:
-    """Put an adapter onto a base that is in memory. Raises PunchlineError, naming the card `file`, where it is not
-    trained, was trained on another base, or its files are not those that punchline.json lists."""
+def load(name: str, model: Any, model_id: str, revision: str, file: str) -> tuple[Any, tuple[str, ...]]:
+    """Put an adapter onto a base that is in memory: (the model, one of whose parts answers at a time, the parts).
+
+    Raises PunchlineError, naming the card `file`, where it is not trained, was trained on another base, or its files
+    are not those that punchline.json lists.
+    """
     from peft import PeftModel
 
     manifest = trained(name)
@@ -111,20 +114,9 @@ def load(name: str, model: Any, model_id: str, revision: str, file: str) -> Tune
     for part, place in others:
         tuned.load_adapter(place, adapter_name=part)
     tuned.eval()
-    return Tuned(tuned, manifest.parts)
+    return tuned, tuple(manifest.parts)
 
 
-class Tuned:
-    """The parts of an adapter on a base, whose modules are replaced in place; one of them answers at a time."""
-
-    def __init__(self, tuned: Any, parts: Mapping[str, Part]) -> None:
-        self._tuned = tuned
-        self.parts = tuple(parts)
-
-    def part_for(self, task: str) -> str | None:
-        """The part that answers a task; None: it was trained for other tasks."""
-        return WHOLE if WHOLE in self.parts else task if task in self.parts else None
-
-    def use(self, part: str) -> None:
-        """Let one part answer from now on."""
-        self._tuned.set_adapter(part)
+def part_for(parts: Collection[str], task: str) -> str | None:
+    """The part that answers a task; None: the adapter was trained for other tasks."""
+    return WHOLE if WHOLE in parts else task if task in parts else None

@@ -113,9 +113,6 @@ def encoded(
         if isinstance(prompt, tuple):
             excluded[prompt[1]] += 1
             continue
-        if token := loaded.control_token_in(example.target):
-            excluded[f"the answer holds the model's control token {token!r}"] += 1
-            continue
         answer = [*loaded.tokenise(example.target), end]
         length = len(prompt.tokens) if not prompt.images else loaded.read([prompt]).lengths[0]
         if length + len(answer) > min(recipe.max_length, loaded.context or recipe.max_length):

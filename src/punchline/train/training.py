@@ -157,7 +157,6 @@ class Training:
         files[f"{within}{adapters.CONFIG}"] = settings.encode()
         for name, content in files.items():
             write_bytes(folder / name, content)
-        self.optimiser.zero_grad(set_to_none=True)
         self.loaded.model = self.tuned.unload()
         return {name: sha256(content) for name, content in files.items()}
 
