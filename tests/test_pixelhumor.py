@@ -10,7 +10,6 @@ from tests.records import read_golds, read_items, response
 from tests.tabulated import rows_of
 
 from punchline.benchmarks import pixelhumor
-from punchline.benchmarks.pixelhumor import ask
 from punchline.benchmarks.pixelhumor.data import Metadata, by_comic
 from punchline.benchmarks.pixelhumor.scoring import score_item
 from punchline.errors import PunchlineError
@@ -126,12 +125,3 @@ def test_gold_as_an_answer_is_right_on_every_comic(released: dict[str, bytes], r
                 nothing = rule == "released" and ("recall_na" in column or row.keys.get("style") == "na")
                 expected = None if nothing else pytest.approx(0 if column in ("wer", "cer") else 1)
                 assert estimate.point() == expected, (name, row.keys, column)
-
-
-@pytest.mark.real
-@pytest.mark.parametrize("task", ["system", *pixelhumor.TASKS])
-def test_prompts_stand_in_the_paper(paper: Callable[[str], str], task: str) -> None:
-    text = " ".join(paper("pixelhumor").replace("*", "").split())
-    prompt = ask.PROMPTS[task]
-    heading = "System prompt:" if task == "system" else f"Question {task[1]}:"
-    assert f"{heading} {' '.join(prompt.split())}" in text
