@@ -2,7 +2,6 @@
 
 import itertools
 import json
-import random
 from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -15,7 +14,6 @@ from tests.tabulated import Scored, score_responses, tabulate
 from punchline.benchmarks import yesbut
 from punchline.benchmarks.yesbut import ANNOTATIONS, LENT, TABLES, TASKS
 from punchline.benchmarks.yesbut.options import options
-from punchline.core import shortcuts
 from punchline.core.benchmark import Verdict
 from punchline.errors import PunchlineError
 from punchline.read.choice import choice
@@ -85,17 +83,6 @@ def test_chained_requests() -> None:
     assert {r.condition for r in chained} == {"chained"}
     assert all("comic is: Mine.\n" in text_of(r) and isinstance(r.messages[0].content[0], Image) for r in chained)
     assert yesbut.chained_requests(item, {}) == []
-
-
-@pytest.mark.parametrize("caption", ["Caption.", "A. x\nB. x\nC. x\nD. x\nE. x"])
-def test_options_of_requests(caption: str) -> None:
-    for request in yesbut.requests(items(corpus(comic(caption=caption)))[0]):
-        offered = shortcuts.options(request)
-        assert "".join(offered) == ("ABCD" if "mcq" in request.task else "")
-        if offered:
-            assert shortcuts.longest_option(offered) == "A"  # the first of two
-            draws = {shortcuts.BY_OPTIONS["random"](offered, random.Random(seed)) for seed in range(40)}
-            assert draws == set("ABCD")
 
 
 Answers = tuple[dict[str, Response], Item, Gold]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -88,19 +88,16 @@ def read_recipe(name: str) -> Recipe:
 
 def _check(recipe: Recipe) -> None:
     """Raise PunchlineError for a value that base and benchmark do not allow."""
-
-    def check(field: str, names: Sequence[str], valid: Sequence[str]) -> None:
-        check_names(names, valid, recipe.file, field)
-
-    check("base", [recipe.base], stems("config/model"))
-    check("benchmark", [recipe.benchmark], benchmarks.having("training"))
+    check_names([recipe.base], stems("config/model"), recipe.file, "base")
+    check_names([recipe.benchmark], benchmarks.having("training"), recipe.file, "benchmark")
     card = read_card(recipe.base)
     if card.engine != "transformers" or "adapter" in card.options:
         raise PunchlineError("expected a card of engine transformers, no adapter", file=recipe.file, field="base")
     benchmark, hook = benchmarks.load(recipe.benchmark), benchmarks.optional_module(recipe.benchmark, "training")
-    check("tasks", recipe.tasks, benchmark.TASKS)
-    check("conditions", recipe.conditions, [c for c in benchmark.CONDITIONS if c not in benchmark.CHAINED])
-    check("split.by", [recipe.split.by], [hook.CLUSTER])
+    conditions = [condition for condition in benchmark.CONDITIONS if condition not in benchmark.CHAINED]
+    check_names(recipe.tasks, benchmark.TASKS, recipe.file, "tasks")
+    check_names(recipe.conditions, conditions, recipe.file, "conditions")
+    check_names([recipe.split.by], [hook.CLUSTER], recipe.file, "split.by")
     if recipe.shuffles > 1 and not hasattr(hook, "variants"):
         raise PunchlineError(f"{recipe.benchmark} has no orders to shuffle", file=recipe.file, field="shuffles")
 
