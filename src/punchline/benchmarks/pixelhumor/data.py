@@ -100,6 +100,14 @@ def _by_comic(content: bytes, name: str, kind: type[T]) -> Mapping[str, T]:
     return csv_table({name: content}, name, kind, "comic_id")
 
 
+def boxes_of(files: Files, comic_id: str) -> list[tuple[int, int, int, int, int]]:
+    """The boxes of a comic's panels. Raises PunchlineError for a comic that has none."""
+    metadata = by_comic(files, METADATA, Metadata)
+    if comic_id not in metadata:
+        raise PunchlineError("no panel boxes", file=METADATA, record=comic_id)
+    return metadata[comic_id].boxes
+
+
 def listing(files: Files) -> list[tuple[str, str, str]]:
     """(comic id, source, page URL) in released order."""
     return [(comic, source_of(comic), row.comic_url.strip()) for comic, row in by_comic(files, COMICS, Page).items()]
@@ -117,9 +125,9 @@ def items(files: Files, images: Mapping[str, tuple[ImageRef, ...] | str]) -> lis
     pixels beyond its image: the image is then not the one that was annotated.
     """
     listed = [(comic_id, source, comic_id, {"page_url": url}) for comic_id, source, url in listing(files)]
-    records, metadata = items_of(NAME, listed, images, COMICS), by_comic(files, METADATA, Metadata)
+    records = items_of(NAME, listed, images, COMICS)
     for item in records:
-        for image, (*box, label) in itertools.product(item.images, metadata[item.item_id].boxes):
+        for image, (*box, label) in itertools.product(item.images, boxes_of(files, item.item_id)):
             if box[2] > image.width + BEYOND or box[3] > image.height + BEYOND:
                 size = f"{image.width} x {image.height} pixels"
                 what = f"the box {box} of panel {label} reaches beyond the image, which is {size}"
