@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.test_finetune import change, demo, project
+from tests.test_finetune import change, project
 
 from punchline import train as finetune
 from punchline.artifacts.project import Project
@@ -18,10 +18,9 @@ from punchline.core import engine as engines
 from punchline.errors import PunchlineError
 from punchline.files import write_bytes
 from punchline.schema import ModelCard, sha256
-from punchline.train.examples import is_held_out
 from punchline.workflow.provenance import Artifact, Status, write_provenance
 
-__all__ = ["demo", "project"]
+__all__ = ["project"]
 
 
 def write_manifest(**fields: Any) -> None:
@@ -97,15 +96,8 @@ def test_a_damaged_manifest(here: Path, content: bytes) -> None:
         adapters.identity("an-adapter")
 
 
-def test_training_needs_its_packages_and_items(project: Path, demo: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_training_needs_its_packages(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     recipe = read_recipe("tiny-hummus")
-    base, (items, golds) = read_card(recipe.base), demo["hummus"]
     monkeypatch.setattr(finetune, "PACKAGES", ("no_such_package",))
     with pytest.raises(PunchlineError, match="not installed: no_such_package; run make hf"):
-        finetune.train(recipe, base, items, golds, corpus="demo")
-    monkeypatch.setattr(finetune, "PACKAGES", ())
-    pytest.importorskip("torch")
-    held = [item for item in items if is_held_out(item, recipe)]
-    output = rf"nothing to train on: {len(held)} items selected, {len(held)} of them held out"
-    with pytest.raises(PunchlineError, match=output):
-        finetune.train(recipe, base, held, golds, corpus="demo")
+        finetune.train(recipe, read_card(recipe.base), [], [], corpus="demo")

@@ -2,24 +2,21 @@
 
 import itertools
 import json
-import random
 from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
-from msgspec.structs import replace
 from tests.records import asked_in, read_golds, read_items, refused, response, text_of, texts_of
 from tests.tabulated import Scored, score_responses, tabulate
 
 from punchline.benchmarks import yesbut
 from punchline.benchmarks.yesbut import ANNOTATIONS, LENT, TABLES, TASKS
-from punchline.benchmarks.yesbut.answers import read_paper
 from punchline.benchmarks.yesbut.options import options
-from punchline.core import shortcuts
 from punchline.core.benchmark import Verdict
 from punchline.errors import PunchlineError
+from punchline.read.choice import choice
 from punchline.schema import RULES, Gold, Image, Item, Request, Response, Rule, Score, State
 from punchline.tables.render import read_published
 
@@ -87,17 +84,6 @@ def test_chained_requests() -> None:
     assert yesbut.chained_requests(item, {}) == []
 
 
-@pytest.mark.parametrize("caption", ["Caption.", "A. x\nB. x\nC. x\nD. x\nE. x"])
-def test_options_of_requests(caption: str) -> None:
-    for request in yesbut.requests(items(corpus(comic(caption=caption)))[0]):
-        offered = shortcuts.options(request)
-        assert "".join(offered) == ("ABCD" if "mcq" in request.task else "")
-        if offered:
-            assert shortcuts.longest_option(offered) == "A"  # the first of two
-            draws = {shortcuts.BY_OPTIONS["random"](offered, random.Random(seed)) for seed in range(40)}
-            assert draws == set("ABCD")
-
-
 Answers = tuple[dict[str, Response], Item, Gold]
 
 
@@ -114,16 +100,6 @@ def scored(answers: Answers, rule: Rule, verdict: Callable[[Request], Verdict] |
 
 def judged(answers: Answers) -> list[Request]:
     return yesbut.judge_requests(answers[1], answers[2], answers[0])
-
-
-def test_gold_in_is_right_under_both_rules() -> None:
-    right = {"description": "Caption 1.", "contradiction": "Contradiction 1."}
-    for rule, version in zip(RULES, (1, 3), strict=True):
-        scores = scored(unit(**{task: right.get(task[:-2], "A") for task in TASKS}), rule)
-        assert tuple(scores) == TASKS
-        for task, score in scores.items():
-            assert (score.state, score.scored, score.signature.rpartition("|")[2]) == ("ok", True, f"v:{version}")
-            assert score.metrics == ({"correct": 1.0} if "mcq" in task else {"r2": 1.0})
 
 
 def verdicts(rating: str, scorer: str, recall: str, state: State = "ok") -> Callable[[Request], Verdict]:
@@ -211,25 +187,20 @@ def every(task: str, text: str, number: int = 4, condition: str = "default") -> 
     return {(condition, task, n): text for n in range(1, number + 1)}
 
 
-def rows_of(*samples: Mapping[Place, str], name: str = "table2", judged: int = 0) -> list[dict[str, Any]]:
+def rows_of(output: Mapping[Place, str], name: str = "table2", judged: int = 0) -> list[dict[str, Any]]:
     """A model's rows of a table from answers[condition, task, comic's number]; the first `judged` comics are judged.
 
     Comics without an answer in a condition that others were asked in have missing answers, as in a file of scores.
-    `!failed`: a failed answer.
     """
     files = corpus(*map(comic, range(1, 5)))
     golds, by_id = read_golds(yesbut, files), read_items(yesbut, files)
     scores: list[Score] = []
-    for sample, output in enumerate(samples):
-        conditions = sorted({condition for condition, _, _ in output})
-        for n, condition in itertools.product(range(1, 5), conditions):
-            item, gold = by_id[f"{n:05d}.jpg"], golds[f"{n:05d}.jpg"]
-            given = {task: text for (of, task, m), text in output.items() if (of, m) == (condition, n)}
-            states: dict[str, Any] = {"!failed": "failed"}
-            responses = {task: response(f"{task} {n}", text, states.get(text, "ok")) for task, text in given.items()}
-            verdict = verdicts("[[4]]", "none", "", "ok" if n <= judged else "failed")
-            scored = score_responses(yesbut, responses, item, gold, verdict, condition)
-            scores += [replace(one, sample=sample) for one in scored]
+    for n, condition in itertools.product(range(1, 5), sorted({condition for condition, _, _ in output})):
+        item, gold = by_id[f"{n:05d}.jpg"], golds[f"{n:05d}.jpg"]
+        given = {task: text for (of, task, m), text in output.items() if (of, m) == (condition, n)}
+        responses = {task: response(f"{task} {n}", text) for task, text in given.items()}
+        verdict = verdicts("[[4]]", "none", "", "ok" if n <= judged else "failed")
+        scores += score_responses(yesbut, responses, item, gold, verdict, condition)
     table = tabulate(TABLES[name], [Scored("m", "measured", "test", scores)], golds, by_id, files)
     return [row for row in table.rows if row["kind"] == "measured"]
 
@@ -241,18 +212,6 @@ def test_table2_is_a_mean_over_the_prompts_that_are_there() -> None:
     assert row["philosophy_acc_sd"] == pytest.approx(70.7107, abs=1e-3)
     assert (row["n_philosophy"], row["n_title"]) == (4, 4)
     assert all(row.get(name) is None for name in ("title_acc_sd", "description_gpt", "n_description", "n_title_lo"))
-
-
-def test_with_samples_n_and_states_add_up_and_values_stay() -> None:
-    """Each sample of a comic counts by itself: n, its counts and its states; the mean and its interval are by comic."""
-    first = {("default", f"moral_mcq_{k}", n): "A" if n < 3 else "B" for n in range(1, 5) for k in (1, 2)}
-    (row,) = rows_of(first, dict.fromkeys(first, "A") | {("default", "moral_mcq_1", 4): "!failed"})
-    assert (row["n"], row["n_failed"], row["n_missing"]) == (7, 1, 0)
-    assert (row["n_philosophy"], row["philosophy_acc"]) == (8, pytest.approx((100 * 5 / 7 + 100 * 6 / 8) / 2))
-    (once,), (twice,) = rows_of(first), rows_of(first, first)
-    assert (twice["n"], once["n"]) == (8, 4)
-    for end in ("", "_lo", "_hi"):
-        assert twice[f"philosophy_acc{end}"] == pytest.approx(once[f"philosophy_acc{end}"])
 
 
 @pytest.mark.parametrize(("number", "n_missing", "comparable"), [(3, 1, "no"), (4, 0, "yes")])
@@ -293,7 +252,8 @@ def test_released_annotations(mirror: Path, root: Path) -> None:
     forms = ["{l}", "({l})", "{l}. {t}", "The answer is {l}.", "**{l}**", "{t}", "I choose {l}: {t}", "{l}\n\nA man."]
     for (item_id, gold), kind in itertools.product(golds.items(), yesbut.CHOSEN):
         choices, letter = options(str(result[item_id].fields[kind])), gold.values[kind]
-        assert {read_paper(form.format(l=letter, t=choices[letter]), choices) for form in forms} == {letter}
+        answers = [form.format(l=letter, t=choices[letter]) for form in forms]
+        assert {choice(answer, choices, choices).value for answer in answers} == {letter}
     rows = tabulate(TABLES["table1"], [], {}, {}, released, read_published(root / "config/published/yesbut.csv")).rows
     printed = {row["model"]: row for row in rows if row["kind"] == "published"}
     for row in (row for row in rows if row["kind"] != "published"):

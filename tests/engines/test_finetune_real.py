@@ -213,7 +213,9 @@ import os, signal, sys
 import torch
 torch.set_num_threads(1)
 sys.path.insert(0, sys.argv[2])
+from punchline.train import training
 from punchline.train.training import Training
+training.CHECKPOINT_S = 0
 if sys.argv[1] != "0":
     one_step = Training._train_step
     def killed(self, epoch):
@@ -228,7 +230,7 @@ from punchline.schema import Gold, Item
 from punchline.files import read_records
 recipe = read_recipe("tiny-hummus")
 train(recipe, read_card(recipe.base), read_records("items.jsonl", Item), read_records("gold.jsonl", Gold),
-      corpus="demo", checkpoint_s=0)
+      corpus="demo")
 """
 
 

@@ -6,8 +6,7 @@ own, so that no answer depends on the code that trains.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -91,9 +90,12 @@ def how_to_train(name: str) -> str:
     return f"the adapter {name} is not trained: snakemake {manifest_of(name)}"
 
 
-def load(name: str, model: Any, model_id: str, revision: str, file: str) -> Tuned:
-    """Put an adapter onto a base that is in memory. Raises PunchlineError, naming the card `file`, where it is not
-    trained, was trained on another base, or its files are not those that punchline.json lists."""
+def load(name: str, model: Any, model_id: str, revision: str, file: str) -> tuple[Any, tuple[str, ...]]:
+    """Put an adapter onto a base that is in memory: (the model, one of whose parts answers at a time, the parts).
+
+    Raises PunchlineError, naming the card `file`, where it is not trained, was trained on another base, or its files
+    are not those that punchline.json lists.
+    """
     from peft import PeftModel
 
     manifest = trained(name)
@@ -106,31 +108,15 @@ def load(name: str, model: Any, model_id: str, revision: str, file: str) -> Tune
     for path, digest in manifest.files.items():
         if not (folder / path).is_file() or sha256_file(folder / path) != digest:
             raise PunchlineError(f"not as {MANIFEST} lists it", file=folder / path, hint="Run with --forcerun train")
-    places = {adapter_name(part): str(folder if part == WHOLE else folder / part) for part in manifest.parts}
+    places = {part: str(folder if part == WHOLE else folder / part) for part in manifest.parts}
     (first, place), *others = places.items()
     tuned = PeftModel.from_pretrained(model, place, adapter_name=first)
     for part, place in others:
         tuned.load_adapter(place, adapter_name=part)
     tuned.eval()
-    return Tuned(tuned, manifest.parts)
+    return tuned, tuple(manifest.parts)
 
 
-def adapter_name(part: str) -> str:
-    """A part's name in peft: it becomes a part of modules' names."""
-    return re.sub(r"\W", "_", part)
-
-
-class Tuned:
-    """The parts of an adapter on a base, whose modules are replaced in place; one of them answers at a time."""
-
-    def __init__(self, tuned: Any, parts: Mapping[str, Part]) -> None:
-        self._tuned = tuned
-        self.parts = tuple(parts)
-
-    def part_for(self, task: str) -> str | None:
-        """The part that answers a task; None: it was trained for other tasks."""
-        return WHOLE if WHOLE in self.parts else task if task in self.parts else None
-
-    def use(self, part: str) -> None:
-        """Let one part answer from now on."""
-        self._tuned.set_adapter(adapter_name(part))
+def part_for(parts: Collection[str], task: str) -> str | None:
+    """The part that answers a task; None: the adapter was trained for other tasks."""
+    return WHOLE if WHOLE in parts else task if task in parts else None

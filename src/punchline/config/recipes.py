@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import msgspec
 
 from punchline import paths
-from punchline.config.cards import check_names, check_plain, read_card, stems
+from punchline.config.cards import check_names, read_card, stems
 from punchline.config.yaml_files import read_yaml
 from punchline.core import benchmark as benchmarks
 from punchline.errors import PunchlineError, check_known
@@ -80,10 +80,7 @@ def read_recipe(name: str) -> Recipe:
     """The recipe config/finetune/<name>.yaml. Raises PunchlineError naming file and key."""
     file = f"{FOLDER}/{name}.yaml"
     check_known(name, stems(FOLDER), f"unknown recipe {name!r}", file=file)
-    check_plain(name, file, "adapter", "adapter")
     content = read_yaml(file)
-    if "name" in content:
-        raise PunchlineError("the file's stem is the name", file=file, field="name", hint="Delete the line")
     recipe = as_record({**content, "name": name}, Recipe, lambda _: file)
     _check(recipe)
     return recipe
@@ -91,20 +88,16 @@ def read_recipe(name: str) -> Recipe:
 
 def _check(recipe: Recipe) -> None:
     """Raise PunchlineError for a value that base and benchmark do not allow."""
-
-    def check(field: str, names: Sequence[str], valid: Sequence[str]) -> None:
-        check_names(names, valid, recipe.file, field)
-
-    check("base", [recipe.base], stems("config/model"))
-    check("benchmark", [recipe.benchmark], benchmarks.having("training"))
+    check_names([recipe.base], stems("config/model"), recipe.file, "base")
+    check_names([recipe.benchmark], benchmarks.having("training"), recipe.file, "benchmark")
     card = read_card(recipe.base)
     if card.engine != "transformers" or "adapter" in card.options:
         raise PunchlineError("expected a card of engine transformers, no adapter", file=recipe.file, field="base")
     benchmark, hook = benchmarks.load(recipe.benchmark), benchmarks.optional_module(recipe.benchmark, "training")
-    check("tasks", recipe.tasks, benchmark.TASKS)
-    check("conditions", recipe.conditions, [c for c in benchmark.CONDITIONS if c not in benchmark.CHAINED])
-    check("split.by", [recipe.split.by], [hook.CLUSTER])
-    check("lora.targets", recipe.lora.targets, recipe.lora.targets)
+    conditions = [condition for condition in benchmark.CONDITIONS if condition not in benchmark.CHAINED]
+    check_names(recipe.tasks, benchmark.TASKS, recipe.file, "tasks")
+    check_names(recipe.conditions, conditions, recipe.file, "conditions")
+    check_names([recipe.split.by], [hook.CLUSTER], recipe.file, "split.by")
     if recipe.shuffles > 1 and not hasattr(hook, "variants"):
         raise PunchlineError(f"{recipe.benchmark} has no orders to shuffle", file=recipe.file, field="shuffles")
 

@@ -35,18 +35,9 @@ from punchline.train.examples import Encoded, encoded, examples_of, is_held_out
 from punchline.train.training import Training
 
 PACKAGES = ("torch", "transformers", "peft", "safetensors")
-CHECKPOINT_S = 120.0  # work that a kill may cost
 
 
-def train(
-    recipe: Recipe,
-    base: ModelCard,
-    items: Sequence[Item],
-    golds: Sequence[Gold],
-    *,
-    corpus: str,
-    checkpoint_s: float = CHECKPOINT_S,
-) -> Trained:
+def train(recipe: Recipe, base: ModelCard, items: Sequence[Item], golds: Sequence[Gold], *, corpus: str) -> Trained:
     """Train an adapter, or go on where a stopped training was; write its folder and return what its manifest says.
 
     Raises PunchlineError where packages are missing or nothing is left to train on.
@@ -61,7 +52,7 @@ def train(
         versions = {name: importlib.metadata.version(name) for name in PACKAGES}
         (folder / MANIFEST).unlink(missing_ok=True)  # until it is written again there is no adapter
         base_of = Base(card=recipe.base, id=engine.id, revision=engine.revision)
-        parts, files = _train_parts(recipe, base_of, loaded, tokenised, versions, checkpoint_s)
+        parts, files = _train_parts(recipe, base_of, loaded, tokenised, versions)
         used = {one.example.request.item_id.partition("#")[0] for one in tokenised}
         manifest = Trained(
             name=recipe.name,
@@ -90,15 +81,6 @@ def _load(
     import torch
 
     examples, variants, excluded = examples_of(recipe, items, golds, pictures)
-
-    def check_not_empty(examples: Sequence[object]) -> None:
-        if not examples:
-            what = [f"nothing to train on: {len(items)} items selected, {len(held)} of them held out"]
-            what += [f"{count} examples: {reason}" for reason, count in sorted(excluded.items())]
-            hint = "Select the whole corpus (no subset=), and a model that looks at images: models=[…]"
-            raise PunchlineError("; ".join(what), file=recipe.file, hint=hint)
-
-    check_not_empty(examples)
     card = msgspec.structs.replace(base, options={**base.options, "dtype": recipe.dtype})
     engine = Transformers(card, recipe.seed)
     if reason := engine.unavailable():
@@ -106,14 +88,18 @@ def _load(
     torch.use_deterministic_algorithms(True, warn_only=True)
     loaded = Loaded(card, engine.id, engine.revision, engine.dtype)
     tokenised = list(encoded(recipe, engine, loaded, examples, image_files(variants), excluded))
-    check_not_empty(tokenised)
+    if not tokenised:
+        what = [f"nothing to train on: {len(items)} items selected, {len(held)} of them held out"]
+        what += [f"{count} examples: {reason}" for reason, count in sorted(excluded.items())]
+        hint = "Select the whole corpus (no subset=), and a model that looks at images: models=[…]"
+        raise PunchlineError("; ".join(what), file=recipe.file, hint=hint)
     return engine, loaded, tokenised, excluded
 
 
 def _train_parts(
-    recipe: Recipe, base: Base, loaded: Loaded, examples: list[Encoded], versions: dict[str, str], saving_s: float
+    recipe: Recipe, base: Base, loaded: Loaded, examples: list[Encoded], versions: dict[str, str]
 ) -> tuple[dict[str, Part], dict[str, str]]:
-    """Train and write the parts of an adapter, with a checkpoint every `saving_s`: (parts, {path: sha256})."""
+    """Train and write the parts of an adapter: (parts, {path: sha256})."""
     folder = adapters.folder_of(recipe.name)
     state: dict[str, Any] = {"recipe": recipe.trained_by(), "versions": versions}
     state["base"] = [base.id, base.revision, loaded.dtype, loaded.device]
@@ -123,7 +109,7 @@ def _train_parts(
         if chosen := [one for one in examples if part in (WHOLE, one.example.request.task)]:
             key = digest_of({**state, "part": part})
             training = Training(recipe, loaded, chosen, part, Path(f"{folder}.work/{part}.pt"), key)
-            parts[part] = training.run(saving_s)
+            parts[part] = training.run()
             files |= training.write(folder, base.id)
     return parts, files
 

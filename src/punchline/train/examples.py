@@ -14,7 +14,7 @@ from punchline.comics import frames
 from punchline.comics.split import read_image
 from punchline.config.recipes import Recipe
 from punchline.core import benchmark as benchmarks
-from punchline.core.engine import ImageFiles, has_all_images, images_in
+from punchline.core.engine import ImageFiles, has_all_images
 from punchline.engines.transformers import Transformers
 from punchline.engines.transformers.loaded import Loaded
 from punchline.engines.transformers.prompts import Prompt
@@ -67,7 +67,7 @@ def examples_of(
         orders = hook.variants(item, recipe.shuffles)[1:] if recipe.shuffles > 1 else []
         for variant, rows in [(item, {}), *orders]:
             if rows:
-                variant = with_rows(variant, rows, benchmark.requests(variant), pictures)
+                variant = with_rows(variant, rows, pictures)
             variants.append(variant)
             for request in benchmark.requests(variant):
                 if request.task not in recipe.tasks or request.condition not in recipe.conditions:
@@ -83,15 +83,11 @@ def examples_of(
     return examples, variants, excluded
 
 
-def with_rows(item: Item, rows: Mapping[str, Sequence[int]], requests: Sequence[Request], folder: Path) -> Item:
-    """The item with frames side by side in other orders, as pictures in `folder`.
-
-    Pictures that no request shows stay as they are.
-    """
+def with_rows(item: Item, rows: Mapping[str, Sequence[int]], folder: Path) -> Item:
+    """The item with frames side by side in other orders, as pictures in `folder`."""
     refs = {ref.name: ref for ref in item.images}
-    seen = {image.sha256 for request in requests for image in images_in(request)}
     for name, order in rows.items():
-        if name in refs and refs[name].sha256 in seen:
+        if name in refs:
             picture = png_of(name, frames.row([read_image(refs[f"frame{place + 1}"].path) for place in order]), {})
             digest = sha256(picture.content)
             path = folder / f"{digest}.png"
@@ -116,9 +112,6 @@ def encoded(
         prompt = engine.prompt(example.request, {"max_tokens": 1}, images, loaded)
         if isinstance(prompt, tuple):
             excluded[prompt[1]] += 1
-            continue
-        if token := loaded.control_token_in(example.target):
-            excluded[f"the answer holds the model's control token {token!r}"] += 1
             continue
         answer = [*loaded.tokenise(example.target), end]
         length = len(prompt.tokens) if not prompt.images else loaded.read([prompt]).lengths[0]

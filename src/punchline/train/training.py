@@ -27,6 +27,7 @@ from punchline.train.examples import Encoded
 # Parts of a model that read images: never trained, as in Qwen's own framework, where names such as those that recipes
 # target occur in the language model only.
 NOT_TRAINED = r"(.*\.)?(visual|vision_tower|vision_model|multi_modal_projector|image_newline)(\..*)?"
+CHECKPOINT_S = 120.0  # work that a kill may cost
 IGNORED = -100  # a label that torch's cross entropy leaves out
 
 
@@ -68,7 +69,7 @@ class Training:
         self.per_epoch = math.ceil(len(examples) / (recipe.batch * recipe.accumulate))
         self.steps = self.per_epoch * recipe.epochs
 
-    def run(self, checkpoint_s: float) -> Part:
+    def run(self) -> Part:
         """Train to the end, from the checkpoint if there is one of this training."""
         self._resume()
         saved = time.monotonic()
@@ -76,7 +77,7 @@ class Training:
         for number in track(remaining, len(remaining), self.label, lambda: f", loss {self._mean_losses()[-1]:.4f}"):
             self._train_step(number // self.per_epoch)
             self.step = number + 1
-            if self.step == self.steps or time.monotonic() - saved >= checkpoint_s:
+            if self.step == self.steps or time.monotonic() - saved >= CHECKPOINT_S:
                 self._save()
                 saved = time.monotonic()
         examples = dict(sorted(Counter(one.example.request.task for one in self.examples).items()))
@@ -156,7 +157,6 @@ class Training:
         files[f"{within}{adapters.CONFIG}"] = settings.encode()
         for name, content in files.items():
             write_bytes(folder / name, content)
-        self.optimiser.zero_grad(set_to_none=True)
         self.loaded.model = self.tuned.unload()
         return {name: sha256(content) for name, content in files.items()}
 

@@ -65,28 +65,21 @@ def boxes(objects: Sequence[str], coordinates: Sequence[Sequence[float]]) -> str
 def marked(caption: str, words: Sequence[str]) -> str | None:
     """The caption with <i></i> around the words, which gold has in order; None where it does not have them all.
 
-    Of a word that the caption has several times, the occurrence that needs the fewest pairs of tags is marked, or else
-    the first.
+    From the last word back, each is marked at its last place before the next one: neighbours are marked together.
     """
     marked_captions = (_marked(caption, words, pattern) for pattern in _WORDS)
     return next((text for text in marked_captions if text and highlight.highlighted(text) == tuple(words)), None)
 
 
 def _marked(caption: str, words: Sequence[str], pattern: re.Pattern[str]) -> str | None:
-    """The caption with the words in the fewest pairs of tags; None where it does not have them all in this order."""
+    """The caption with the words in tags; None where it does not have them all in this order."""
     spelt = [highlight.words(word) for word in pattern.findall(caption)]
-    best: dict[int, tuple[int, tuple[int, ...]]] = {-2: (0, ())}  # place of the last word: (pairs of tags, all places)
-    for word in words:
-        occurrences = [place for place, spelling in enumerate(spelt) if spelling == (word,)]
-        ends = {place: [best[last] for last in best if last < place] for place in occurrences}
-        best = {
-            place: min((pairs + (place - 1 not in places), (*places, place)) for pairs, places in before)
-            for place, before in ends.items()
-            if before
-        }
-    if not words or not best:
+    chosen, place = set[int](), len(spelt)
+    for word in reversed(words):
+        place = next((before for before in reversed(range(place)) if spelt[before] == (word,)), -1)
+        chosen.add(place)
+    if not words or -1 in chosen:
         return None
-    _, chosen = min(best.values())
     places = itertools.count()
     text = pattern.sub(lambda word: f"<i>{word[0]}</i>" if next(places) in chosen else word[0], caption)
     return re.sub(r"</i>(\W*)<i>", r"\1", text)

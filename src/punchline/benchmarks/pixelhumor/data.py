@@ -19,7 +19,7 @@ from punchline.schema import Gold, ImageRef, Item
 BEYOND = 2  # pixels that a box may reach beyond its image: rounding when boxes were drawn
 
 Some = msgspec.Meta(min_length=1)
-Number = Annotated[str, msgspec.Meta(pattern=r"^\s*[0-9]{1,4}\s*$", title="a number from 1")]
+Number = Annotated[str, msgspec.Meta(pattern=r"^\s*0*[1-9][0-9]{0,3}\s*$", title="a number from 1")]
 Order = Annotated[
     str, msgspec.Meta(pattern=r"^\s*[0-9]{1,4}(\s*,\s*[0-9]{1,4})*\s*$", title="labels in reading order, as 2, 1, 3")
 ]
@@ -33,10 +33,6 @@ class Panel(msgspec.Struct, frozen=True):
     x2: int
     y2: int
     panel_number: Number
-
-    def __post_init__(self) -> None:
-        if not (0 <= self.x1 < self.x2 and 0 <= self.y1 < self.y2 and int(self.panel_number) >= 1):
-            raise ValueError("no panel box: expected 0 <= x1 < x2, 0 <= y1 < y2, and a panel_number from 1")
 
 
 class Comic(msgspec.Struct, frozen=True):
@@ -104,6 +100,14 @@ def _by_comic(content: bytes, name: str, kind: type[T]) -> Mapping[str, T]:
     return csv_table({name: content}, name, kind, "comic_id")
 
 
+def boxes_of(files: Files, comic_id: str) -> list[tuple[int, int, int, int, int]]:
+    """The boxes of a comic's panels. Raises PunchlineError for a comic that has none."""
+    metadata = by_comic(files, METADATA, Metadata)
+    if comic_id not in metadata:
+        raise PunchlineError("no panel boxes", file=METADATA, record=comic_id)
+    return metadata[comic_id].boxes
+
+
 def listing(files: Files) -> list[tuple[str, str, str]]:
     """(comic id, source, page URL) in released order."""
     return [(comic, source_of(comic), row.comic_url.strip()) for comic, row in by_comic(files, COMICS, Page).items()]
@@ -121,17 +125,14 @@ def items(files: Files, images: Mapping[str, tuple[ImageRef, ...] | str]) -> lis
     pixels beyond its image: the image is then not the one that was annotated.
     """
     listed = [(comic_id, source, comic_id, {"page_url": url}) for comic_id, source, url in listing(files)]
-    records, metadata = items_of(NAME, listed, images, COMICS), by_comic(files, METADATA, Metadata)
+    records = items_of(NAME, listed, images, COMICS)
     for item in records:
-        where: dict[str, Any] = {"file": METADATA, "record": item.item_id, "field": "metadata"}
-        if item.item_id not in metadata:
-            raise PunchlineError("no panel boxes", **where)
-        for image, (*box, label) in itertools.product(item.images, metadata[item.item_id].boxes):
+        for image, (*box, label) in itertools.product(item.images, boxes_of(files, item.item_id)):
             if box[2] > image.width + BEYOND or box[3] > image.height + BEYOND:
                 size = f"{image.width} x {image.height} pixels"
                 what = f"the box {box} of panel {label} reaches beyond the image, which is {size}"
                 hint = f"{image.path} is not the annotated image: fetch it again, or leave it out with subset="
-                raise PunchlineError(what, hint=hint, **where)
+                raise PunchlineError(what, file=METADATA, record=item.item_id, field="metadata", hint=hint)
     return records
 
 

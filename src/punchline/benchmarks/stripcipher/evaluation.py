@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 import pandas as pd
 
 from punchline.benchmarks.stripcipher import CHOICES, COMPREHENSION, NAME, ROW
 from punchline.benchmarks.stripcipher.data import golds
 from punchline.benchmarks.stripcipher.options import options
-from punchline.benchmarks.study import Vote
 from punchline.core.benchmark import DEFAULT, Files
 from punchline.errors import PunchlineError
 from punchline.files import parse_csv
@@ -23,12 +19,6 @@ ANSWERS = "people.csv"  # of the study `people`: item_id, task, rater, choice (a
 def offered(item: Item) -> dict[tuple[str, str], str]:
     """{(task, letter): option} of the questions that people answer."""
     return {(task, letter): text for task in CHOICES for letter, text in options(item, task).items() if text}
-
-
-def answer_rows(votes: Sequence[Vote]) -> list[dict[str, Any]]:
-    """Rows of people.csv, one per answer."""
-    rows = [vote | {"choice": vote["source"]} for vote in votes]
-    return [{name: row[name] for name in ("item_id", "task", "rater", "choice", "time", "sheet")} for row in rows]
 
 
 def read_answers(files: Files) -> pd.DataFrame:

@@ -6,12 +6,11 @@ import io
 
 from punchline.benchmarks.pictures import as_published, png_of
 from punchline.benchmarks.pixelhumor.data import Metadata, ReadingOrder, by_comic
-from punchline.benchmarks.stripcipher import METADATA, OBJECTIVE, STRIPS
+from punchline.benchmarks.stripcipher import METADATA, OBJECTIVE
 from punchline.benchmarks.stripcipher.strips import Strip, strips_of
 from punchline.comics import frames
 from punchline.comics.split import Box, Pixels, read_image, split
 from punchline.core.benchmark import PUBLISHED, Files, NoPicture, Picture
-from punchline.errors import PunchlineError
 
 
 def pictures(item_id: str, content: bytes, files: Files) -> list[Picture]:
@@ -21,9 +20,7 @@ def pictures(item_id: str, content: bytes, files: Files) -> list[Picture]:
     the frames side by side, for one-image models. Raises NoPicture where splitting does not give the stated number of
     frames, PunchlineError for an image that cannot be read and for a box outside it.
     """
-    strip = strips_of(files).get(item_id)
-    if strip is None:
-        raise PunchlineError("no such strip", file=STRIPS, record=item_id, field="item_id")
+    strip = strips_of(files)[item_id]
     image = read_image(io.BytesIO(content), PUBLISHED)
     boxes = panels(strip, image, files)
     parts = frames.cut(image, boxes, name=PUBLISHED)

@@ -17,7 +17,7 @@ from punchline.benchmarks.prompts import prompts
 from punchline.benchmarks.request import question
 from punchline.benchmarks.stripcipher import NAME, STRIPS
 from punchline.benchmarks.stripcipher import REVIEWED as TASKS
-from punchline.benchmarks.stripcipher.evaluation import answer_rows, offered
+from punchline.benchmarks.stripcipher.evaluation import offered
 from punchline.benchmarks.stripcipher.strips import read_strips
 from punchline.benchmarks.stripcipher.words import plain
 from punchline.benchmarks.study import read_studies
@@ -135,4 +135,4 @@ def with_accepted(strips: bytes, accepted: Iterable[Accepted], file: str = STRIP
     return content
 
 
-STUDIES = read_studies(NAME, people={"offered": offered, "rows": answer_rows})
+STUDIES = read_studies(NAME, people={"offered": offered})

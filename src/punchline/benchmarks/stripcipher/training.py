@@ -7,7 +7,6 @@ questions depends on the item's id. Its first one is that of the benchmark's own
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 from msgspec.structs import replace
 
@@ -20,31 +19,27 @@ from punchline.schema import Gold, Item, Request
 CLUSTER = "strip"  # what a cluster is called in recipes
 
 
-class Variant(NamedTuple):
-    """A strip as one training example shows it."""
-
-    item: Item  # its id names the shuffle
-    rows: dict[str, tuple[int, ...]]  # pictures that are other ones now: frames side by side, in this order, from 0
-
-
 def held_out(item: Item) -> bool:
     """True if table 5 tests on the strip, so that it is never trained on."""
     return holdout.held_out(item.item_id)
 
 
-def variants(item: Item, count: int) -> list[Variant]:
-    """The strip in `count` different orders, none of them the right one. Raises PunchlineError where it has too few
-    frames for so many."""
+def variants(item: Item, count: int) -> list[tuple[Item, dict[str, tuple[int, ...]]]]:
+    """The strip in `count` different orders, none of them the right one: (item whose id names the shuffle, {picture
+    with frames side by side: their order, from 0}).
+
+    Raises PunchlineError where it has too few frames for so many.
+    """
     n = int(str(item.fields["frames"]))
     if count > math.factorial(n) - 1:
         what = f"{n} frames have {math.factorial(n) - 1} wrong orders, {count} are wanted"
         raise PunchlineError(what, record=item.item_id, hint="Lower `shuffles` in the recipe")
-    orders: dict[tuple[int, ...], Variant] = {}
+    orders: dict[tuple[int, ...], tuple[Item, dict[str, tuple[int, ...]]]] = {}
     draw = 0
     while len(orders) < count:
         key = f"{item.item_id}#{draw}" if draw else item.item_id  # no strip's id has a #
         order = frames.shown_order(n, key)
-        orders.setdefault(order, Variant(replace(item, item_id=key), {"row_shuffled": order}))
+        orders.setdefault(order, (replace(item, item_id=key), {"row_shuffled": order}))
         draw += 1
     return list(orders.values())
 

@@ -26,14 +26,6 @@ def read_released(answer: str, letters: str = "ABCD") -> str | None:
     return first[0] if first and first[0] in letters else None
 
 
-def read_paper(answer: str, choices: Mapping[str, str]) -> str | None:
-    """The option that the answer commits itself to; None, unparsable, for none and for several.
-
-    Appendix B.2 does not print its hard rules; ours are those of punchline.read.
-    """
-    return choice.choice(answer, choices, choices).value
-
-
 def drawn_option(item_id: str, task: str, letters: str) -> str:
     """The random option that rule `paper` gives an unparsable answer: always the same for an item and a task."""
     return letters[int(sha256(f"{item_id}\0{task}".encode())[:12], 16) % len(letters)]
@@ -71,4 +63,6 @@ def parse(task: str, text: str, rule: Rule, *, options: Mapping[str, str], **_: 
         return read_score(text, rule)
     if task not in OPTIONS:
         return written_text(text, rule)
-    return read_released(text, "".join(options)) if rule == "released" else read_paper(text, options)
+    if rule == "released":
+        return read_released(text, "".join(options))
+    return choice.choice(text, options, options).value  # appendix B.2 does not print its hard rules

@@ -145,7 +145,7 @@ class Transformers(Engine):
         self, request: Request, sampling: dict[str, Scalar], images: ImageFiles, loaded: Loaded
     ) -> Prompt | tuple[State, str]:
         """A request as the model reads it, or the state and the reason why it is not asked."""
-        part = loaded.tuned.part_for(request.task) if loaded.tuned is not None else ""
+        part = adapters.part_for(loaded.parts, request.task) if loaded.parts else ""
         if part is None:
             return "missing", f"the adapter was not trained on the task {request.task}"
         contents = [part for message in request.messages for part in message.content]

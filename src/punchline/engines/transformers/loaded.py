@@ -47,9 +47,9 @@ class Loaded:
                 self.processor = None
                 if "image" in card.modality:
                     self.processor = _processor(model_id, where, config, self.tokenizer)
-                self.tuned: adapters.Tuned | None = None
+                self.tuned, self.parts = None, tuple[str, ...]()
                 if adapter := card.options.get("adapter"):
-                    self.tuned = adapters.load(adapter, self.model, model_id, revision, card.file)
+                    self.tuned, self.parts = adapters.load(adapter, self.model, model_id, revision, card.file)
         except (OSError, ValueError, ImportError, RuntimeError, AssertionError) as error:
             raise PunchlineError(f"the model cannot be loaded: {one_line(error)}", file=card.file) from error
         self._reader = self.processor or self.tokenizer
@@ -124,7 +124,7 @@ class Loaded:
         from transformers import GenerationConfig
 
         if self.tuned is not None:
-            self.tuned.use(batch[0].part)
+            self.tuned.set_adapter(batch[0].part)
         started = time.perf_counter()
         tensors = self.on_device(inputs.tensors)
         limits = [int(prompt.sampling["max_tokens"] or 1) for prompt in batch]
