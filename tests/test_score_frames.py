@@ -87,7 +87,9 @@ def test_a_metric_that_is_not_declared_is_refused(tmp_path: Path) -> None:
 def test_models_share_categories_and_items_that_are_not_known_are_left_out() -> None:
     few = {name: ITEMS[name] for name in "ca"}
     of_few = items_frame(few, GOLDS)
-    frames = [scores_frame(scores, of_few, "released", ("acc",)) for scores in (SCORES, SCORES[:1], [score("c", "Q9")])]
+    frames = [
+        scores_frame(scores, of_few, "released", ("acc", "wer")) for scores in (SCORES, SCORES[:1], [score("c", "Q9")])
+    ]
     result = [([*frame.item_id], frame.row.tolist(), len(own)) for frame, own in frames]
     assert result == [(["a", "a"], [0, 1], 2), ([], [], 0), (["c"], [0], 1)]
     kinds = [[frame[name].dtype for name in ("item_id", "cluster", "state")] for frame, _ in frames]
@@ -144,7 +146,7 @@ def test_labels_count_scored_rows_and_nothing_else() -> None:
     """A scored row in which nothing was read is an answer without labels; others are in no count."""
     marks = {"a": (("Pun",), True), "b": (None, True), "c": (("Dark", "pun"), True), "d": (("Pun",), False)}
     scores = [score(name, "Q1", parsed=read, gold=("Pun",), scored=counts) for name, (read, counts) in marks.items()]
-    part, _ = scores_frame(scores, items_frame(*reversed(known(scores))), "released")
+    part, _ = scores_frame(scores, items_frame(*reversed(known(scores))), "released", ("acc",))
     result = Labels(part)
     cells = {name: cell.point() for name, cell in result.confusion("pun").items()}
     assert cells == {"tp": 2, "fp": 0, "tn": 0, "fn": 1}

@@ -57,7 +57,7 @@ def known(scores: list[Score]) -> tuple[dict[str, Gold], dict[str, Item]]:
 
 def framed(scores: list[Score]) -> tuple[pd.DataFrame, Answers]:
     golds, items = known(scores)
-    frame, digests = scores_frame(scores, items_frame(items, golds), "released")
+    frame, digests = scores_frame(scores, items_frame(items, golds), "released", ("acc",))
     return frame, Answers([(frame, digests)])
 
 

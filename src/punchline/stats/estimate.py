@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
@@ -23,7 +23,6 @@ NO_ROWS: Rows = np.empty(0, dtype=np.int32)
 ALPHA = 0.05
 FEWEST = 5  # clusters that an interval of answers or of labels needs
 VERSION = 1  # of the methods
-ROOM = 2_000_000  # numbers that a batch of clusters may take
 EQUAL = 1e-12  # what rounding leaves of a difference, against the range of the values
 
 
@@ -70,9 +69,6 @@ def percent(columns: Array) -> Array:
 def total(columns: Array) -> Array:
     """Value of a count from statistics (sum,)."""
     return np.asarray(columns[..., 0], dtype=np.float64)
-
-
-_KINDS: dict[Value, Kind] = {percent: PERCENT, total: COUNT}
 
 
 @dataclass(frozen=True)
@@ -157,7 +153,7 @@ class Estimate:
     `clusters`: [n], the unit that varies from sample to sample: names, or their ranks.
     `digests`: of what the rows come from (any number of them for a row), where that is not scores.
     `used`, `given`: numbers of the score rows that the sums come from, and of all that the statistic was given.
-    `kind`: None is that of the value, a share where nothing else is known of it.
+    `kind`: None is a count where the value is `total`, else a share.
     """
 
     sums: Sums
@@ -205,7 +201,7 @@ class Estimate:
     @property
     def bounds(self) -> Kind:
         """Its kind, with the bounds that its values have here."""
-        kind = self.kind or _KINDS.get(self.value, SHARE)
+        kind = self.kind or (COUNT if self.value is total else SHARE)
         return kind._replace(high=float(self.n)) if kind.method == "count" else kind
 
     @property
@@ -223,12 +219,6 @@ class Estimate:
 
 
 # ---------------------------------------------------------------------------------------------- what a cluster is worth
-
-
-def _parts(summed: Array) -> Iterator[Array]:
-    """Clusters, as many at a time as there is room for."""
-    size = max(1, ROOM // summed.shape[1])
-    return (summed[start : start + size] for start in range(0, len(summed), size))
 
 
 class Influence(NamedTuple):
@@ -259,8 +249,8 @@ def influence(estimate: Estimate, value: Value | None = None) -> Influence | Non
         point = float(value(whole))
         ratio = float(value(2 * whole)) == point
         rest = 1.0 if ratio else count / (count - 1)  # what grows with the sample is not to shrink with it
-        without = np.concatenate([value((whole - part) * rest) for part in _parts(summed)])
-        alone = np.concatenate([_alone(value, part) for part in _parts(summed)]) if ratio else np.zeros(count)
+        without = value((whole - summed) * rest)
+        alone = _alone(value, summed) if ratio else np.zeros(count)
     if ratio:
         _check(estimate, alone)
     rests = ~np.isnan(without) & ((without != point) | ~np.isnan(alone))
