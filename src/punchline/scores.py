@@ -38,8 +38,8 @@ _FIELDS: dict[str, pa.DataType] = {
     **dict.fromkeys(("judge", "signature", "gold_digest"), _TEXT),
     "responses": pa.list_(_TEXT),
 }
-_WORDS = ("item_id", "task", "condition", "state", "parsed", "gold", "judge", "signature", "gold_digest")
-FRAME = ("item_id", "task", "condition", "sample", "state", "scored", "truncated", *_WORDS[4:], "digest")
+_WORDS = ("task", "condition", "parsed", "gold", "judge", "signature", "gold_digest")
+FRAME = ("item_id", "sample", "state", "scored", "truncated", *_WORDS, "digest")
 _DECODE = msgspec.json.Decoder(tuple[str, ...])
 
 
@@ -129,8 +129,13 @@ def _frame(table: pa.Table, items: pd.DataFrame, rule: Rule, metrics: Sequence[s
     table, place = table.filter(pa.array(place >= 0)), place[place >= 0]
     columns: dict[str, Any] = {"item_id": pd.Categorical.from_codes(place, categories=items.index)}
     columns["cluster"] = items["cluster"].array.take(place)
-    for name in _WORDS[1:]:
-        columns[name] = _categories(table[name], STATES if name == "state" else ())
+    for name in _WORDS:
+        encoded = table[name].combine_chunks().dictionary_encode()
+        codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)  # null is no category
+        words = pd.Index(encoded.dictionary.to_pylist(), dtype=object)
+        columns[name] = pd.Categorical.from_codes(codes, categories=words)
+    states = [*map(STATES.index, table["state"].to_pylist())]
+    columns["state"] = pd.Categorical.from_codes(states, categories=pd.Index(STATES, dtype=object))
     columns["sample"] = table["sample"].to_numpy()
     for name, kind in {"scored": bool, "truncated": bool, **dict.fromkeys(metrics, float)}.items():
         columns[name] = table[name].to_numpy(zero_copy_only=False).astype(kind)
@@ -139,13 +144,3 @@ def _frame(table: pa.Table, items: pd.DataFrame, rule: Rule, metrics: Sequence[s
     columns["row"] = np.arange(len(table), dtype=np.int32)
     digests = np.frombuffer(bytes.fromhex("".join(table["digest"].to_pylist())), DIGEST)
     return pd.DataFrame(columns), digests
-
-
-def _categories(column: pa.ChunkedArray, words: Sequence[str] = ()) -> pd.Categorical:
-    """Texts as categories (`words`, or those there are); null is no category."""
-    encoded = column.combine_chunks().dictionary_encode()
-    there = encoded.dictionary.to_pylist()
-    codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
-    if words:
-        codes = np.array([words.index(word) for word in there] or [0], dtype=np.int8)[codes]
-    return pd.Categorical.from_codes(codes, categories=pd.Index(words or there, dtype=object))
