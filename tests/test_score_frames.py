@@ -5,8 +5,6 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from msgspec.structs import replace
 from tests.records import response
@@ -14,9 +12,8 @@ from tests.tabulated import frame_of_items, frame_of_scores, read_benchmark, sco
 from tests.test_tables import known, score
 
 from punchline.core import benchmark as benchmarks
-from punchline.core.storage import write_table
 from punchline.errors import PunchlineError
-from punchline.schema import RULES, STATES, Response, Rule, Score
+from punchline.schema import RULES, STATES, Rule, Score
 from punchline.scores import FRAME, items_frame, metrics_of, read_scores, scores_frame, write_scores
 from punchline.stats.estimate import PERCENT
 from punchline.stats.functions import empty, items_of, mean, mean_of_clusters, paired, sd, total
@@ -57,24 +54,6 @@ def test_a_frame_says_what_the_scores_say(tmp_path: Path) -> None:
     assert (second.state, second.parsed, second.gold, second.scored) == ("missing", "[]", "[]", False)
     assert pd.isna([second.judge, third.parsed]).all() and np.isnan(second.acc) and np.isnan(third.wer)
     assert (third.acc, third.truncated, third.condition, third.sample, third.row) == (0.25, True, "other", 2, 2)
-
-
-def test_a_changed_row_is_refused(tmp_path: Path) -> None:
-    table = pq.read_table(written(tmp_path, SCORES))
-    changes = {"acc": 0.5, "wer": 0.5, "parsed": "[]", "state": "refused", "responses": ["r1"]}
-    for column, value in changes.items():
-        place, cells = table.column_names.index(column), table[column].to_pylist()
-        changed = pa.array([*cells[:2], value, cells[3]], table.schema.field(column).type)
-        pq.write_table(table.set_column(place, column, changed), tmp_path / "other.parquet")
-        with pytest.raises(PunchlineError, match=r"other\.parquet, record row 2: the score differs from its digest"):
-            list(read_scores(tmp_path / "other.parquet"))
-
-
-def test_another_file_is_no_file_of_scores(tmp_path: Path) -> None:
-    write_table(tmp_path / "o.parquet", [response("r", "text")], Response)
-    for read in (lambda path: list(read_scores(path)), lambda path: scores_frame(path, OF_ITEMS, "paper")):
-        with pytest.raises(PunchlineError, match=r"o\.parquet, field benchmark: not a file of scores"):
-            read(tmp_path / "o.parquet")
 
 
 def test_a_metric_that_is_not_declared_is_refused(tmp_path: Path) -> None:

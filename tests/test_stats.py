@@ -13,7 +13,6 @@ from punchline.errors import PunchlineError
 from punchline.stats.estimate import (
     COEFFICIENT,
     COUNT,
-    DIFFERENCE,
     EXACT,
     PERCENT,
     POSITIVE,
@@ -21,7 +20,6 @@ from punchline.stats.estimate import (
     REAL,
     SHARE,
     Array,
-    Difference,
     Estimate,
     Kind,
     MeanOf,
@@ -159,19 +157,6 @@ def test_nothing_to_say() -> None:
     nothing += [estimate([0, 1, 1], kind=EXACT), of(np.array([[1.0, 1.0], [0.0, 0.0]]), mean)]  # one cluster says it
     assert {interval(one) for one in nothing} == {(None, None)}
     assert interval(estimate([0, 1])) == pytest.approx((0, 1), abs=0.01)  # two say next to nothing
-
-
-def test_the_signature_names_the_method() -> None:
-    for made, signature in (
-        (estimate([0, 1]), "korn-graubard|0..1"),
-        (of(np.zeros((4, 1)), total), "count|0..4"),
-        (estimate([2, 3], kind=POSITIVE), "hall|0..inf"),
-        (of(np.zeros((4, 4)), MeanOf((f1, other_f1))), "mover|0..1"),
-        (of(np.zeros((4, 2)), Median((1, 2)), POSITIVE), "woodruff|0..inf"),
-        (of(np.zeros((4, 4)), Difference(mean, mean, 2), DIFFERENCE), "bonett-price|-1..1"),
-    ):
-        assert made.signature == f"{signature}|level:0.95|v:1"
-    assert estimate([2, 3], kind=EXACT).signature == ""
 
 
 KINDS = {
