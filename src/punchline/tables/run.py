@@ -13,7 +13,7 @@ import pandas as pd
 from punchline.core.benchmark import DEFAULT
 from punchline.schema import STATES, Cell, Rule, Scalar, digest_of_all, sha256
 from punchline.scores import DIGEST, Digests
-from punchline.stats.estimate import Estimate
+from punchline.stats.estimate import NO_ROWS, Estimate
 from punchline.stats.estimate import Rows as RowNumbers
 from punchline.stats.functions import units
 from punchline.stats.intervals import interval
@@ -59,10 +59,8 @@ class Answers:
 
     def given(self, row: Row) -> RowNumbers:
         """Numbers of the score rows that a row's states are counted over."""
-        flags = np.zeros(len(self.state), dtype=np.bool_)
-        for estimate in row.estimates.values():
-            flags[estimate.given[estimate.given >= 0]] = True
-        return np.flatnonzero(flags)
+        numbers = np.concatenate([NO_ROWS, *(estimate.given for estimate in row.estimates.values())])
+        return np.unique(numbers[numbers >= 0])
 
     def count_states(self, given: RowNumbers) -> tuple[int, dict[str, int]]:
         """(items, {state but ok, or flag: items}) of score rows, each sample of an item by itself.
