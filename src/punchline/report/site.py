@@ -15,7 +15,6 @@ import vl_convert
 
 from punchline import __version__
 from punchline.artifacts.contents import best_shortcuts
-from punchline.artifacts.lineage import kind_of
 from punchline.artifacts.run import Run
 from punchline.config.runs import selected
 from punchline.core import benchmark as benchmarks
@@ -142,7 +141,6 @@ class Site:
         return {
             "run": self.run.selection.run,
             "models": {name: self.models(name) for name in tables},
-            "kinds": {name: kind_of(card) for name, card in self.run.cards.items()},
             "titles": {name: title_of(name) for name in tables},
             "main": {name: main_question(self.mains[name]) for name in tables},
             "rules": {name: self.rule(self.mains[name]) for name in tables},
