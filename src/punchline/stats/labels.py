@@ -63,8 +63,8 @@ class Labels:
     def _flags(self, classes: Sequence[str]) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
         """(predicted, gold), [rows, classes] each."""
         listed = (self._parsed, self._gold)
-        flags = (np.array([[one in labels for one in classes] for labels in each], np.bool_) for each in listed)
-        predicted, gold = (each.reshape(len(self._gold), len(classes)) for each in flags)
+        flags = ([one in labels for labels in each for one in classes] for each in listed)
+        predicted, gold = (np.array(each, np.bool_).reshape(len(self._gold), len(classes)) for each in flags)
         return predicted, gold
 
     def _of(self, sums: Sums, value: Value, kind: Kind = SHARE) -> Estimate:

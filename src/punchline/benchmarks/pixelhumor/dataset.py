@@ -140,18 +140,18 @@ def agreement(files: Files) -> Iterator[Row]:
     comics = pairs.index.to_numpy()
     yes = np.array([pair == ({"Yes"}, {"Yes"}) for pair in pairs.Q1], np.bool_)
     answered = (label for question in QUESTIONS if question != "Q5" for pair in pairs[question] for label in pair)
-    labels = [True, False, *dict.fromkeys(answered)]
+    scale = [True, False, *dict.fromkeys(answered)]
     values: dict[str, tuple[Value, Kind]] = {"agreement": (mean, SHARE)}
-    values["alpha"] = alpha_of(range(len(labels)), "nominal"), COEFFICIENT
+    values["alpha"] = alpha_of(range(len(scale)), "nominal"), COEFFICIENT
     blocks: dict[str, list[Sums]] = {name: [] for name in values}
     for question in QUESTIONS:
         answers, counted = list(pairs[question]), yes | (question == "Q1")
         if question == "Q5":
             agreed = [bool(a & b) for a, b in answers]
-            statistics = coincidences([[s in given for given in pair] for pair in answers for s in STYLES], labels)
-            statistics = statistics.reshape(len(pairs), len(STYLES), len(labels) ** 2).sum(axis=1)
+            given = [[style in styles for styles in pair] for pair in answers for style in STYLES]
+            statistics = coincidences(given, scale).reshape(len(pairs), len(STYLES), len(scale) ** 2).sum(axis=1)
         else:
-            agreed, statistics = [a == b for a, b in answers], coincidences(answers, labels)
+            agreed, statistics = [a == b for a, b in answers], coincidences(answers, scale)
         sums: dict[str, Sums] = {"agreement": np.stack([agreed, np.ones(len(pairs))], axis=1), "alpha": statistics}
         estimates = {
             name: Estimate(sums[name][counted], value, comics[counted], kind=kind)
