@@ -69,7 +69,8 @@ def frame_of_scores(scores: Sequence[Score], of_items: pd.DataFrame, rule: Rule)
     """Scores with all metrics of their benchmark, as a file has them, and their digests."""
     names = {score.benchmark for score in scores} & set(benchmarks.names()) or benchmarks.names()
     metrics = [metric for name in names for metric in benchmarks.load(name).METRICS]
-    return scores_frame(scores, of_items, rule, metrics)
+    metrics += [metric for score in scores for metric in score.metrics]
+    return scores_frame(scores, of_items, rule, list(dict.fromkeys(metrics)))
 
 
 def tabulate(

@@ -142,7 +142,7 @@ def hash_of(*parts: str) -> int:
 
 
 def compared(a: Sequence[Score], b: Sequence[Score], table: Table = TABLE) -> compare.Comparison:
-    frames = [scores_frame(of, OF_ITEMS, table.published_rule)[0] for of in (a, b)]
+    frames = [scores_frame(of, OF_ITEMS, table.published_rule, ("acc", "length"))[0] for of in (a, b)]
     one, other = (Model(name, "measured", "e", frame) for name, frame in zip("AB", frames, strict=True))
     return compare.compare("b", table, (one, other), Across([], OF_ITEMS, {}), seed=0)
 

@@ -3,19 +3,15 @@
 from pathlib import Path
 from typing import Any
 
-import krippendorff
-import numpy as np
 import pytest
 import yaml
-from hypothesis import given
-from hypothesis import strategies as st
 from tests.records import refused
 
 from punchline.benchmarks import pixelhumor
 from punchline.benchmarks.pixelhumor.dataset import ANNOTATORS, EXPERTS, QUESTIONS, votes
 from punchline.errors import PunchlineError
 from punchline.files import csv_text
-from punchline.stats.agreement import binary_statistics, nominal_alpha, nominal_statistics
+from punchline.stats.agreement import consolidate
 from punchline.tables.declare import describe
 from punchline.tables.render import read_published
 
@@ -36,21 +32,20 @@ def points(name: str, files: dict[str, bytes]) -> Points:
     return result
 
 
-def of_two(one: st.SearchStrategy[Any]) -> st.SearchStrategy[list[tuple[Any, Any]]]:
-    return st.lists(st.tuples(one, one), min_size=2, max_size=20)
-
-
-@given(of_two(st.sampled_from("abcd")), of_two(st.sets(st.sampled_from("xyz"))))
-def test_alphas_are_krippendorffs(pairs: list[tuple[str, str]], sets: list[tuple[set[str], set[str]]]) -> None:
-    """Of one label each, and pooled over questions; undefined without variation."""
-    binary = [[float(label in first), float(label in second)] for first, second in sets for label in "xyz"]
-    codes = [[float(ord(label)) for label in pair] for pair in pairs]
-    for given_, statistics in ((codes, nominal_statistics(pairs)), (binary, binary_statistics(sets, "xyz"))):
-        value, data = float(nominal_alpha(statistics.sum(axis=0))), np.array(given_).T
-        one = len(np.unique(data)) == 1
-        expected = np.nan if one else krippendorff.alpha(reliability_data=data, level_of_measurement="nominal")
-        assert value == pytest.approx(expected, abs=1e-12, nan_ok=True)
-    assert np.isnan(nominal_alpha(nominal_statistics([]).sum(axis=0)))
+@pytest.mark.parametrize(
+    ("votes", "experts", "several", "expected"),
+    [
+        ([["Yes"], ["No"]], [], False, ("Yes", "No")),  # an unsettled tie keeps both
+        ([["Yes"], ["Yes"], ["No"]], [["No"], ["No"]], False, ("Yes",)),  # settled: the experts are not asked
+        ([["Pun", "Dark"], ["Pun", "Dark", "Surprise"]], [["Surprise"]], True, ("Pun", "Dark")),
+        ([["Pun"], ["Dark"]], [], True, ()),  # nothing has 2 votes
+        ([["Pun"], ["Dark"]], [["Dark", "Pun", "Surprise"]], True, ("Pun", "Dark")),
+        ([[], []], [], True, ()),
+        ([[], []], [["Yes"]], False, ("Yes",)),
+    ],
+)
+def test_consolidate(votes: Any, experts: Any, several: bool, expected: tuple[str, ...]) -> None:
+    assert consolidate(votes, experts, several=several) == expected
 
 
 @pytest.mark.parametrize(("cell", "column", "message"), refused("labels"))

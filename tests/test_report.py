@@ -18,7 +18,7 @@ from punchline.report import figures, public
 from punchline.report.answers import span
 from punchline.report.items import columns
 from punchline.report.pictures import OWN, Right, held, items_with_rights, rights
-from punchline.report.shards import code, packed, script, write_parts
+from punchline.report.shards import code, script, write_parts
 from punchline.report.tables import Cell, Sheet, cell
 from punchline.schema import Gold, ImageRef, Item
 from punchline.tables.declare import Table
@@ -148,11 +148,6 @@ def test_an_answer_at_a_glance(task: str, state: Any, metrics: dict[str, float],
     read = tuple(parsed) if parsed else None
     result = score("c", task=task, state=state, parsed=read, metrics=metrics, responses=("d",))
     assert code(result, benchmarks.right("pixelhumor", result, gold)) == expected
-
-
-def test_values_are_packed() -> None:
-    assert packed([1.0, None, 0.0]) == "1.0"
-    assert packed([1.0, 0.25, None]) == [1.0, 0.25, None]
 
 
 def test_a_wall_filters_by_what_tells_items_apart() -> None:

@@ -5,8 +5,6 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from msgspec.structs import replace
 from tests.records import response
@@ -14,9 +12,8 @@ from tests.tabulated import frame_of_items, frame_of_scores, read_benchmark, sco
 from tests.test_tables import known, score
 
 from punchline.core import benchmark as benchmarks
-from punchline.core.storage import write_table
 from punchline.errors import PunchlineError
-from punchline.schema import RULES, STATES, Response, Rule, Score
+from punchline.schema import RULES, STATES, Rule, Score
 from punchline.scores import FRAME, items_frame, metrics_of, read_scores, scores_frame, write_scores
 from punchline.stats.estimate import PERCENT
 from punchline.stats.functions import empty, items_of, mean, mean_of_clusters, paired, sd, total
@@ -59,24 +56,6 @@ def test_a_frame_says_what_the_scores_say(tmp_path: Path) -> None:
     assert (third.acc, third.truncated, third.condition, third.sample, third.row) == (0.25, True, "other", 2, 2)
 
 
-def test_a_changed_row_is_refused(tmp_path: Path) -> None:
-    table = pq.read_table(written(tmp_path, SCORES))
-    changes = {"acc": 0.5, "wer": 0.5, "parsed": "[]", "state": "refused", "responses": ["r1"]}
-    for column, value in changes.items():
-        place, cells = table.column_names.index(column), table[column].to_pylist()
-        changed = pa.array([*cells[:2], value, cells[3]], table.schema.field(column).type)
-        pq.write_table(table.set_column(place, column, changed), tmp_path / "other.parquet")
-        with pytest.raises(PunchlineError, match=r"other\.parquet, record row 2: the score differs from its digest"):
-            list(read_scores(tmp_path / "other.parquet"))
-
-
-def test_another_file_is_no_file_of_scores(tmp_path: Path) -> None:
-    write_table(tmp_path / "o.parquet", [response("r", "text")], Response)
-    for read in (lambda path: list(read_scores(path)), lambda path: scores_frame(path, OF_ITEMS, "paper")):
-        with pytest.raises(PunchlineError, match=r"o\.parquet, field benchmark: not a file of scores"):
-            read(tmp_path / "o.parquet")
-
-
 def test_a_metric_that_is_not_declared_is_refused(tmp_path: Path) -> None:
     with pytest.raises(PunchlineError) as error:
         written(tmp_path, SCORES, ("acc", "werr"))
@@ -87,7 +66,9 @@ def test_a_metric_that_is_not_declared_is_refused(tmp_path: Path) -> None:
 def test_models_share_categories_and_items_that_are_not_known_are_left_out() -> None:
     few = {name: ITEMS[name] for name in "ca"}
     of_few = items_frame(few, GOLDS)
-    frames = [scores_frame(scores, of_few, "released", ("acc",)) for scores in (SCORES, SCORES[:1], [score("c", "Q9")])]
+    frames = [
+        scores_frame(scores, of_few, "released", ("acc", "wer")) for scores in (SCORES, SCORES[:1], [score("c", "Q9")])
+    ]
     result = [([*frame.item_id], frame.row.tolist(), len(own)) for frame, own in frames]
     assert result == [(["a", "a"], [0, 1], 2), ([], [], 0), (["c"], [0], 1)]
     kinds = [[frame[name].dtype for name in ("item_id", "cluster", "state")] for frame, _ in frames]
@@ -144,7 +125,7 @@ def test_labels_count_scored_rows_and_nothing_else() -> None:
     """A scored row in which nothing was read is an answer without labels; others are in no count."""
     marks = {"a": (("Pun",), True), "b": (None, True), "c": (("Dark", "pun"), True), "d": (("Pun",), False)}
     scores = [score(name, "Q1", parsed=read, gold=("Pun",), scored=counts) for name, (read, counts) in marks.items()]
-    part, _ = scores_frame(scores, items_frame(*reversed(known(scores))), "released")
+    part, _ = scores_frame(scores, items_frame(*reversed(known(scores))), "released", ("acc",))
     result = Labels(part)
     cells = {name: cell.point() for name, cell in result.confusion("pun").items()}
     assert cells == {"tp": 2, "fp": 0, "tn": 0, "fn": 1}

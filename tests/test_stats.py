@@ -13,7 +13,6 @@ from punchline.errors import PunchlineError
 from punchline.stats.estimate import (
     COEFFICIENT,
     COUNT,
-    DIFFERENCE,
     EXACT,
     PERCENT,
     POSITIVE,
@@ -21,7 +20,6 @@ from punchline.stats.estimate import (
     REAL,
     SHARE,
     Array,
-    Difference,
     Estimate,
     Kind,
     MeanOf,
@@ -84,7 +82,7 @@ def test_a_share_has_clopper_and_pearsons_of_the_effective_size(hits: int, n: in
     low = distributions.beta.ppf(0.025, p * size, (1 - p) * size + 1) if hits else 0
     high = distributions.beta.ppf(0.975, p * size + 1, (1 - p) * size) if hits < n else 1
     values = [1.0] * hits + [0.0] * (n - hits)
-    in_percent = of(np.column_stack([values, np.ones(n)]), percent)
+    in_percent = of(np.column_stack([values, np.ones(n)]), percent, PERCENT)
     for result, scale in ((estimate(values), 1), (in_percent, 100), (of(np.array(values)[:, None], total), n)):
         assert interval(result) == pytest.approx((scale * low, scale * high))
 
@@ -159,20 +157,6 @@ def test_nothing_to_say() -> None:
     nothing += [estimate([0, 1, 1], kind=EXACT), of(np.array([[1.0, 1.0], [0.0, 0.0]]), mean)]  # one cluster says it
     assert {interval(one) for one in nothing} == {(None, None)}
     assert interval(estimate([0, 1])) == pytest.approx((0, 1), abs=0.01)  # two say next to nothing
-
-
-def test_the_signature_names_the_method() -> None:
-    for made, signature in (
-        (estimate([0, 1]), "korn-graubard|0..1"),
-        (of(np.zeros((4, 1)), total), "count|0..4"),
-        (of(np.zeros((4, 2)), percent), "korn-graubard|0..100"),
-        (estimate([2, 3], kind=POSITIVE), "hall|0..inf"),
-        (of(np.zeros((4, 4)), MeanOf((f1, other_f1))), "mover|0..1"),
-        (of(np.zeros((4, 2)), Median((1, 2)), POSITIVE), "woodruff|0..inf"),
-        (of(np.zeros((4, 4)), Difference(mean, mean, 2), DIFFERENCE), "bonett-price|-1..1"),
-    ):
-        assert made.signature == f"{signature}|level:0.95|v:1"
-    assert estimate([2, 3], kind=EXACT).signature == ""
 
 
 KINDS = {

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from punchline.core.storage import BUFFER, ROW_GROUP, naming, write_groups
+from punchline.core.storage import BUFFER, naming, write_groups
 from punchline.errors import PunchlineError, check_known
 from punchline.files import REBUILD
 from punchline.schema import STATES, Gold, Item, Rule, Score, canonical
@@ -38,8 +38,8 @@ _FIELDS: dict[str, pa.DataType] = {
     **dict.fromkeys(("judge", "signature", "gold_digest"), _TEXT),
     "responses": pa.list_(_TEXT),
 }
-_WORDS = ("item_id", "task", "condition", "state", "parsed", "gold", "judge", "signature", "gold_digest")
-FRAME = ("item_id", "task", "condition", "sample", "state", "scored", "truncated", *_WORDS[4:], "digest")
+_WORDS = ("task", "condition", "parsed", "gold", "judge", "signature", "gold_digest")
+FRAME = ("item_id", "sample", "state", "scored", "truncated", *_WORDS, "digest")
 _DECODE = msgspec.json.Decoder(tuple[str, ...])
 
 
@@ -67,19 +67,17 @@ def read_scores(path: str | Path, *, verify: bool = True) -> Iterator[Score]:
     """Scores of a file. `verify`: each against its digest. Raises PunchlineError naming the row that differs."""
     with naming(path), pq.ParquetFile(path, buffer_size=BUFFER) as file:
         metrics, labels = _metrics_in(file, path), functools.cache(_DECODE.decode)
-        for group in range(file.num_row_groups):
-            columns = file.read_row_group(group, use_threads=False).to_pydict()
-            for name in ("parsed", "gold"):
-                columns[name] = [None if text is None else labels(text) for text in columns[name]]
-            columns["responses"] = [*map(tuple, columns["responses"])]
-            rows = zip(*(columns[name] for name in _FIELDS), strict=True)
-            for row, cells in enumerate(rows):
-                values = {name: columns[name][row] for name in metrics if columns[name][row] is not None}
-                score = Score(**dict(zip(_FIELDS, cells, strict=True)), metrics=values)
-                if verify and score.digest != columns["digest"][row]:
-                    record = f"row {group * ROW_GROUP + row}"
-                    raise PunchlineError("the score differs from its digest", file=path, record=record, hint=REBUILD)
-                yield score
+        groups = (file.read_row_group(group, use_threads=False) for group in range(file.num_row_groups))
+        for row, cells in enumerate(cells for group in groups for cells in group.to_pylist()):
+            digest = cells.pop("digest")
+            cells |= {name: labels(cells[name]) for name in ("parsed", "gold") if cells[name] is not None}
+            cells |= {"responses": tuple(cells["responses"])}
+            values = {name: value for name in metrics if (value := cells.pop(name)) is not None}
+            score = Score(**cells, metrics=values)
+            if verify and score.digest != digest:
+                record = f"row {row}"
+                raise PunchlineError("the score differs from its digest", file=path, record=record, hint=REBUILD)
+            yield score
 
 
 def _metrics_in(file: pq.ParquetFile, path: str | Path) -> list[str]:
@@ -111,18 +109,13 @@ def scores_frame(
     Columns: item_id and cluster (categories shared by all models of a benchmark), task, condition, sample, state,
     scored, truncated, extracted (by an extractor), parsed and gold (JSON lists of labels), judge, signature,
     gold_digest, one per metric, and `row`, the row's number. Answers to items that `items` does not have are left out.
-    `source`: a file, or scores of a benchmark with these `metrics`, whether any score has them or not.
+    `source`: a file, or scores with `metrics`, all that their benchmark declares.
     """
     if isinstance(source, str | Path):
         with naming(source), pq.ParquetFile(source, buffer_size=BUFFER) as file:
             metrics = _metrics_in(file, source)
-            columns = [*FRAME, "rule", *metrics]
-            groups = (file.read_row_group(group, columns, use_threads=False) for group in range(file.num_row_groups))
-            parts = [_of_rule(group, rule) for group in (file.schema_arrow.empty_table().select(columns), *groups)]
-            return _frame(pa.concat_tables(parts), items, metrics)
-    scores = list(source)
-    metrics = list(dict.fromkeys([*metrics, *(name for score in scores for name in score.metrics)]))
-    return _frame(_of_rule(_table(scores, metrics), rule).select([*FRAME, *metrics]), items, metrics)
+            return _frame(file.read([*FRAME, "rule", *metrics], use_threads=False), items, rule, metrics)
+    return _frame(_table(list(source), metrics), items, rule, metrics)
 
 
 def metrics_of(scores: pd.DataFrame) -> list[str]:
@@ -130,18 +123,19 @@ def metrics_of(scores: pd.DataFrame) -> list[str]:
     return [name for name in scores.columns if name not in (*FRAME, "cluster", "extracted", "row")]
 
 
-def _of_rule(table: pa.Table, rule: Rule) -> pa.Table:
-    return table.filter(pc.equal(table["rule"], rule)).drop_columns(["rule"])
-
-
-def _frame(table: pa.Table, items: pd.DataFrame, metrics: Sequence[str]) -> tuple[pd.DataFrame, Digests]:
+def _frame(table: pa.Table, items: pd.DataFrame, rule: Rule, metrics: Sequence[str]) -> tuple[pd.DataFrame, Digests]:
+    table = table.filter(pc.equal(table["rule"], rule))
     place = items.index.get_indexer(pd.Index(table["item_id"].to_pylist(), dtype=object))
-    if (place < 0).any():
-        table, place = table.filter(pa.array(place >= 0)), place[place >= 0]
+    table, place = table.filter(pa.array(place >= 0)), place[place >= 0]
     columns: dict[str, Any] = {"item_id": pd.Categorical.from_codes(place, categories=items.index)}
     columns["cluster"] = items["cluster"].array.take(place)
-    for name in _WORDS[1:]:
-        columns[name] = _categories(table[name], STATES if name == "state" else ())
+    for name in _WORDS:
+        encoded = table[name].combine_chunks().dictionary_encode()
+        codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)  # null is no category
+        words = pd.Index(encoded.dictionary.to_pylist(), dtype=object)
+        columns[name] = pd.Categorical.from_codes(codes, categories=words)
+    states = [*map(STATES.index, table["state"].to_pylist())]
+    columns["state"] = pd.Categorical.from_codes(states, categories=pd.Index(STATES, dtype=object))
     columns["sample"] = table["sample"].to_numpy()
     for name, kind in {"scored": bool, "truncated": bool, **dict.fromkeys(metrics, float)}.items():
         columns[name] = table[name].to_numpy(zero_copy_only=False).astype(kind)
@@ -150,13 +144,3 @@ def _frame(table: pa.Table, items: pd.DataFrame, metrics: Sequence[str]) -> tupl
     columns["row"] = np.arange(len(table), dtype=np.int32)
     digests = np.frombuffer(bytes.fromhex("".join(table["digest"].to_pylist())), DIGEST)
     return pd.DataFrame(columns), digests
-
-
-def _categories(column: pa.ChunkedArray, words: Sequence[str] = ()) -> pd.Categorical:
-    """Texts as categories (`words`, or those there are); null is no category."""
-    encoded = column.combine_chunks().dictionary_encode()
-    there = encoded.dictionary.to_pylist()
-    codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
-    if words:
-        codes = np.array([words.index(word) for word in there] or [0], dtype=np.int8)[codes]
-    return pd.Categorical.from_codes(codes, categories=pd.Index(words or there, dtype=object))

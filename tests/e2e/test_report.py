@@ -83,15 +83,6 @@ def test_every_link_leads_somewhere_and_no_page_leaves_the_folder(reported: Proj
     assert "not audited yet" in (root / "tables/pixelhumor/table2.html").read_text()
 
 
-def test_nothing_changed_nothing_to_do_and_a_lost_page_comes_back(reported: Project) -> None:
-    assert "Nothing to be done" in reported.snakemake("-n", "report", config=CONFIG)
-    page = report(reported) / "tables/pixelhumor/table8.html"
-    content = page.read_bytes()
-    page.unlink()
-    reported.snakemake("report", config=CONFIG)
-    assert page.read_bytes() == content
-
-
 def test_snakemakes_report_has_every_table_and_figure(reported: Project) -> None:
     config = f"run=drawn {CONFIG.replace('pixelhumor,yesbut', 'stripcipher').replace(',served', '')}"
     reported.snakemake("all", "figures", config=config)

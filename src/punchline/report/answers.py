@@ -15,7 +15,7 @@ from punchline.read import reasoning
 from punchline.read.result import Reads, collect_readings, located
 from punchline.report.items import pick_fields, prompt
 from punchline.report.public import leave_out_private
-from punchline.report.shards import CHUNK, code, packed, write_parts
+from punchline.report.shards import CHUNK, code, write_parts
 from punchline.requests import exchanges, exchanges_in_pass
 from punchline.responses import Verdicts, by_item, read_verdicts
 from punchline.schema import RULES, Gold, Item, Request, Response, Rule, Score
@@ -100,7 +100,7 @@ def build_parts(run: Run, benchmark: str, model: str) -> dict[str, Any]:
             add("answers", item_id, about | _answer(request, response, reads))
     index = {
         "states": {rule: {name: "".join(found) for name, found in of.items()} for rule, of in states.items()},
-        "values": {rule: {name: packed(found) for name, found in of.items()} for rule, of in values.items()},
+        "values": values,
     }
     return {**parts, "index": index}
 

@@ -17,8 +17,9 @@ from typing import Any, cast
 import vl_convert
 import yaml
 
-from punchline.report.tables import KINDS, Row, Sheet, head, parse_number
+from punchline.report.tables import KINDS, Row, Sheet, parse_number
 from punchline.tables.chart import Chart
+from punchline.tables.latex import head
 
 FEW = 4  # categories that get a plot each
 

@@ -39,10 +39,3 @@ def code(score: Score, value: float | None) -> str:
     if score.state != "ok":
         return score.state[0]
     return "-" if value is None else "y" if value >= 1 else "p" if value > 0 else "n"
-
-
-def packed(values: list[float | None]) -> str | list[float | None]:
-    """Values of a question's items: as one string of 0, 1 and . (none) if they are nothing else."""
-    if all(value in (None, 0, 1) for value in values):
-        return "".join("." if value is None else str(int(value)) for value in values)
-    return values

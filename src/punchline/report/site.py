@@ -15,7 +15,6 @@ import vl_convert
 
 from punchline import __version__
 from punchline.artifacts.contents import best_shortcuts
-from punchline.artifacts.lineage import kind_of
 from punchline.artifacts.run import Run
 from punchline.config.runs import selected
 from punchline.core import benchmark as benchmarks
@@ -26,8 +25,9 @@ from punchline.grouping import grouped
 from punchline.report import figures, pictures, validity
 from punchline.report.public import why_private
 from punchline.report.standing import Ranks, Standing, standing
-from punchline.report.tables import KINDS, Sheet, filled, head, parse_number, read_lines, read_sheet, shown_number
+from punchline.report.tables import KINDS, Sheet, filled, parse_number, read_lines, read_sheet, shown_number
 from punchline.schema import sha256
+from punchline.tables.latex import head
 from punchline.workflow.processes import pictures_mode
 
 HERE = Path(__file__).with_suffix("")  # its templates and static files: part of the digest of this module's code
@@ -119,8 +119,7 @@ class Site:
             title = f"{title_of(benchmark)} {head(name)}" if benchmark else head(name)
             self.page(f"{stem}.html", "list.html", title, name=name, rows=rows)
         for path in before:
-            inside = isinstance(path, str) and ".." not in Path(path).parts
-            if inside and path not in self.files and not path.startswith(ELSEWHERE):
+            if path not in self.files and ".." not in path and not path.startswith((*ELSEWHERE, "/")):
                 (self.root / path).unlink(missing_ok=True)
         write_bytes(self.root / OWN, (json.dumps(self.files, indent=0, sort_keys=True) + "\n").encode())
 
@@ -142,7 +141,6 @@ class Site:
         return {
             "run": self.run.selection.run,
             "models": {name: self.models(name) for name in tables},
-            "kinds": {name: kind_of(card) for name, card in self.run.cards.items()},
             "titles": {name: title_of(name) for name in tables},
             "main": {name: main_question(self.mains[name]) for name in tables},
             "rules": {name: self.rule(self.mains[name]) for name in tables},

@@ -13,7 +13,6 @@ from punchline.artifacts.lineage import Lineage, lineage_path, read_lineage
 from punchline.artifacts.run import Run
 from punchline.files import parse_csv
 from punchline.tables.declare import Table
-from punchline.tables.latex import WORDS
 from punchline.tables.render import digits, read_rows, silent
 from punchline.tables.run import COUNTED
 from punchline.text import escape_controls
@@ -64,12 +63,6 @@ class Sheet:
     def cells(self, row: Row) -> list[Cell]:
         """The cells of a row's columns."""
         return [cell(row, name, self.table) for name in self.columns]
-
-
-def head(column: str) -> str:
-    """A column's name in words."""
-    text = " ".join(WORDS.get(word, word) for word in column.split("_"))
-    return text[:1].upper() + text[1:]
 
 
 def parse_number(text: str) -> float | None:

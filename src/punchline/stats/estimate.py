@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from punchline.errors import PunchlineError
 
@@ -23,7 +24,6 @@ NO_ROWS: Rows = np.empty(0, dtype=np.int32)
 ALPHA = 0.05
 FEWEST = 5  # clusters that an interval of answers or of labels needs
 VERSION = 1  # of the methods
-ROOM = 2_000_000  # numbers that a batch of clusters may take
 EQUAL = 1e-12  # what rounding leaves of a difference, against the range of the values
 
 
@@ -70,9 +70,6 @@ def percent(columns: Array) -> Array:
 def total(columns: Array) -> Array:
     """Value of a count from statistics (sum,)."""
     return np.asarray(columns[..., 0], dtype=np.float64)
-
-
-_KINDS: dict[Value, Kind] = {percent: PERCENT, total: COUNT}
 
 
 @dataclass(frozen=True)
@@ -157,7 +154,7 @@ class Estimate:
     `clusters`: [n], the unit that varies from sample to sample: names, or their ranks.
     `digests`: of what the rows come from (any number of them for a row), where that is not scores.
     `used`, `given`: numbers of the score rows that the sums come from, and of all that the statistic was given.
-    `kind`: None is that of the value, a share where nothing else is known of it.
+    `kind`: None is a count where the value is `total`, else a share.
     """
 
     sums: Sums
@@ -173,11 +170,6 @@ class Estimate:
         """Items in the denominator."""
         return int(self.sums.shape[0])
 
-    @property
-    def cluster_names(self) -> npt.NDArray[Any]:
-        """The clusters, sorted."""
-        return np.unique(np.asarray(self.clusters))
-
     @functools.cached_property
     def exact(self) -> Array:
         """The sums over all items, exactly rounded, whatever order the rows have: [k]."""
@@ -187,13 +179,9 @@ class Estimate:
         return np.array([math.fsum(column) for column in sums.T.tolist()])
 
     @property
-    def by_cluster(self) -> Array:
+    def by_cluster(self) -> pd.DataFrame:
         """The sums of each cluster, in order of their names: [clusters, k]. Not kept: they are large."""
-        names, index = np.unique(np.asarray(self.clusters), return_inverse=True)
-        sums = np.empty((len(names), self.sums.shape[1]))
-        for column, values in enumerate(self.sums.T):
-            sums[:, column] = np.bincount(index, weights=values, minlength=len(names))
-        return sums
+        return pd.DataFrame(self.sums, dtype=np.float64).groupby(np.asarray(self.clusters)).sum()
 
     def point(self) -> float | None:
         """The value over all items; None when it is undefined or there is no item."""
@@ -205,7 +193,7 @@ class Estimate:
     @property
     def bounds(self) -> Kind:
         """Its kind, with the bounds that its values have here."""
-        kind = self.kind or _KINDS.get(self.value, SHARE)
+        kind = self.kind or (COUNT if self.value is total else SHARE)
         return kind._replace(high=float(self.n)) if kind.method == "count" else kind
 
     @property
@@ -223,12 +211,6 @@ class Estimate:
 
 
 # ---------------------------------------------------------------------------------------------- what a cluster is worth
-
-
-def _parts(summed: Array) -> Iterator[Array]:
-    """Clusters, as many at a time as there is room for."""
-    size = max(1, ROOM // summed.shape[1])
-    return (summed[start : start + size] for start in range(0, len(summed), size))
 
 
 class Influence(NamedTuple):
@@ -251,7 +233,7 @@ def influence(estimate: Estimate, value: Value | None = None) -> Influence | Non
     which alone it is defined, or that move it: the recall of a rare label depends on few.
     Raises PunchlineError for a cluster whose own value is not within the bounds of the estimate's kind.
     """
-    value, summed, whole = value or estimate.value, estimate.by_cluster, estimate.exact
+    value, summed, whole = value or estimate.value, estimate.by_cluster.to_numpy(), estimate.exact
     count = len(summed)
     if count < 2:
         return None
@@ -259,8 +241,8 @@ def influence(estimate: Estimate, value: Value | None = None) -> Influence | Non
         point = float(value(whole))
         ratio = float(value(2 * whole)) == point
         rest = 1.0 if ratio else count / (count - 1)  # what grows with the sample is not to shrink with it
-        without = np.concatenate([value((whole - part) * rest) for part in _parts(summed)])
-        alone = np.concatenate([_alone(value, part) for part in _parts(summed)]) if ratio else np.zeros(count)
+        without = value((whole - summed) * rest)
+        alone = _alone(value, summed) if ratio else np.zeros(count)
     if ratio:
         _check(estimate, alone)
     rests = ~np.isnan(without) & ((without != point) | ~np.isnan(alone))

@@ -9,15 +9,15 @@ is its number of gold labels, so that a class without gold labels has no weight.
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from punchline.stats.estimate import COUNT, SHARE, Array, Estimate, Kind, Rows, Sums, Value, ratio
+from punchline.stats.estimate import COUNT, SHARE, Array, Estimate, Kind, Sums, Value, ratio
 from punchline.stats.estimate import mean as mean_of_sums
 from punchline.stats.estimate import total as total_of_sums
 from punchline.stats.functions import empty, statistic
@@ -44,14 +44,8 @@ f1: Value = functools.partial(_weighted, share=lambda hits, predicted, gold: (2 
 
 
 @functools.cache  # few are different
-def _lower(text: str) -> frozenset[str]:
-    return frozenset(label.lower() for label in msgspec.json.decode(text, type=tuple[str, ...]))
-
-
-def _different(column: pd.Series[Any]) -> tuple[list[frozenset[str]], Rows]:
-    """(the different sets of labels in a column, the place of each row's among them)."""
-    place, texts = column.factorize()
-    return [*map(_lower, texts), frozenset()], place  # the place of a null is -1
+def _lower(text: str | None) -> frozenset[str]:
+    return frozenset(label.lower() for label in msgspec.json.decode(text or "[]", type=tuple[str, ...]))
 
 
 class Labels:
@@ -62,22 +56,16 @@ class Labels:
 
     def __init__(self, part: pd.DataFrame) -> None:
         self._part, self._scored = part, part["scored"].to_numpy()
-        self._labels = {name: _different(part[name]) for name in ("parsed", "gold")}
-        labels, place = self._labels["gold"]
-        self._classes = sorted(frozenset[str]().union(*(labels[at] for at in np.unique(place[self._scored]))))
-
-    def _each(self, column: str, of: Callable[[frozenset[str]], Any]) -> npt.NDArray[Any]:
-        """A function of each row's labels in a column."""
-        labels, place = self._labels[column]
-        return np.array([*map(of, labels)])[place]
+        labels = [part[name].astype(object).where(part[name].notna(), None) for name in ("parsed", "gold")]
+        self._parsed, self._gold = ([*map(_lower, column)] for column in labels)
+        self._classes = sorted(frozenset[str]().union(*itertools.compress(self._gold, self._scored)))
 
     def _flags(self, classes: Sequence[str]) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
         """(predicted, gold), [rows, classes] each."""
-
-        def flags(column: str) -> npt.NDArray[np.bool_]:
-            return self._each(column, lambda labels: [one in labels for one in classes]).astype(np.bool_)
-
-        return flags("parsed"), flags("gold")
+        listed = (self._parsed, self._gold)
+        flags = ([one in labels for labels in each for one in classes] for each in listed)
+        predicted, gold = (np.array(each, np.bool_).reshape(len(self._gold), len(classes)) for each in flags)
+        return predicted, gold
 
     def _of(self, sums: Sums, value: Value, kind: Kind = SHARE) -> Estimate:
         if not self._scored.any():
@@ -105,11 +93,8 @@ class Labels:
 
     def exact(self) -> Estimate:
         """Share of answers whose labels are the gold labels."""
-        numbers: dict[frozenset[str], int] = {}  # of different sets
-        predicted, right = (
-            self._each(name, lambda labels: numbers.setdefault(labels, len(numbers))) for name in ("parsed", "gold")
-        )
-        return self._of(np.stack([predicted == right, np.ones(len(predicted), dtype=np.bool_)], axis=1), mean_of_sums)
+        right = [[parsed == gold, True] for parsed, gold in zip(self._parsed, self._gold, strict=True)]
+        return self._of(np.array(right, np.bool_).reshape(-1, 2), mean_of_sums)
 
     def confusion(self, label: str) -> dict[str, Estimate]:
         """tp, fp, tn, fn of one class: numbers of answers."""
@@ -119,5 +104,5 @@ class Labels:
 
     def with_size(self, least: int, most: float) -> Estimate:
         """Number of answers with so many different labels."""
-        sizes = self._each("parsed", len)
-        return self._of(((sizes >= least) & (sizes <= most))[:, None], total_of_sums, COUNT)
+        flags = [[least <= len(labels) <= most] for labels in self._parsed]
+        return self._of(np.array(flags, np.bool_).reshape(-1, 1), total_of_sums, COUNT)

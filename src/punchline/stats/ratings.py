@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -36,14 +36,14 @@ def deviation_of(scale: Sequence[float]) -> Value:
     return value
 
 
-def coincidences(units: Sequence[Sequence[float]], scale: Sequence[float]) -> Array:
+def coincidences(units: Sequence[Sequence[Any]], scale: Sequence[Any]) -> Array:
     """Statistics [n, k * k] of n units: each unit's coincidence matrix; zero for a unit with fewer than two ratings."""
     place = {value: column for column, value in enumerate(scale)}
     sums = np.zeros((len(units), len(scale), len(scale)))
     for matrix, values in zip(sums, units, strict=True):
         for first, second in itertools.permutations(values, 2):
             matrix[place[first], place[second]] += 1 / (len(values) - 1)
-    return sums.reshape(len(units), -1)
+    return sums.reshape(len(units), len(scale) ** 2)
 
 
 def alpha_of(scale: Sequence[float], level: Level) -> Value:

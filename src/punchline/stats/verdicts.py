@@ -14,7 +14,6 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import stdtrit
 
-from punchline.stats.agreement import nominal_alpha
 from punchline.stats.estimate import (
     ALPHA,
     COEFFICIENT,
@@ -28,6 +27,7 @@ from punchline.stats.estimate import (
     influence,
     ratio,
 )
+from punchline.stats.ratings import alpha_of
 
 
 def rate(part: Sequence[int], whole: Sequence[int]) -> Value:
@@ -46,8 +46,8 @@ def kappa(cells: Array) -> Array:
 def alpha(cells: Array) -> Array:
     """Krippendorff's alpha of the same."""
     both, first, second, neither = np.moveaxis(cells, -1, 0)
-    one_of = first + second
-    return nominal_alpha(np.stack([2 * (both + neither), 2 * both + one_of, 2 * neither + one_of], axis=-1))
+    matrices = np.stack([2 * both, first + second, first + second, 2 * neither], axis=-1)
+    return alpha_of((1, 0), "nominal")(matrices)
 
 
 def cells_of(first: npt.ArrayLike, second: npt.ArrayLike) -> Array:

@@ -19,8 +19,6 @@ from punchline.scores import ItemColumn, items_frame, scores_frame
 from punchline.stats.estimate import PERCENT, Estimate
 from punchline.tables.chart import Chart
 
-Better = Literal["higher", "lower", "neither"]
-Source = Literal["rows", "across", "data", "compared"]
 PublishedRow = dict[str, str]  # paper, table, row, key, column, value, n, note
 Verdicts = Mapping[str, Verdict]  # by id of a request
 
@@ -128,7 +126,7 @@ class Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """True if it reads scores at all."""
         return self.rows is not None or self.across is not None
 
-    def better(self, column: str) -> Better:
+    def better(self, column: str) -> Literal["higher", "lower", "neither"]:
         """The better direction of one of its columns."""
         if not self.of_models or column in self.counts or column in self.unordered or column.endswith("_sd"):
             return "neither"
@@ -140,10 +138,10 @@ class Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return scores[read & scores["task"].isin(self.tasks)] if self.tasks else scores[read]
 
 
-def table(name: str, title: str = "", of: Source = "rows", **options: Any) -> Callable[[Callable[..., Any]], Table]:
+def table(name: str, title: str = "", of: str = "rows", **options: Any) -> Callable[[Callable[..., Any]], Table]:
     """Declare a table by the function that yields its rows: `@table("table8", "Sequence recognition")`.
 
-    `of`: the field of Table that the function becomes.
+    `of`: the field of Table that the function becomes: rows, across, data or compared.
     """
     return lambda function: Table(name, title, **options | {of: function})
 

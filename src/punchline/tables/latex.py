@@ -39,6 +39,12 @@ def as_latex(tabulated: Tabulated, table: Table) -> str:
     return "\n".join((*(f"% {on_one_line(note)}" for note in (table.title, *tabulated.notes)), *text, ""))
 
 
+def head(column: str) -> str:
+    """A column's name in words."""
+    text = " ".join(WORDS.get(word, word) for word in column.split("_"))
+    return text[:1].upper() + text[1:]
+
+
 def _mark_best(lines: Sequence[dict[str, str]], table: Table) -> None:
     """Mark the best values of comparable rows with the same keys; of ours, if no row is comparable with the paper's."""
     compared = [line for line in lines if line["comparable"] == "yes"]
@@ -57,6 +63,5 @@ def _mark_best(lines: Sequence[dict[str, str]], table: Table) -> None:
 
 def _head(name: str, table: Table) -> str:
     """A column's name in words, with its unit."""
-    text = " ".join(WORDS.get(word, word) for word in name.split("_"))
     unit = "US$" if name == "cost" else "%" if name in table.percents else ""
-    return f"{text[:1].upper()}{text[1:]}" + (f" ({unit})" if unit else "")
+    return head(name) + (f" ({unit})" if unit else "")

@@ -13,7 +13,7 @@ import pandas as pd
 from punchline.core.benchmark import DEFAULT
 from punchline.schema import STATES, Cell, Rule, Scalar, digest_of_all, sha256
 from punchline.scores import DIGEST, Digests
-from punchline.stats.estimate import Estimate
+from punchline.stats.estimate import NO_ROWS, Estimate
 from punchline.stats.estimate import Rows as RowNumbers
 from punchline.stats.functions import units
 from punchline.stats.intervals import interval
@@ -59,10 +59,8 @@ class Answers:
 
     def given(self, row: Row) -> RowNumbers:
         """Numbers of the score rows that a row's states are counted over."""
-        flags = np.zeros(len(self.state), dtype=np.bool_)
-        for estimate in row.estimates.values():
-            flags[estimate.given[estimate.given >= 0]] = True
-        return np.flatnonzero(flags)
+        numbers = np.concatenate([NO_ROWS, *(estimate.given for estimate in row.estimates.values())])
+        return np.unique(numbers[numbers >= 0])
 
     def count_states(self, given: RowNumbers) -> tuple[int, dict[str, int]]:
         """(items, {state but ok, or flag: items}) of score rows, each sample of an item by itself.
@@ -73,13 +71,12 @@ class Answers:
         attempted = np.bincount(self.pair[given], weights=self.state[given] != STATES.index("missing")) > 0
         if attempted.any():
             given = given[attempted[self.pair[given]]]
-        place, unit = np.unique(self.unit[given], return_inverse=True)
+        units = self.unit[given]
         severity = np.array([len(WORST) - WORST.index(state) if state in WORST else 0 for state in STATES])
-        worst = np.zeros(len(place), dtype=np.int64)
-        np.maximum.at(worst, unit, severity[self.state[given]])
+        worst = pd.Series(severity[self.state[given]]).groupby(units).max()
         counts = {state: int((worst == severity[STATES.index(state)]).sum()) for state in COUNTED[:-1]}
-        counts |= {name: len(np.unique(unit[flag[given]])) for name, flag in self.flags.items()}
-        return len(place), {name: count for name, count in counts.items() if count}
+        counts |= {name: len(np.unique(units[flag[given]])) for name, flag in self.flags.items()}
+        return len(worst), {name: count for name, count in counts.items() if count}
 
     def filter(self, given: RowNumbers) -> dict[str, Scalar]:
         """Filter of these score rows: tasks, their condition but for the default, other pairs of task@condition."""

@@ -9,7 +9,7 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 
@@ -44,14 +44,8 @@ from punchline.workflow.code import version_of
 from punchline.workflow.lineage import code_of, files_behind, libraries_of
 from punchline.workflow.processes import MIRROR
 
-
-class TableResult(NamedTuple):
-    """A table, the models in it, who was asked about texts of the data, and the ranks of the models."""
-
-    table: Tabulated
-    models: list[Model]
-    compared: list[Respondent]
-    ranks: list[Rank]
+# A table, the models in it, who was asked about texts of the data, and the ranks of the models.
+TableResult = tuple[Tabulated, list[Model], list[Respondent], list[Rank]]
 
 
 class Tables:
@@ -118,7 +112,7 @@ class Tables:
             tabulated.notes.extend(behind_shortcuts(run.paths.csv("shortcuts", benchmark), table))
         tabulated.notes.extend(separating(table, rows))
         column = main_column(table)
-        return TableResult(tabulated, models, compared, [] if column is None else ranks_in(table, column, rows))
+        return tabulated, models, compared, [] if column is None else ranks_in(table, column, rows)
 
     def _measured(
         self, table: Table, files: Mapping[str, bytes], rule: Rule
@@ -206,7 +200,7 @@ def write_tables(run: Run, benchmark: str) -> None:
     for table in tables.loaded.TABLES:
         result = tables.compute(table)
         _write(run, benchmark, table, result, noted)
-        ranks[table] = result.ranks
+        *_, ranks[table] = result
     write_text(run.paths.csv("unread", benchmark), unparsed_csv(run, benchmark))
     write_text(run.paths.csv("ranks", benchmark), ranks_text(run, benchmark, ranks))
 

@@ -21,12 +21,13 @@ from punchline.benchmarks.annotations import Literals
 from punchline.benchmarks.pixelhumor import ANNOTATIONS, OBJECTIVE, SOUND_EFFECTS, STYLES, SUBJECTIVE
 from punchline.benchmarks.pixelhumor.data import Comic, Objective, Some, Subjective, by_comic, source_of
 from punchline.core.benchmark import Files
-from punchline.stats.agreement import binary_statistics, consolidate, nominal_alpha, nominal_statistics
+from punchline.stats.agreement import consolidate
 from punchline.stats.estimate import (
     COEFFICIENT,
     EXACT,
     PERCENT,
     POSITIVE,
+    SHARE,
     Estimate,
     Kind,
     Sums,
@@ -35,6 +36,7 @@ from punchline.stats.estimate import (
     over_blocks,
 )
 from punchline.stats.functions import average, count
+from punchline.stats.ratings import alpha_of, coincidences
 from punchline.tables.declare import Row, table
 
 QUESTIONS = ("Q1", "Q2", "Q3", "Q4", "Q5")
@@ -127,9 +129,6 @@ def _pairs(voted: dict[tuple[str, str], Votes]) -> pd.DataFrame:
     return pd.DataFrame.from_dict(pairs, orient="index", columns=QUESTIONS)
 
 
-VALUES: dict[str, tuple[Value, Kind | None]] = {"agreement": (mean, None), "alpha": (nominal_alpha, COEFFICIENT)}
-
-
 @table("agreement", of="data", files=(ANNOTATIONS,))
 def agreement(files: Files) -> Iterator[Row]:
     """Section 3.3: agreement and nominal Krippendorff alpha of the main pairs, by question and their means.
@@ -140,30 +139,32 @@ def agreement(files: Files) -> Iterator[Row]:
     pairs = _pairs(votes(files))
     comics = pairs.index.to_numpy()
     yes = np.array([pair == ({"Yes"}, {"Yes"}) for pair in pairs.Q1], np.bool_)
-    blocks: dict[str, list[Sums]] = {name: [] for name in VALUES}
+    answered = (label for question in QUESTIONS if question != "Q5" for pair in pairs[question] for label in pair)
+    scale = [True, False, *dict.fromkeys(answered)]
+    values: dict[str, tuple[Value, Kind]] = {"agreement": (mean, SHARE)}
+    values["alpha"] = alpha_of(range(len(scale)), "nominal"), COEFFICIENT
+    blocks: dict[str, list[Sums]] = {name: [] for name in values}
     for question in QUESTIONS:
         answers, counted = list(pairs[question]), yes | (question == "Q1")
         if question == "Q5":
-            agreed, statistics = [bool(a & b) for a, b in answers], binary_statistics(answers, STYLES)
+            agreed = [bool(a & b) for a, b in answers]
+            given = [[style in styles for styles in pair] for pair in answers for style in STYLES]
+            statistics = coincidences(given, scale).reshape(len(pairs), len(STYLES), len(scale) ** 2).sum(axis=1)
         else:
-            agreed, statistics = [a == b for a, b in answers], nominal_statistics(answers)
+            agreed, statistics = [a == b for a, b in answers], coincidences(answers, scale)
         sums: dict[str, Sums] = {"agreement": np.stack([agreed, np.ones(len(pairs))], axis=1), "alpha": statistics}
         estimates = {
             name: Estimate(sums[name][counted], value, comics[counted], kind=kind)
-            for name, (value, kind) in VALUES.items()
+            for name, (value, kind) in values.items()
         }
         yield Row(model=RELEASED, question=question, **estimates)
         for name, block in sums.items():
             blocks[name].append(block * counted[:, None])  # a comic that was not asked adds nothing
-    overall = {name: _mean_of(blocks[name], *VALUES[name], comics) for name in VALUES}
+    overall = {}
+    for name, (value, kind) in values.items():
+        of_all = over_blocks(value, blocks[name][0].shape[1])
+        overall[name] = Estimate(np.concatenate(blocks[name], axis=1), of_all, comics, kind=kind)
     yield Row(model=RELEASED, question="overall", **overall)
-
-
-def _mean_of(blocks: list[Sums], value: Value, kind: Kind | None, comics: np.ndarray) -> Estimate:
-    """The unweighted mean of one value over several blocks of statistics."""
-    width = max(block.shape[1] for block in blocks)  # counts of labels that nobody gave change no value
-    sums = np.concatenate([np.pad(block, ((0, 0), (0, width - block.shape[1]))) for block in blocks], axis=1)
-    return Estimate(sums, over_blocks(value, width), comics, kind=kind)
 
 
 @table("figure2", of="data", files=(SUBJECTIVE,))

@@ -11,7 +11,7 @@ import pandas as pd
 from punchline.benchmarks.stripcipher import REVIEWED, STRIPS
 from punchline.benchmarks.stripcipher.strips import CATEGORIES, Strip, choices, strips_of
 from punchline.core.benchmark import Files
-from punchline.stats.estimate import EXACT, POSITIVE, Array, Estimate, Kind, mean, percent
+from punchline.stats.estimate import EXACT, PERCENT, POSITIVE, Array, Estimate, Kind, mean, percent
 from punchline.stats.functions import average, count
 from punchline.tables.declare import Row, table
 
@@ -61,6 +61,6 @@ def categories(files: Files) -> Iterator[Row]:
     known = pd.Series({strip.item_id: strip.reviewed.category for strip in strips_of(files).values()}).dropna()
     for category in CATEGORIES if len(known) else ():
         flags = known == category
-        share = replace(average(flags, flags.index), value=percent)
+        share = replace(average(flags, flags.index, PERCENT), value=percent)
         row = Row(model="strips", category=category, strips=count(flags, flags.index), percent=share)
         yield row.set(complete=False)

@@ -119,8 +119,7 @@ async function load(benchmark, models = punchline.about.models[benchmark]) {
     benchmark, index, models, questions, placeIn,
     state: (model, rule, question, place) => indexes.get(model).states[rule]?.[question]?.[placeIn(model, place)] ?? ".",
     value(model, rule, question, place) {
-      const value = indexes.get(model).values[rule]?.[question]?.[placeIn(model, place)];
-      return value === "." || value === undefined || value === null ? null : Number(value);
+      return indexes.get(model).values[rule]?.[question]?.[placeIn(model, place)] ?? null;
     },
     model(name, other = (one) => ({ m: one })) {
       if (!models.includes(name)) throw unknown(`${name} has no answers to ${benchmark} in this run; these have:`, models.map((one) => [one, other(one)]));
