@@ -196,7 +196,7 @@ def truth(case: Case, clusters: int, random: Random) -> float:
 
 def bootstrap(estimate: Estimate, random: Random) -> tuple[float, float] | None:
     """Percentiles of resampled clusters (Efron and Tibshirani 1993)."""
-    summed = estimate.by_cluster.to_numpy()
+    summed = estimate.by_cluster
     weights = random.multinomial(len(summed), np.full(len(summed), 1 / len(summed)), size=RESAMPLES)
     with np.errstate(all="ignore"):
         values = estimate.value(weights @ summed)

@@ -10,7 +10,6 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
 from punchline.errors import PunchlineError
 
@@ -170,6 +169,11 @@ class Estimate:
         """Items in the denominator."""
         return int(self.sums.shape[0])
 
+    @property
+    def cluster_names(self) -> npt.NDArray[Any]:
+        """The clusters, sorted."""
+        return np.unique(np.asarray(self.clusters))
+
     @functools.cached_property
     def exact(self) -> Array:
         """The sums over all items, exactly rounded, whatever order the rows have: [k]."""
@@ -179,9 +183,13 @@ class Estimate:
         return np.array([math.fsum(column) for column in sums.T.tolist()])
 
     @property
-    def by_cluster(self) -> pd.DataFrame:
+    def by_cluster(self) -> Array:
         """The sums of each cluster, in order of their names: [clusters, k]. Not kept: they are large."""
-        return pd.DataFrame(self.sums, dtype=np.float64).groupby(np.asarray(self.clusters)).sum()
+        names, index = np.unique(np.asarray(self.clusters), return_inverse=True)
+        sums = np.empty((len(names), self.sums.shape[1]))
+        for column, values in enumerate(self.sums.T):
+            sums[:, column] = np.bincount(index, weights=values, minlength=len(names))
+        return sums
 
     def point(self) -> float | None:
         """The value over all items; None when it is undefined or there is no item."""
@@ -233,7 +241,7 @@ def influence(estimate: Estimate, value: Value | None = None) -> Influence | Non
     which alone it is defined, or that move it: the recall of a rare label depends on few.
     Raises PunchlineError for a cluster whose own value is not within the bounds of the estimate's kind.
     """
-    value, summed, whole = value or estimate.value, estimate.by_cluster.to_numpy(), estimate.exact
+    value, summed, whole = value or estimate.value, estimate.by_cluster, estimate.exact
     count = len(summed)
     if count < 2:
         return None

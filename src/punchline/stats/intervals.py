@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import pandas as pd
 from scipy.special import betaincinv, chdtr, chndtrinc, ndtri, stdtrit  # scipy.stats takes a second to import
 
 from punchline.stats.estimate import (
@@ -214,8 +213,11 @@ def difference(a: Estimate, b: Estimate) -> Estimate:
     width, (method, low, high) = a.sums.shape[1], a.bounds
     reach = max(high, b.bounds.high) - low
     kind = Kind(method) if method in ("hall", "none") else Kind("bonett-price", -reach, reach)
-    both = pd.concat([a.by_cluster, b.by_cluster], axis=1).fillna(0.0)
-    estimate = Estimate(both.to_numpy(), Difference(a.value, b.value, width), both.index.to_numpy(), kind=kind)
+    names = np.union1d(a.cluster_names, b.cluster_names)
+    summed = np.zeros((len(names), width + b.sums.shape[1]))
+    summed[np.searchsorted(names, a.cluster_names), :width] = a.by_cluster
+    summed[np.searchsorted(names, b.cluster_names), width:] = b.by_cluster
+    estimate = Estimate(summed, Difference(a.value, b.value, width), names, kind=kind)
     vars(estimate)["exact"] = np.concatenate([a.exact, b.exact])  # rounded once, not cluster by cluster
     return estimate
 

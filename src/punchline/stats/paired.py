@@ -44,7 +44,7 @@ def paired_difference(a: Estimate, b: Estimate, seed: int, resamples: int = RESA
     if moved is None:
         return Paired(value_a, value_b, value_a - value_b, None, None, None, None, None, len(of.by_cluster))
     low, high = interval(of)
-    summed, width = of.by_cluster.to_numpy()[moved.rests], a.sums.shape[1]
+    summed, width = of.by_cluster[moved.rests], a.sums.shape[1]
     of_a, of_b, swapped = summed[:, :width], summed[:, width:], []
     with np.errstate(all="ignore"):  # a swap may leave a value undefined
         for swaps in _swaps(moved.clusters, seed, resamples):

@@ -71,12 +71,13 @@ class Answers:
         attempted = np.bincount(self.pair[given], weights=self.state[given] != STATES.index("missing")) > 0
         if attempted.any():
             given = given[attempted[self.pair[given]]]
-        units = self.unit[given]
+        place, unit = np.unique(self.unit[given], return_inverse=True)
         severity = np.array([len(WORST) - WORST.index(state) if state in WORST else 0 for state in STATES])
-        worst = pd.Series(severity[self.state[given]]).groupby(units).max()
+        worst = np.zeros(len(place), dtype=np.int64)
+        np.maximum.at(worst, unit, severity[self.state[given]])
         counts = {state: int((worst == severity[STATES.index(state)]).sum()) for state in COUNTED[:-1]}
-        counts |= {name: len(np.unique(units[flag[given]])) for name, flag in self.flags.items()}
-        return len(worst), {name: count for name, count in counts.items() if count}
+        counts |= {name: len(np.unique(unit[flag[given]])) for name, flag in self.flags.items()}
+        return len(place), {name: count for name, count in counts.items() if count}
 
     def filter(self, given: RowNumbers) -> dict[str, Scalar]:
         """Filter of these score rows: tasks, their condition but for the default, other pairs of task@condition."""

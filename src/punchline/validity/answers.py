@@ -22,7 +22,7 @@ FIELDS = ("model", "task", "condition", "rule", "item_id", "sample", "cluster", 
 
 def limits(estimate: Estimate) -> tuple[float | None, float | None]:
     """The interval of an estimate; none under FEWEST clusters."""
-    return interval(estimate) if len(estimate.by_cluster) >= FEWEST else (None, None)
+    return interval(estimate) if len(estimate.cluster_names) >= FEWEST else (None, None)
 
 
 def with_limits(**estimates: Estimate) -> dict[str, float | None]:
