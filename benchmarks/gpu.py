@@ -308,6 +308,7 @@ def train(size: str, steps: str, model: str, project: str, checkpoint_s: str) ->
     from tests.test_finetune import corpus_of
 
     from punchline import train as stage
+    from punchline.train import training as loop
     from punchline.train.training import Training
 
     shutil.copytree(ROOT / "config", Path(project) / "config", dirs_exist_ok=True)
@@ -333,8 +334,9 @@ def train(size: str, steps: str, model: str, project: str, checkpoint_s: str) ->
             file.write(f"{seconds[-1]}\n")
 
     Training._train_step = timed  # type: ignore[method-assign]
+    loop.CHECKPOINT_S = float(checkpoint_s)
     gauge = Memory()
-    made = stage.train(recipe, base, items, golds, corpus="demo", checkpoint_s=float(checkpoint_s))
+    made = stage.train(recipe, base, items, golds, corpus="demo")
     (part,) = made.parts.values()
     said = {"steps": part.steps, "losses": part.losses, "batch": recipe.batch * recipe.accumulate}
     print(json.dumps({**said, "seconds": seconds, "peak": gauge.peak}))
