@@ -42,17 +42,15 @@ def test_what_is_sent_and_all_that_is_known_of_an_answer(server: Served, tmp_pat
 
 @pytest.mark.parametrize(("wanted", "batched"), [(False, False), (False, True), (True, False)])
 def test_account_headers_go_where_the_card_says(wanted: bool, batched: bool, here: Path, monkeypatch: Any) -> None:
-    account = {"openai-organization": "org", "openai-project": "project", "x-tenant": "mine"}
-    custom = "X-Tenant: mine" if wanted else "X-Tenant: mine\nauthorization: Bearer another\ncontent-type: x/y\n\n:"
-    names = ("OPENAI_ORG_ID", "OPENAI_PROJECT_ID", "OPENAI_ADMIN_KEY", "OPENAI_CUSTOM_HEADERS", VARIABLE)
-    for name, value in zip(names, ("org", "project", "admin", custom, KEY), strict=True):
+    account = {"openai-organization": "org", "openai-project": "project"}
+    names = ("OPENAI_ORG_ID", "OPENAI_PROJECT_ID", "OPENAI_ADMIN_KEY", VARIABLE)
+    for name, value in zip(names, ("org", "project", "admin", KEY), strict=True):
         monkeypatch.setenv(name, value)
     options = {"account_headers": wanted, **(BATCH if batched else {})}
     with scripted(Provider()) as server:
         assert run(here, card(server.url, api_key_env=VARIABLE, **options), requests("who asks")) == {"ok": 1}
     headers = {name.lower(): value for name, value in server.calls[-1][2].items()}
-    assert headers["authorization"] == f"Bearer {KEY}" and headers["user-agent"].startswith("AsyncOpenAI/Python ")
-    assert batched or headers["content-type"] == "application/json"
+    assert headers["authorization"] == f"Bearer {KEY}"
     assert {name: headers[name] for name in account if name in headers} == (account if wanted else {})
 
 

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from contextlib import aclosing
-from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import Any
-from urllib.parse import urlsplit
-from urllib.request import getproxies, proxy_bypass
 
 import httpx2
 
-from punchline.errors import PunchlineError
 from punchline.text import without_secret
 
 ENCODINGS = ("gzip", "deflate")
@@ -25,8 +21,7 @@ class BoundedClient(httpx2.AsyncClient):
 
     def __init__(self, most: int, **options: Any) -> None:
         options["headers"] = {"Accept-Encoding": ", ".join(ENCODINGS)}
-        options["cookies"] = CookieJar(DefaultCookiePolicy(allowed_domains=()))
-        super().__init__(verify=httpx2.create_ssl_context(), trust_env=False, **options)
+        super().__init__(verify=httpx2.create_ssl_context(), **options)
         self.most = most
 
     async def send(self, request: httpx2.Request, *, stream: bool = False, **options: Any) -> httpx2.Response:
@@ -52,15 +47,3 @@ class BoundedClient(httpx2.AsyncClient):
         for name in ("Content-Encoding", "Content-Length", "Transfer-Encoding"):
             headers.pop(name, None)
         return httpx2.Response(response.status_code, headers=headers, content=bytes(content), request=response.request)
-
-
-def find_proxy(url: str) -> str | None:
-    """Proxy that the environment names for an address. Raises PunchlineError, without its address, for another kind
-    than HTTP's."""
-    scheme, host = urlsplit(url).scheme, urlsplit(url).hostname or ""
-    proxies = {} if proxy_bypass(host) else getproxies()
-    proxy = proxies.get(scheme) or proxies.get("all")
-    if proxy and not proxy.startswith(("http://", "https://")):
-        hint = f"Name an http:// one in {scheme}_proxy, or except the server: no_proxy={host}"
-        raise PunchlineError(f"a proxy of the kind {proxy.partition('://')[0]} is not supported", hint=hint)
-    return proxy
