@@ -130,21 +130,3 @@ def test_what_fails_fails_alone() -> None:
 
     assert similarity._each([1, 2, 3], called) == [(1, 0.1), (2, 0.2), (3, "three")]
     assert similarity._each([5, 7], called) == [(5, "the result is not a number"), (7, 1.0)]
-
-
-def test_a_batch_that_memory_does_not_hold_is_halved() -> None:
-    torch = pytest.importorskip("torch", reason="NOT INSTALLED: torch; run make metrics to run this test")
-    sizes = []
-
-    def called(size: int) -> list[int]:
-        sizes.append(size)
-        if size > 3:
-            raise torch.OutOfMemoryError
-        return [size]
-
-    assert similarity._in_memory(called, 16) == [2]
-    assert sizes == [16, 8, 4, 2]
-    with pytest.raises(torch.OutOfMemoryError):
-        similarity._in_memory(lambda size: called(size + 9), 2)
-    with pytest.raises(RuntimeError, match="other"):
-        similarity._in_memory(lambda size: (_ for _ in ()).throw(RuntimeError("other")), 2)

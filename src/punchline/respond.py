@@ -113,18 +113,9 @@ def _ask(engine: Engine, requests: Part[Request], images: ImageFiles, log: Journ
         ask = [at for at, request in enumerate(requests) if has_all_images(request)]
         for at in sorted({*range(len(requests))}.difference(ask)):
             log.append(response(engine, requests[at], key, "missing", reason="image missing"))
-    before, price, cost = len(log), engine.card.price, 0.0
-
-    def so_far() -> str:
-        return f", {cost:,.2f} {price.currency} so far" if price is not None else ""
-
     if ask:
-        for one_response in track(budget.answer(engine, Part(requests, ask), images, key), len(ask), label, so_far):
-            cost += price.of(one_response.usage) if price is not None else 0.0
+        for one_response in track(budget.answer(engine, Part(requests, ask), images, key), len(ask), label):
             log.append(_storable(one_response))
-    for request in requests if len(log) - before < len(ask) else ():
-        if (request.request_id, key) not in log:
-            log.append(response(engine, request, key, "failed", reason="the engine gave no response"))
 
 
 def _storable(response: Response) -> Response:

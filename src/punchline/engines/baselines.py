@@ -123,12 +123,9 @@ class Baseline(Engine):
             looked = functools.cache(lambda look, path: look(path))
             return [self._answer(request, images, looked, model_key) for request in same]
 
-        pool = ThreadPoolExecutor(threads())
-        try:
+        with ThreadPoolExecutor(threads()) as pool:
             for responses in pool.map(about_one, by_image.values()):
                 yield from responses
-        finally:
-            pool.shutdown(cancel_futures=True)
 
     def _answer(self, request: Request, images: ImageFiles, looked: Callable[..., Any], model_key: str) -> Response:
         """The response to a request; `looked(look, path)`: what a benchmark's `look` gives of a file."""

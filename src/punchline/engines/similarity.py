@@ -21,7 +21,6 @@ import msgspec
 
 from punchline.config import revisions
 from punchline.core.engine import Count, Engine, ImageFiles, read_options, response
-from punchline.engines.transformers.loaded import free, is_out_of_memory
 from punchline.errors import PunchlineError, one_line
 from punchline.grouping import grouped
 from punchline.schema import ModelCard, Request, Response, Text
@@ -31,13 +30,11 @@ from punchline.workflow.code import version_of
 METRICS = {"bertscore": "bert-score", "cosine": "sentence-transformers"}  # and the package that computes it
 PACKAGE = "package:"  # before the name of a Python package that carries the weights
 
-FEW = 8  # texts; batches are made no smaller to fill them better
 PAIRS = 1024  # scored, then returned
 NO_LIMIT = 10**9  # what a tokeniser says that knows no limit is larger
 # Files of a hub repository that are loaded: not the same weights in other formats.
-FILES = ("*.json", "*.txt", "*.model", "*.safetensors", "*/pytorch_model.bin")
-NOT_FILES = ("onnx/*", "openvino/*")
-OLD_WEIGHTS = ("pytorch_model*.bin",)  # where there are no safetensors
+FILES = ["*.json", "*.txt", "*.model", "*.safetensors", "*.bin"]
+NOT_FILES = ["onnx/*", "openvino/*"]
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):
@@ -187,25 +184,16 @@ class BertScore:
         """Values of pairs, whatever other pairs they are scored with.
 
         The package takes a padded position of a candidate for a token of similarity 0, which beats tokens of negative
-        similarity. So a batch holds candidates of one length in tokens, filled up with its last pair.
+        similarity. So a batch holds candidates of one length in tokens.
         """
         from bert_score.utils import sent_encode
 
-        tokenizer = self._scorer._tokenizer
-        tokens = {pair.candidate: len(sent_encode(tokenizer, pair.candidate)) for pair in pairs}
-        groups = grouped(pairs, lambda pair: tokens[pair.candidate])
-
-        def called(size: int) -> list[float]:
-            rows = [row for alike in groups.values() for row in (*alike, *[alike[-1]] * (-len(alike) % size))]
-            candidates, references = [row.candidate for row in rows], [row.reference for row in rows]
-            _, recall, _ = self._scorer.score(candidates, references, batch_size=size)
-            values = dict(zip(rows, recall.tolist(), strict=True))
-            return [values[pair] for pair in pairs]
-
-        size = self.batch_size
-        while size > FEW and sum(-len(alike) % size for alike in groups.values()) > len(pairs):
-            size //= 2  # else more is filled up than scored
-        return _in_memory(called, size)
+        values: dict[Pair, float] = {}
+        for alike in grouped(pairs, lambda pair: len(sent_encode(self._scorer._tokenizer, pair.candidate))).values():
+            candidates, references = [pair.candidate for pair in alike], [pair.reference for pair in alike]
+            _, recall, _ = self._scorer.score(candidates, references, batch_size=self.batch_size)
+            values |= zip(alike, recall.tolist(), strict=True)
+        return [values[pair] for pair in pairs]
 
 
 class Cosine:
@@ -223,9 +211,8 @@ class Cosine:
         from sentence_transformers import util
 
         texts = sorted({text for pair in pairs for text in pair}, key=lambda text: (-len(text), text))
-        encode = functools.partial(self._model.encode, texts, convert_to_tensor=True, show_progress_bar=False)
-        vectors = _in_memory(lambda size: list(encode(batch_size=size).cpu()), self.batch_size)
-        vector_of = dict(zip(texts, vectors, strict=True))
+        settings = {"batch_size": self.batch_size, "convert_to_tensor": True, "show_progress_bar": False}
+        vector_of = dict(zip(texts, self._model.encode(texts, **settings).cpu(), strict=True))
         references, candidates = (torch.stack([vector_of[text] for text in side]) for side in zip(*pairs, strict=True))
         return [float(value) for value in util.pairwise_cos_sim(candidates, references)]
 
@@ -246,28 +233,18 @@ def comparison_in(request: Request) -> Pair | None:
 def _each(pairs: Sequence[Pair], called: Callable[[Sequence[Pair]], Sequence[float]]) -> list[tuple[Pair, float | str]]:
     """Every pair with its value, within -1 and 1 as it must be but for rounding, or the reason of its failure.
 
-    Pairs that fail together are tried one by one.
+    Pairs that fail together, as where memory does not hold them, are tried in halves.
     """
     try:
         values = called(pairs)
     except Exception as error:
         if len(pairs) == 1:
             return [(pairs[0], one_line(error))]
-        return [scored for pair in pairs for scored in _each([pair], called)]
-    bounded = (max(-1.0, min(1.0, v)) if math.isfinite(v) else "the result is not a number" for v in values)
-    return list(zip(pairs, bounded, strict=True))
-
-
-def _in_memory(called: Callable[[int], list[Any]], batch_size: int) -> list[Any]:
-    """Outputs of `called` for a batch size; for half of it where memory does not hold that."""
-    while True:
-        try:
-            return called(batch_size)
-        except RuntimeError as error:
-            if not is_out_of_memory(error) or batch_size == 1:
-                raise
-        batch_size //= 2
-        free()  # here, where no traceback holds tensors any more
+    else:
+        bounded = (max(-1.0, min(1.0, v)) if math.isfinite(v) else "the result is not a number" for v in values)
+        return list(zip(pairs, bounded, strict=True))
+    half = len(pairs) // 2  # here, where no traceback holds tensors any more
+    return [*_each(pairs[:half], called), *_each(pairs[half:], called)]
 
 
 def _local(model_id: str) -> str | None:
@@ -283,27 +260,16 @@ def _local(model_id: str) -> str | None:
 
 
 def _fetched(model_id: str, commit: str) -> str:
-    """The folder of a hub repository in the local cache, fetched if it holds no weights. Raises PunchlineError."""
-    from huggingface_hub import HfApi, snapshot_download
+    """The folder of a hub repository in the local cache, fetched where it is not there. Raises PunchlineError."""
+    from huggingface_hub import snapshot_download
 
-    def weights(folder: str, *patterns: str) -> bool:
-        return any(path.is_file() for pattern in patterns for path in Path(folder).glob(pattern))
-
-    with contextlib.suppress(Exception):  # not there; the reasons share no base
-        folder = snapshot_download(model_id, revision=commit, local_files_only=True)
-        if weights(folder, "*.safetensors", "*.bin") and weights(folder, "config.json"):
-            return str(folder)
     try:
-        HfApi().model_info(model_id, revision=commit, timeout=10)  # says at once whether the hub is there
-        folder = snapshot_download(model_id, revision=commit, allow_patterns=[*FILES], ignore_patterns=[*NOT_FILES])
-        if not weights(folder, "*.safetensors"):
-            snapshot_download(model_id, revision=commit, allow_patterns=[*OLD_WEIGHTS])
+        return str(snapshot_download(model_id, revision=commit, allow_patterns=FILES, ignore_patterns=NOT_FILES))
     except Exception as error:  # no network, no such repository: its many errors share no base
         hint = "Check the id and the network, or put the model into a folder and name that as `id`"
         # Not the error's text, which may hold headers.
         what = f"{model_id} is not in the hub's local cache, and fetching it failed ({type(error).__name__})"
         raise PunchlineError(what, hint=hint) from error
-    return str(folder)
 
 
 def _installed(package: str) -> bool:
