@@ -120,11 +120,6 @@ def test_bad_options(options: dict[str, Any], expected: str) -> None:
     assert str(error.value).startswith("config/model/gpt.yaml")
 
 
-def test_nothing_to_select(good: Path) -> None:
-    with pytest.raises(PunchlineError, match="nothing to select"):
-        list(replay.engine(card(good, select={"model": "gpt-4o"}), seed=0).answer([asked("Q1")], {}, "key"))
-
-
 def test_answers_are_read_for_a_judge_only_where_the_benchmark_has_one(tmp_path: Path) -> None:
     """Files of other benchmarks are large, and may not be there yet."""
     requests: dict[str, Any] = {"conditions": ["default"], "extractor": None, "judge": None, "scorers": {}}
