@@ -91,16 +91,12 @@ class Baseline(Engine):
 
     def identity(self) -> dict[str, Any]:
         """The baseline, its constants, and the libraries that it reads comics with; the seed only where one is used."""
-        identity: dict[str, Any] = {"baseline": self.baseline}
-        if self.baseline in TEXT:
-            return identity | {"threshold": self.options.threshold}
-        if self.baseline in BLIND:
-            return identity | ({"answers": self.options.answers} if self.options.answers else {})
+        identity = {**msgspec.structs.asdict(self.options), "opencv": cv2.__version__}
         if self.baseline == "random":
             identity["seed"] = self.seed
         if self.baseline == "ocr":
             identity["ocr"] = ocr.derivation()
-        return identity | {"opencv": cv2.__version__}
+        return identity
 
     def looks_at(self, benchmark: str) -> bool:
         """True if the benchmark's own module, which the baseline asks, looks at images."""

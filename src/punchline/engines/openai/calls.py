@@ -99,10 +99,8 @@ class Calls:
         while True:
             reserved = await self.pace.acquire(tokens)
             began = monotonic()
-            try:
-                outcome = await attempt(self.engine, post(reserved), total, sent)
-            finally:
-                self.pace.release()
+            outcome = await attempt(self.engine, post(reserved), total, sent)
+            self.pace.release()
             if not isinstance(outcome, Fault):
                 self.answers += 1
                 self.failures, self.first = 0, None

@@ -27,18 +27,14 @@ class BoundedClient(httpx2.AsyncClient):
     async def send(self, request: httpx2.Request, *, stream: bool = False, **options: Any) -> httpx2.Response:
         """Whole reply, whatever `stream`. Raises Unwanted and httpx2.HTTPError."""
         response = await super().send(request, stream=True, **options | {"follow_redirects": False})
-        async with aclosing(response):
-            return await self._read(response)
-
-    async def _read(self, response: httpx2.Response) -> httpx2.Response:
-        if response.has_redirect_location:
-            place = without_secret(response.headers["Location"])
-            raise Unwanted(f"the server redirects to {place}: not followed; correct `base_url`")
-        encoding = response.headers.get("Content-Encoding", "identity").lower()
-        if encoding not in ("identity", *ENCODINGS):
-            raise Unwanted(f"the reply is packed as {encoding}: not read")
-        content = bytearray()
-        async with aclosing(response.aiter_bytes()) as decoded:
+        async with aclosing(response), aclosing(response.aiter_bytes()) as decoded:
+            if response.has_redirect_location:
+                place = without_secret(response.headers["Location"])
+                raise Unwanted(f"the server redirects to {place}: not followed; correct `base_url`")
+            encoding = response.headers.get("Content-Encoding", "identity").lower()
+            if encoding not in ("identity", *ENCODINGS):
+                raise Unwanted(f"the reply is packed as {encoding}: not read")
+            content = bytearray()
             async for block in decoded:
                 content += block
                 if len(content) > self.most:

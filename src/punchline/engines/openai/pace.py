@@ -38,17 +38,13 @@ class Pace:
             self._freed.clear()
             await self._freed.wait()
         self._active += 1
-        try:
-            async with self._clock:
-                while (wait := max(self._paused_until, self._next_request, self._next_token) - monotonic()) > 0:
-                    await asyncio.sleep(min(wait, LOOK_S))
-                now, reserved = monotonic(), tokens * self._counted
-                self._next_request = now + self._a_request
-                self._next_token = now + reserved * self._a_token
-                return reserved
-        except BaseException:
-            self.release()
-            raise
+        async with self._clock:
+            while (wait := max(self._paused_until, self._next_request, self._next_token) - monotonic()) > 0:
+                await asyncio.sleep(min(wait, LOOK_S))
+            now, reserved = monotonic(), tokens * self._counted
+            self._next_request = now + self._a_request
+            self._next_token = now + reserved * self._a_token
+            return reserved
 
     def release(self) -> None:
         """The call has ended."""
