@@ -139,16 +139,6 @@ def test_labels_find_their_panels(labels: list[Label], boxes: list[Box], expecte
     assert [(label.label, box) for label, box in result] == expected
 
 
-@given(
-    st.lists(st.tuples(st.integers(1, 18), st.integers(-5, 420), st.integers(-5, 420)), max_size=8),
-    st.lists(st.sampled_from(FOUR), max_size=4, unique=True),
-)
-def test_no_label_is_lost(labels: list[tuple[int, int, int]], boxes: list[Box]) -> None:
-    result = baselines.panels([Label(*label) for label in labels], boxes, 400, 400)
-    assert sorted(label for label, _ in result) == sorted(labels)
-    assert all(box.x1 < box.x2 and box.y1 < box.y2 for _, box in result)
-
-
 def test_random_is_reproducible_whatever_the_order(tmp_path: Path) -> None:
     png = draw(GRID, [2, 1, 4, 3])
     sent = [request for n in range(6) for request in requests(png, f"xkcd_{n}")]

@@ -62,7 +62,6 @@ ONE = card(None, concurrency=1)
     ("texts", "of", "calls", "least", "most"),
     [
         (["<<429_after>> wait"], ONE, 2, 1.0, 4),
-        (["<<429_date>> wait"], ONE, 2, 1.0, 4),
         # Half of 0.2 s and half of 0.4 s at least.
         (["<<429_now:2>> at once"], card(None, backoff={"first": 0.2, "most": 1}), 3, 0.29, 60),
         ([], card(None, requests_per_minute=600), 8, 0.67, 60),  # seven gaps of 0.1 s
@@ -80,13 +79,6 @@ def test_pace(texts: Any, of: ModelCard, calls: int, least: float, most: float, 
     assert_completes(tmp_path, of, sent)
     starts = server.get("/state")["starts"][begun:]
     assert least <= starts[calls - 1] - starts[0] < most
-
-
-def test_a_clock_that_jumps_does_not_matter(server: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    jumps = iter(range(10**6))
-    monkeypatch.setattr(time, "time", lambda: 1e9 * (-1) ** next(jumps))
-    sent = [*requests("<<429_date>> jump"), *many(5, "jump")]
-    assert run(tmp_path, card(server.url, requests_per_minute=6000), sent) == {"ok": 6}
 
 
 def test_over_tls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

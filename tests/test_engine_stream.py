@@ -97,9 +97,3 @@ def test_a_stream_says_what_the_whole_reply_says(text: str, thoughts: str, finis
     events = b"".join([*map(event, output), event({"choices": [], "usage": USAGE}), DONE])
     expected = chat.read_reply(json.dumps(plain).encode())
     assert all(chat.read_reply(one, streamed=True) == expected for one in (events, json.dumps(plain).encode()))
-
-
-@given(st.binary())
-def test_bytes_that_are_no_stream_are_no_answer(content: bytes) -> None:
-    with pytest.raises(chat.Unusable):
-        chat.read_reply(content, streamed=True)

@@ -2,7 +2,6 @@
 
 import itertools
 import multiprocessing
-import os
 import re
 import resource
 import time
@@ -14,7 +13,7 @@ import pytest
 from tests import records
 from tests.asked import answers_in
 
-from punchline.journal import LINE_BYTES, Answers, Journal, Shard, locked
+from punchline.journal import Answers, Journal, Shard, locked
 from punchline.schema import Response
 
 FORK = multiprocessing.get_context("fork")
@@ -113,29 +112,6 @@ def test_no_appended_answer_is_lost(tmp_path: Path, after_s: float | None, room:
     write(path, response(10**6))
     answers = answers_in(path)
     assert len(answers) >= last.value + 2 > 2 and (f"{last.value:064d}", "k") in answers
-
-
-def test_an_answer_longer_than_a_line_may_be_is_a_counted_failure(tmp_path: Path) -> None:
-    path = write(tmp_path / "m.jsonl", response(1), response(2, "\x01" * (LINE_BYTES // 6)), response(3))  # six each
-    one, left, other = answers_in(path).values()
-    assert [one, other] == [response(1), response(3)] and path.stat().st_size < 3000
-    assert (left.state, left.text) == ("failed", None) and "longer than" in str(left.reason)
-
-
-@pytest.mark.parametrize("end", [b"\n", b""])
-def test_a_line_without_end_is_named_or_cut_off_and_not_read(tmp_path: Path, end: bytes) -> None:
-    path = write(tmp_path / "m.jsonl", response(1))
-    with path.open("ab") as file:
-        file.write(b"x")
-        file.truncate(4 * 10**8)  # a hole: it takes no room on the disk
-        file.seek(0, os.SEEK_END)
-        file.write(end)
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    with Journal(path) as journal:
-        assert ["line 2: not a journal line" in str(one) for one in journal.damaged] == [True] * bool(end)
-        assert len(journal) == 1
-    assert end or path.stat().st_size < 1000
-    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200_000  # kB
 
 
 def test_commits_come_at_intervals(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,14 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from tests.records import refused, request
 from tests.test_yesbut import corpus, items
 
 from punchline.artifacts.passes import passes_of
 from punchline.benchmarks import yesbut
-from punchline.benchmarks.annotations import FILE_NAME
 from punchline.core import benchmark as benchmarks
 from punchline.core import engine as engines
 from punchline.core.benchmark import optional_module
@@ -24,8 +21,6 @@ from punchline.core.engine import check_files
 from punchline.engines import replay
 from punchline.errors import PunchlineError
 from punchline.schema import ModelCard, Request
-
-PIXELHUMOR: Any = benchmarks.optional_module("pixelhumor", "replay")
 
 GOOD = {
     "xkcd_1": {"Q1": "Yes", "Q5": "Pun, Surprise", "Q6": "", "panel_sequence": "2, 1", "text": "1: HI\n2: “no”"},
@@ -122,43 +117,6 @@ def test_bad_options(options: dict[str, Any], expected: str) -> None:
     with pytest.raises(PunchlineError, match=re.escape(expected)) as error:
         replay.engine(ModelCard(name="gpt", engine="replay", options=options), seed=0)
     assert str(error.value).startswith("config/model/gpt.yaml")
-
-
-def test_nothing_to_select(good: Path) -> None:
-    with pytest.raises(PunchlineError, match="nothing to select"):
-        list(replay.engine(card(good, select={"model": "gpt-4o"}), seed=0).answer([asked("Q1")], {}, "key"))
-
-
-_VALUES = st.none() | st.booleans() | st.floats() | st.text(st.characters()) | st.lists(st.integers(), max_size=3)
-_TASKS_OF = st.dictionaries(st.sampled_from(["Q1", "text"]), _VALUES | st.dictionaries(st.just("Q1"), _VALUES))
-_COMICS = st.dictionaries(st.text(st.characters()), _TASKS_OF)
-
-
-@settings(max_examples=200)
-@given(st.binary(max_size=60) | _COMICS.map(lambda comics: json.dumps(comics).encode()))
-def test_any_content_is_read_or_refused(content: bytes) -> None:
-    try:
-        answers = PIXELHUMOR.read({"gpt.json": content}, "gpt.json")
-    except PunchlineError as error:
-        assert str(error).startswith("gpt.json")
-    else:
-        assert all(set(tasks) <= {f"Q{n}" for n in range(1, 9)} for tasks in answers.values())
-        assert all(text is None or text.encode() for tasks in answers.values() for text in tasks.values() if text != "")
-
-
-_TASKS = dict(zip(PIXELHUMOR.Comic.__struct_encode_fields__, PIXELHUMOR.Comic.__struct_fields__, strict=True))
-
-
-@given(
-    st.dictionaries(
-        st.from_regex(FILE_NAME, fullmatch=True),
-        st.dictionaries(st.sampled_from(sorted(_TASKS)), st.none() | st.text()),
-    )
-)
-def test_good_files_are_read_as_they_stand(value: dict[str, dict[str, str | None]]) -> None:
-    expected = {comic: {_TASKS[field]: text for field, text in own.items()} for comic, own in value.items()}
-    for ascii_only in (True, False):
-        assert PIXELHUMOR.read({"f": json.dumps(value, ensure_ascii=ascii_only).encode()}, "f") == expected
 
 
 def test_answers_are_read_for_a_judge_only_where_the_benchmark_has_one(tmp_path: Path) -> None:

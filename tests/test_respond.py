@@ -10,7 +10,6 @@ from tests.records import request
 from punchline.core.engine import model_key
 from punchline.core.storage import read_table
 from punchline.errors import PunchlineError
-from punchline.journal import Shard
 from punchline.respond import image_files
 from punchline.schema import Image, ImageRef, Item, ModelCard, Request, Response, State, sha256
 
@@ -22,17 +21,6 @@ def requests(count: int, image: str | None = "d" * 64) -> list[Request]:
 def run(folder: Path, engine: Counting | None, asked: list[Request], **options: Any) -> dict[str, int]:
     key = model_key(Counting(), ModelCard(name="m", engine="counting"), "b")
     return dict(ask(engine, asked, {}, journal=folder / "m.jsonl", index=folder / "m.parquet", key=key, **options))
-
-
-def test_an_engine_that_dies_leaves_its_answers_and_no_index(tmp_path: Path) -> None:
-    engine = Counting()
-    engine.dies_after = 2
-    with pytest.raises(RuntimeError):
-        run(tmp_path, engine, requests(5))
-    assert not (tmp_path / "m.parquet").exists()
-    engine = Counting()
-    run(tmp_path, engine, requests(5))
-    assert engine.asked == ["i2", "i3", "i4"]
 
 
 @pytest.mark.parametrize("journal", [None, b"", b'{"record":{"torn'])
@@ -47,14 +35,6 @@ def test_answers_that_only_an_index_holds_are_not_asked(journal: bytes | None, s
     assert engine.asked == [] and path.read_bytes() == content
 
 
-def test_of_an_index_that_is_replaced_the_journal_gets_what_no_other_file_holds(tmp_path: Path) -> None:
-    run(tmp_path, Counting(), requests(3))
-    content = (tmp_path / "m.jsonl").read_bytes()
-    (tmp_path / "m.jsonl").write_bytes(content.splitlines(keepends=True)[0])
-    assert run(tmp_path, Counting(), requests(1), replaced=[tmp_path / "m.parquet"]) == {"ok": 1}
-    assert (tmp_path / "m.jsonl").read_bytes() == content
-
-
 def test_nobody_is_asked_while_a_line_is_damaged(tmp_path: Path) -> None:
     run(tmp_path, Counting(), requests(2))
     path = tmp_path / "m.jsonl"
@@ -64,20 +44,6 @@ def test_nobody_is_asked_while_a_line_is_damaged(tmp_path: Path) -> None:
         run(tmp_path, engine, requests(2))
     assert engine.asked == []
     assert run(tmp_path, engine, requests(2), indexes=[tmp_path / "m.parquet"]) == {"ok": 2}  # nothing to ask
-
-
-@pytest.mark.parametrize("shards", [2, 3])
-def test_shards_ask_all_items_once_and_an_index_is_that_of_one_job(shards: int, tmp_path: Path) -> None:
-    engine = Counting()
-    for number in range(1, shards + 1):
-        shard = Shard(number, shards)
-        own = [one for one in requests(20) if shard.has(one.item_id)]
-        assert 0 < len(own) < 20
-        run(tmp_path / "parts", engine, own, shard=shard)
-    assert sorted(engine.asked) == sorted(one.item_id for one in requests(20))
-    assert run(tmp_path / "parts", None, requests(20)) == {"ok": 20}
-    run(tmp_path / "whole", Counting(), requests(20))
-    assert (tmp_path / "parts/m.parquet").read_bytes() == (tmp_path / "whole/m.parquet").read_bytes()
 
 
 def test_a_missing_image_is_counted_and_not_asked(tmp_path: Path) -> None:

@@ -6,13 +6,11 @@ from pathlib import Path
 import msgspec
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from tests.records import refused, request
 
 from punchline.core.storage import digests_in, read_table, write_table
 from punchline.errors import PunchlineError
-from punchline.files import csv_text, parse_csv, read_records, replacing, write_records
+from punchline.files import parse_csv, read_records, replacing, write_records
 from punchline.schema import Image, Request, Response, Sampling, canonical, digest_of_all, sha256
 
 
@@ -51,15 +49,6 @@ def test_a_bad_csv_is_named(content: str, message: str) -> None:
 def test_csv_lines_are_physical_lines() -> None:
     rows = parse_csv(b'\xef\xbb\xbfa,b\n1,"x\ny"\n\n2,z\n', ("a",), file="x.csv")
     assert rows == [(2, {"a": "1", "b": "x\ny"}), (5, {"a": "2", "b": "z"})]
-
-
-CELL = st.text(st.characters(blacklist_categories=["Cs"], blacklist_characters="\r\x00"))
-
-
-@given(st.lists(st.dictionaries(st.sampled_from(["a", "b"]), CELL, min_size=2)))
-def test_csv_round_trip(rows: list[dict[str, str]]) -> None:
-    text = csv_text(("a", "b"), rows)
-    assert [cells for _, cells in parse_csv(text.encode(), ("a", "b"), file="x")] == rows
 
 
 def test_damaged_records_are_named(tmp_path: Path) -> None:

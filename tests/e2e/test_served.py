@@ -221,17 +221,6 @@ def test_the_tables_read_the_default_condition_only(project: Project) -> None:
     assert float(page["first"]["title_acc"]) == pytest.approx(100 * float(gains["first"]))
 
 
-@pytest.mark.parametrize("file", FILES)
-def test_the_files_are_audited(project: Project, file: str) -> None:
-    assert project.audit(file)["verdict"] == "equal"
-    path = project.path / file
-    content = path.read_text()
-    path.write_text(content.replace(",paper,", ",released,", 1))
-    report = project.audit(file)
-    path.write_text(content)
-    assert report["verdict"] == "differs" and report["findings"]
-
-
 def test_humorbench_with_its_cartoons(fresh: Project) -> None:
     """Elements whose cartoon cannot be had are missing, and no row compares them."""
     project = fresh

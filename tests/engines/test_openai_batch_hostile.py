@@ -56,11 +56,10 @@ def pages() -> Change:
 
 
 NESTED = b"[" * 100_000
-NOTHING = [None, [], "text", 7, {}, b"", b"not JSON", NESTED, b"\xff\xfe"]
 
 
 @pytest.mark.parametrize("what", ["upload", "create", "look", "list"])
-@pytest.mark.parametrize("reply", [*NOTHING, {"data": [None, 7, {"metadata": 7}]}, drip])
+@pytest.mark.parametrize("reply", [None, [], {}, b"not JSON", NESTED, drip])
 def test_no_reply_of_the_api_ends_in_a_traceback(what: str, reply: Any, here: Path) -> None:
     """A batch whose creation got no reply is found; a list that says nothing finds none."""
     output = outcome({what: to(reply)}, here, timeouts=BRIEF)
@@ -73,15 +72,11 @@ def test_no_reply_of_the_api_ends_in_a_traceback(what: str, reply: Any, here: Pa
 @pytest.mark.parametrize(
     ("change", "words", "left"),
     [
-        *(({"look": put(status=status)}, "has not ended after 1 s", 1) for status in ("in_progress", None, ["failed"])),
-        *(
-            ({"look": put(status=status, errors=errors, output_file_id=None)}, f"({status})", 0)
-            for errors in (None, 7, {"data": [None, {"message": ["x"]}]}, {"data": [{"message": "too many"}]})
-            for status in ("failed", "cancelled")
-        ),
+        *(({"look": put(status=status)}, "has not ended after 1 s", 1) for status in ("in_progress", None)),
+        *(({"look": put(status=one, output_file_id=None)}, f"({one})", 0) for one in ("failed", "cancelled")),
         ({"look": to(lambda call: call.json({"error": {"message": "No such batch"}}, 404))}, "does not know", 0),
         ({"look": put(output_file_id=None)}, "every request of batch", 0),
-        *(({"content": to(content)}, "every request of batch", 0) for content in (b"", b"\n", NESTED, b"\0" * 1000)),
+        *(({"content": to(content)}, "every request of batch", 0) for content in (b"", NESTED)),
         ({"list": pages()}, "batch API gave no answer", 1),
     ],
 )
@@ -93,9 +88,7 @@ def test_a_batch_without_answers_is_one_error(change: dict[str, Change], words: 
 
 
 REPLIES: list[Any] = [
-    *(None, 7, {}, {"status_code": "200", "body": completion("x")}, {"status_code": 10**30, "body": None}),
-    *({"status_code": 200, "body": None}, {"status_code": 200, "body": {"choices": [7]}}),
-    *({"status_code": 400, "body": {"error": ["x"]}}, {"status_code": 200, "request_id": 7, "body": completion("x")}),
+    *(None, {"status_code": 200, "body": {"choices": [7]}}, {"status_code": 400, "body": {"error": ["x"]}}),
     {"status_code": 200, "body": completion("x" * 20_000_000)},
 ]
 
@@ -104,12 +97,10 @@ REPLIES: list[Any] = [
     ("change", "failed"),
     [
         (lines(lambda of: of[1:]), "no answer in the batch"),
-        (lines(lambda of: [*of, {**of[0], "response": None}]), "the batch has two different answers to it"),
         (lambda content: content[:-10], "no answer in the batch"),
-        *((first(custom_id=name), "no answer in the batch") for name in (None, ["x"])),
+        (first(custom_id=None), "no answer in the batch"),
         *((first(response=reply), "") for reply in REPLIES),
         (first(response=None, error={"message": "late"}), "late"),
-        *((first(response=None, error=error), "") for error in (["x"], {"message": {"a": 1}})),
         (lines(lambda of: [*of, *of, {**of[0], "custom_id": "somebody else's"}]), None),
         (lambda content: b"\n\nnull\n7\n[]\n{}\n" + NESTED + b"\n" + content.replace(b"\n", b"\r\n").rstrip(), None),
     ],
@@ -121,7 +112,7 @@ def test_lines_of_a_batch_that_cannot_be_read_are_counted(change: Change, failed
     assert all(reason and str(failed) in reason for reason in reasons)
 
 
-@pytest.mark.parametrize("content", [b"[]", b'{"batches": 7}', b"\xff", NESTED, b'{"batches": [{"mark": "a"}]}', b""])
+@pytest.mark.parametrize("content", [b'{"batches": 7}', b"\xff", NESTED, b""])
 def test_a_state_file_that_is_none_is_named(content: bytes, here: Path) -> None:
     (here / batches.FOLDER).mkdir(parents=True)
     (here / batches.FOLDER / "m.json").write_bytes(content)

@@ -16,7 +16,6 @@ FILE gets a line a call, the digest of model and messages, before it is answered
 """
 
 import argparse
-import email.utils
 import hashlib
 import json
 import os
@@ -31,7 +30,6 @@ from typing import Any
 from tests.servers.scripted import Call, Scripted, completion
 
 FAULT = re.compile(r"<<([a-z_0-9]+)(?::(\d+|always))?>>")
-CLOCK_S = 7200  # that the server's clock is ahead
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n"
 RAW = {"slow": HEAD, "reset": HEAD + b'{"choices": [', "no_http": b"HTTP?\r\n\r\n", "closed": b""}
 CUT = b'{"choices": [{"message": {"content": "hal'
@@ -165,9 +163,6 @@ def misbehave(fault: str, asked: dict[str, Any], key: str, call: Call) -> None:
             time.sleep(0.01)
             call.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             os.close(call.connection.detach())
-    elif fault == "429_date":
-        until, now = (email.utils.formatdate(time.time() + s, usegmt=True) for s in (CLOCK_S + 2, CLOCK_S))
-        refuse(call, 429, "Rate limit", headers={"Retry-After": until, "Date": now})
     elif fault in REFUSED:
         status, words, about = REFUSED[fault]
         refuse(call, status, words.format(key=key, part=key[3:20]), **about)

@@ -107,7 +107,7 @@ class Stored(Sequence[R]):
         nested = {name: msgspec.json.Decoder(hint).decode for name, hint in hints.items() if _arrow_type(hint) is None}
         unset = {name for name, hint in hints.items() if msgspec.UnsetType in get_args(hint)}  # null, or no column
         with naming(self.path):  # no threads: one that lives on can abort a process that ends
-            rows = _cells(self._file.read_row_group(group, use_threads=False), only_intact)
+            rows = self._file.read_row_group(group, use_threads=False).to_pylist()
         for number, cells in enumerate(rows, start=self._starts[group]):
             try:
                 digest = cells.pop("digest")
@@ -135,17 +135,6 @@ class Part(Sequence[R]):
     def __getitem__(self, place: Any) -> Any:
         at = self._places[place]
         return Part(self._records, at) if isinstance(place, slice) else self._records[at]
-
-
-def _cells(table: pa.Table, only_intact: bool) -> list[dict[str, Any]]:
-    """Rows of a table. `only_intact`: without those that hold a text that is not UTF-8."""
-    try:
-        return list(table.to_pylist())
-    except UnicodeDecodeError:
-        if not only_intact:
-            raise
-        half = len(table) // 2
-        return [*_cells(table.slice(0, half), True), *_cells(table.slice(half), True)] if half else []
 
 
 def digests_of(records: Sequence[R]) -> Iterator[str]:

@@ -10,22 +10,14 @@ from contextlib import suppress
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds to wait by Retry-After (seconds or HTTP date) or retry-after-ms; None: the headers have no such wait.
-
-    A date is compared with the server's own clock if it sends one.
-    """
+    """Seconds to wait by Retry-After (seconds or HTTP date) or retry-after-ms; None: the headers have no such wait."""
     for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
         with suppress(ValueError):
             if 0 <= (seconds := float(headers.get(name, "")) * unit) < float("inf"):
                 return seconds
-    until = _date(headers.get("retry-after"))
-    now = _date(headers.get("date")) or time.time()
-    return max(0.0, until - now) if until is not None else None
-
-
-def _date(value: str | None) -> float | None:
     with suppress(ValueError, OverflowError):
-        return email.utils.parsedate_to_datetime(value).timestamp() if value else None
+        until = email.utils.parsedate_to_datetime(headers.get("retry-after", ""))
+        return max(0.0, until.timestamp() - time.time())
     return None
 
 

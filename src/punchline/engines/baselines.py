@@ -91,16 +91,12 @@ class Baseline(Engine):
 
     def identity(self) -> dict[str, Any]:
         """The baseline, its constants, and the libraries that it reads comics with; the seed only where one is used."""
-        identity: dict[str, Any] = {"baseline": self.baseline}
-        if self.baseline in TEXT:
-            return identity | {"threshold": self.options.threshold}
-        if self.baseline in BLIND:
-            return identity | ({"answers": self.options.answers} if self.options.answers else {})
+        identity = {**msgspec.structs.asdict(self.options), "opencv": cv2.__version__}
         if self.baseline == "random":
             identity["seed"] = self.seed
         if self.baseline == "ocr":
             identity["ocr"] = ocr.derivation()
-        return identity | {"opencv": cv2.__version__}
+        return identity
 
     def looks_at(self, benchmark: str) -> bool:
         """True if the benchmark's own module, which the baseline asks, looks at images."""
@@ -123,12 +119,9 @@ class Baseline(Engine):
             looked = functools.cache(lambda look, path: look(path))
             return [self._answer(request, images, looked, model_key) for request in same]
 
-        pool = ThreadPoolExecutor(threads())
-        try:
+        with ThreadPoolExecutor(threads()) as pool:
             for responses in pool.map(about_one, by_image.values()):
                 yield from responses
-        finally:
-            pool.shutdown(cancel_futures=True)
 
     def _answer(self, request: Request, images: ImageFiles, looked: Callable[..., Any], model_key: str) -> Response:
         """The response to a request; `looked(look, path)`: what a benchmark's `look` gives of a file."""

@@ -96,12 +96,8 @@ class OpenAI(engines.Engine):
         self.version = f"{punchline.__version__} (openai {version_of('openai')})"
 
     def _check(self) -> None:
-        """Raises PunchlineError for a malformed address, which it does not repeat, and for options that conflict."""
+        """Raises PunchlineError for options that conflict."""
         options = self.options
-        try:
-            _ = urlsplit(options.base_url or OPENAI_URL).port
-        except ValueError:
-            raise self.wrong("not the address of a server", field="base_url") from None
         if forbidden := [name for name in FIXED if name in options.extra_body]:
             raise self.wrong(f"extra_body may not hold {forbidden[0]!r}", field="extra_body")
         if options.stream and options.batch:
@@ -175,8 +171,7 @@ class OpenAI(engines.Engine):
             return
         from punchline.engines.openai.calls import Calls
 
-        work = functools.partial(Calls(self).answer, ask, images, model_key)
-        yield from pace.iterate(work, bound=2 * self.options.concurrency + 16)
+        yield from pace.iterate(functools.partial(Calls(self).answer, ask, images, model_key))
 
     def parameters(self, request: Request) -> dict[str, Any]:
         """Parameters of a request's body besides model and messages. Those that are null in the card are not sent."""
@@ -197,16 +192,16 @@ class OpenAI(engines.Engine):
         import httpx2
         import openai
 
-        from punchline.engines.openai.client import BoundedClient, find_proxy
+        from punchline.engines.openai.client import BoundedClient
 
         timeouts, connections = self.options.timeouts, self.options.concurrency + 8
         timeout = httpx2.Timeout(timeouts.total, connect=timeouts.connect, read=timeouts.read)
         limits = httpx2.Limits(max_connections=connections, max_keepalive_connections=connections)
-        proxy = find_proxy(self.base_url) if self.through_proxy else None
         most = most or (STREAM_BYTES if self.options.stream else REPLY_BYTES)
-        http, key = BoundedClient(most, proxy=proxy, timeout=timeout, limits=limits), self.key or "none"
-        asked: dict[str, Any] = {"base_url": self.base_url, "default_headers": self._default_headers(key)}
-        return openai.AsyncOpenAI(api_key=key, **asked, max_retries=0, timeout=timeout, http_client=http)
+        about: dict[str, Any] = {"base_url": self.base_url, "max_retries": 0, "timeout": timeout}
+        about["http_client"] = BoundedClient(most, trust_env=self.through_proxy, timeout=timeout, limits=limits)
+        key = self.key or "none"
+        return openai.AsyncOpenAI(api_key=key, default_headers=self._default_headers(key), **about)
 
     def _default_headers(self, key: str) -> dict[str, Any]:
         """Headers that replace the package's own: none of the environment's for a server that is not OpenAI's."""

@@ -9,7 +9,8 @@ from __future__ import annotations
 import io
 import json
 import secrets
-from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -166,7 +167,7 @@ class _Run:
             hint = "Mend what it says, or write `batch: false`; then run again"
             raise self.engine.wrong(what, field="batch", hint=hint)
         wanted = {request.request_id for request in requests}
-        lines = self._lines(ended.error_file_id, wanted) | self._lines(ended.output_file_id, wanted)
+        lines = self._lines(ended.error_file_id) | self._lines(ended.output_file_id)
         responses = [self._response(request, lines.get(request.request_id)) for request in requests]
         batch = msgspec.structs.replace(batch, requests=tuple(sorted(set(batch.requests) - wanted)))
         failed = [response.reason for response in responses if response.state == "failed"]
@@ -194,8 +195,8 @@ class _Run:
             words = chat.read_refusal(0, json.dumps(line.error).encode()).message
         return self.engine.unanswered(request, self.model_key, kind, words, sent)
 
-    def _lines(self, file: Any, wanted: Collection[str]) -> dict[str, Line]:
-        """{custom_id: line} of one of a batch's files; of two lines that differ an error takes the place."""
+    def _lines(self, file: Any) -> dict[str, Line]:
+        """{custom_id: line} of one of a batch's files."""
         if not file:
             return {}
 
@@ -204,12 +205,9 @@ class _Run:
 
         lines: dict[str, Line] = {}
         for text in io.BytesIO(self._call(fetch, most=FILE_BYTES, seconds=FILE_S)):
-            try:
+            with suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):  # "no answer in the batch"
                 line = msgspec.json.decode(text[: openai_engine.REPLY_BYTES], type=Line)
-            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-                continue  # its request gets "no answer in the batch"
-            if line.custom_id in wanted and lines.setdefault(line.custom_id, line) != line:
-                lines[line.custom_id] = Line(line.custom_id, error="the batch has two different answers to it")
+                lines[line.custom_id] = line
         return lines
 
     def _wait(self, batch: Batch) -> openai.types.Batch:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Literal, NoReturn, TypeVar
 import httpx2
 import msgspec
 import openai
-import tenacity
 
 from punchline.core.engine import ImageFiles, prompt_tokens
 from punchline.core.waits import backoff, retry_after
@@ -96,15 +95,12 @@ class Calls:
         self, post: Callable[[float], Awaitable[T]], total: float, sent: Collection[str] = (), tokens: float = 0.0
     ) -> T | Fault:
         """Result of a call, tried until there is one or no hope of one; `post` gets the tokens set aside for it."""
-        tries, before = Counter[str](), self.answers
-
-        async def try_once() -> T | Fault:
+        tries, before, pauses = Counter[str](), self.answers, self.options.backoff
+        while True:
             reserved = await self.pace.acquire(tokens)
             began = monotonic()
-            try:
-                outcome = await attempt(self.engine, post(reserved), total, sent)
-            finally:
-                self.pace.release()
+            outcome = await attempt(self.engine, post(reserved), total, sent)
+            self.pace.release()
             if not isinstance(outcome, Fault):
                 self.answers += 1
                 self.failures, self.first = 0, None
@@ -112,22 +108,14 @@ class Calls:
             self.first = self.first or outcome.words
             if outcome.status in OVERLOADED:
                 self.pace.limited(began)
-            return outcome
-
-        def again(fault: T | Fault) -> bool:
-            if not isinstance(fault, Fault) or fault.kind not in self.most_tries:
-                return False
-            tries[fault.kind] += 1
-            fault.tries = tries.total()
-            return self._is_worth_a_try(fault, tries[fault.kind], before)
-
-        def wait(state: tenacity.RetryCallState) -> float:
-            first, most = self.options.backoff.first, self.options.backoff.most
-            assert state.outcome is not None
-            # Longer waits that the server asks for hold back all calls, by the pace.
-            return 0.0 if state.outcome.result().wait >= first else backoff(state.attempt_number, first, most)
-
-        return await tenacity.AsyncRetrying(retry=tenacity.retry_if_result(again), wait=wait)(try_once)
+            if outcome.kind not in self.most_tries:
+                return outcome
+            tries[outcome.kind] += 1
+            outcome.tries = tries.total()
+            if not self._is_worth_a_try(outcome, tries[outcome.kind], before):
+                return outcome
+            if outcome.wait < pauses.first:  # longer waits that the server asks for hold back all calls, by the pace
+                await asyncio.sleep(backoff(outcome.tries, pauses.first, pauses.most))
 
     def _is_worth_a_try(self, fault: Fault, tries: int, before: int) -> bool:
         """True if a call is tried again after a fault; `before`: answers when it began. Raises PunchlineError."""
@@ -203,10 +191,9 @@ def call_once(
 ) -> T | Fault:
     """Result of one call of the API, tried again as often as `attempts` says."""
 
-    async def work(put: pace.Put[T | Fault]) -> None:
+    async def work() -> T | Fault:
         calls = Calls(engine, most)
         async with calls.client:
-            await put(await calls.call(lambda _: call(calls.client), total))
+            return await calls.call(lambda _: call(calls.client), total)
 
-    (outcome,) = pace.iterate(work, bound=1)
-    return outcome
+    return asyncio.run(work())

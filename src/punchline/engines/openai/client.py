@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from contextlib import aclosing
-from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import Any
-from urllib.parse import urlsplit
-from urllib.request import getproxies, proxy_bypass
 
 import httpx2
 
-from punchline.errors import PunchlineError
 from punchline.text import without_secret
 
 ENCODINGS = ("gzip", "deflate")
@@ -25,25 +21,20 @@ class BoundedClient(httpx2.AsyncClient):
 
     def __init__(self, most: int, **options: Any) -> None:
         options["headers"] = {"Accept-Encoding": ", ".join(ENCODINGS)}
-        options["cookies"] = CookieJar(DefaultCookiePolicy(allowed_domains=()))
-        super().__init__(verify=httpx2.create_ssl_context(), trust_env=False, **options)
+        super().__init__(verify=httpx2.create_ssl_context(), **options)
         self.most = most
 
     async def send(self, request: httpx2.Request, *, stream: bool = False, **options: Any) -> httpx2.Response:
         """Whole reply, whatever `stream`. Raises Unwanted and httpx2.HTTPError."""
         response = await super().send(request, stream=True, **options | {"follow_redirects": False})
-        async with aclosing(response):
-            return await self._read(response)
-
-    async def _read(self, response: httpx2.Response) -> httpx2.Response:
-        if response.has_redirect_location:
-            place = without_secret(response.headers["Location"])
-            raise Unwanted(f"the server redirects to {place}: not followed; correct `base_url`")
-        encoding = response.headers.get("Content-Encoding", "identity").lower()
-        if encoding not in ("identity", *ENCODINGS):
-            raise Unwanted(f"the reply is packed as {encoding}: not read")
-        content = bytearray()
-        async with aclosing(response.aiter_bytes()) as decoded:
+        async with aclosing(response), aclosing(response.aiter_bytes()) as decoded:
+            if response.has_redirect_location:
+                place = without_secret(response.headers["Location"])
+                raise Unwanted(f"the server redirects to {place}: not followed; correct `base_url`")
+            encoding = response.headers.get("Content-Encoding", "identity").lower()
+            if encoding not in ("identity", *ENCODINGS):
+                raise Unwanted(f"the reply is packed as {encoding}: not read")
+            content = bytearray()
             async for block in decoded:
                 content += block
                 if len(content) > self.most:
@@ -52,15 +43,3 @@ class BoundedClient(httpx2.AsyncClient):
         for name in ("Content-Encoding", "Content-Length", "Transfer-Encoding"):
             headers.pop(name, None)
         return httpx2.Response(response.status_code, headers=headers, content=bytes(content), request=response.request)
-
-
-def find_proxy(url: str) -> str | None:
-    """Proxy that the environment names for an address. Raises PunchlineError, without its address, for another kind
-    than HTTP's."""
-    scheme, host = urlsplit(url).scheme, urlsplit(url).hostname or ""
-    proxies = {} if proxy_bypass(host) else getproxies()
-    proxy = proxies.get(scheme) or proxies.get("all")
-    if proxy and not proxy.startswith(("http://", "https://")):
-        hint = f"Name an http:// one in {scheme}_proxy, or except the server: no_proxy={host}"
-        raise PunchlineError(f"a proxy of the kind {proxy.partition('://')[0]} is not supported", hint=hint)
-    return proxy

