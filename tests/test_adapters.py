@@ -79,7 +79,7 @@ def test_an_adapter_out_of_date(project: Path) -> None:
     # Of which items it was trained is in its manifest: another selection of the same corpus trains nothing anew.
     others: dict[str, Any] = {"models": ["ocr"], "benchmarks": ["hummus", "yesbut"], "seed": 1, "limit": 3}
     assert [why(**{key: value}) for key, value in others.items()] == [None] * 4 and why(run="other", limit=1) is None
-    assert why(corpus="full") == "corpus: demo → full"
+    assert why(corpus="full") == 'corpus: "demo" → "full"'
     for file in (model, weights):
         content = file.read_bytes()
         file.write_bytes(content + b" ")

@@ -171,7 +171,7 @@ def test_what_is_there(spoil: Callable[[], object], reason: str | None) -> None:
     ("changes", "reason"),
     [
         ({"parameters": {"limit": 4, "models": ["a", "b"], "about": {"x": 1}}}, "limit: 3 → 4"),
-        ({"parameters": {"limit": "3", "models": ["a", "b"], "about": {"x": 1}}}, "limit: 3 → 3"),
+        ({"parameters": {"limit": "3", "models": ["a", "b"], "about": {"x": 1}}}, 'limit: 3 → "3"'),
         ({"parameters": {"limit": 3, "models": ["a", "b"], "about": {"x": True}}}, 'about: {"x":1} → {"x":true}'),
         ({"parameters": {"limit": 3, "models": ["b", "a"], "about": {"x": 1}}}, 'models: ["a","b"] → ["b","a"]'),
         ({"parameters": {"limit": 3, "models": ["a", "b"], "about": {"x": 2}}}, 'about: {"x":1} → {"x":2}'),
@@ -290,16 +290,10 @@ def build(step: Artifact, *meanwhile: Callable[[], object]) -> None:
     job.build(write_and_go_on, step)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("change", [put(SOURCE, "changed"), lambda: same_size_same_time(SOURCE)])
+@pytest.mark.parametrize("change", [put(SOURCE, "changed"), lambda: same_size_same_time(SOURCE), gone(SOURCE)])
 def test_an_input_that_changes_while_it_is_read(change: Callable[[], object]) -> None:
-    for before in (False, True):  # without a record, and with one
-        with pytest.raises(PunchlineError, match=rf"^{SOURCE}: the file changed while it was being read.*same command"):
-            build(one(), change)
-        assert why(one()) is not None
-        assert Path(RECORD).exists() is before
-        Path(SOURCE).write_text("abc")
-        build(one())
-        assert why(one()) is None
+    build(one(), change)
+    assert why(one()) == f"{SOURCE} changed"
 
 
 def test_what_must_be_there_first_decides_nothing() -> None:
@@ -316,13 +310,6 @@ def test_intact_outputs_can_be_outdated_all_the_same() -> None:
     assert why(asking) is None
     Path(OTHER).write_text("more")
     assert why(asking) == "other answers count"
-
-
-@pytest.mark.parametrize("lost", [SOURCE, "data/one.md"])
-def test_a_file_lost_before_the_record_is_written_leaves_no_record(lost: str) -> None:
-    with pytest.raises(OSError, match=lost):
-        build(one(), gone(lost))
-    assert not Path(RECORD).exists()
 
 
 def test_a_build_that_fails_leaves_no_record_of_what_it_began() -> None:

@@ -70,7 +70,7 @@ def minutes(settings: ModelCard | Recipe | None, attempt: int) -> int | None:
 
 
 def gpu_memory() -> list[int] | None:
-    """MiB of each GPU that nvidia-smi and CUDA_VISIBLE_DEVICES show; None without nvidia-smi."""
+    """MiB of each GPU that nvidia-smi shows; None without nvidia-smi."""
     if shutil.which("nvidia-smi") is None:
         return None
     query = ["nvidia-smi", "--query-gpu=memory.total", "--format=csv,noheader,nounits"]
@@ -78,11 +78,7 @@ def gpu_memory() -> list[int] | None:
         lines = subprocess.run(query, capture_output=True, text=True, timeout=20, check=True).stdout.split("\n")
     except (OSError, subprocess.SubprocessError):
         return None
-    sizes = [int(line) for line in lines if line.strip().isdigit()]
-    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
-    if visible is None:
-        return sizes
-    return sizes[: len([device for device in visible.split(",") if device.strip() not in ("", "-1")])]
+    return [int(line) for line in lines if line.strip().isdigit()]
 
 
 def too_small(card: ModelCard) -> str | None:

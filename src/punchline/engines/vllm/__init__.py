@@ -97,7 +97,7 @@ class Vllm(Client):
 
     def _check_arguments(self) -> None:
         """Raises PunchlineError for options, sampling parameters and arguments that are not valid."""
-        check(self.chosen.id, self.chosen.revision, self.card.file, self.chosen.trust_remote_code)
+        check(self.chosen.revision, self.card.file, self.chosen.trust_remote_code)
         list(engines.sampling_in(self.card, SAMPLING))
         for argument in self.chosen.extra_args:
             name = argument.split("=")[0].split(".")[0].replace("_", "-")
