@@ -165,14 +165,10 @@ def test_modules_are_followed_into_functions_and_circles(package: Path) -> None:
     ("place", "line", "module"),
     [
         ("stages/new.py", "from .tell import Joke", "punchline.stages.tell"),
-        ("stages/new.py", "from . import tell", "punchline.stages.tell"),
         ("stages/new.py", "from ..core import words", "punchline.core.words"),
-        ("stages/new.py", "from ..core.words import count", "punchline.core.words"),
         ("stages/new.py", "from .. import core", "punchline.core"),
         ("stages/new/__init__.py", "from ..tell import Joke", "punchline.stages.tell"),
-        ("stages/new/__init__.py", "from .. import tell", "punchline.stages.tell"),
         ("stages/new/__init__.py", "from .new import new", "punchline.stages.new.new"),
-        ("stages/new/__init__.py", "from ...core import words", "punchline.core.words"),
     ],
 )
 def test_a_relative_import_is_of_the_modules_own_package(package: Path, place: str, line: str, module: str) -> None:

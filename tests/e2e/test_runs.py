@@ -162,13 +162,6 @@ def test_a_copied_run_is_a_run_of_its_own(one: Project) -> None:
     assert one.wanted(TABLE, config="run=two") == one.wanted(TABLE, config="run=one") == set()
 
 
-def test_a_subset_with_an_accent(small: Project) -> None:
-    item = next((small.path / "data/images/demo/pixelhumor").glob("*.png")).stem
-    (small.path / "é.csv").write_text(f"item_id\n{item}\n")
-    table = small.punchline("plan", "models=[random]", "subset=é.csv").splitlines()
-    assert [line.split()[4:7] for line in table if line.startswith("pixelhumor")] == [["8", "8", "0"]]
-
-
 def test_a_run_whose_card_is_gone_hides_no_other(small: Project) -> None:
     card = small.path / "config/model/mine.yaml"
     card.write_text((small.path / "config/model/random.yaml").read_text())

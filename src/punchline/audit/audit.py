@@ -80,8 +80,7 @@ def audit(table_path: str, *, expect: str | None = None) -> Audit:
         return report
     if document(lineage) != path.read_bytes():
         report.differs("lineage", path, "its content differs from its own sha256")
-    about = lineage.models, lineage.cells, lineage.files, lineage.compared
-    report.root = root_of(lineage.benchmark, lineage.table, lineage.selection, *about)
+    report.root = root_of(lineage)
     report.compare_root(path, lineage.root, "the lineage says")
     report.compare_root(path, expect, "expected")
     report.files = [*lineage.files, File(path=path.as_posix(), role="lineage", sha256=sha256_file(path))]

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from punchline.config.yaml_files import read_yaml
-from punchline.core import engine as engines
 from punchline.core.benchmark import folders
 from punchline.errors import PunchlineError, check_known
 from punchline.files import as_record
@@ -55,9 +54,6 @@ def read_card(name: str, folder: str | Path = MODELS) -> ModelCard:
     content = read_yaml(file)
     hint = "Name an environment variable by `api_key_env`; give the address without them"
     check_without_secrets(content, str(file), hint)
-    if not isinstance(content.get("engine"), str):
-        hint = f"engine: one of {', '.join(engines.names())}"
-        raise PunchlineError("expected a mapping with at least `engine`", file=file, hint=hint)
     known = set(ModelCard.__struct_fields__) - {"name", "folder", "options"}
     values = {key: content.pop(key) for key in known & content.keys()}  # the rest are the engine's options
     values |= {"name": name, "folder": Path(folder).as_posix(), "options": content}
