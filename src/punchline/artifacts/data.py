@@ -74,14 +74,12 @@ class DataArtifacts(Run):
         return [Input("published values", file, content=lambda: content(file))] if Path(file).is_file() else []
 
     def _raw(self, benchmark: str, names: Sequence[str]) -> list[Input]:
-        raw = functools.partial(self.raw, benchmark)  # described when asked for: a part of a project has no manifests
-        return [Input("raw annotation", self.paths.raw(benchmark, name), raw) for name in names]
+        return [Input("raw annotation", self.paths.raw(benchmark, name), self.raw(benchmark)) for name in names]
 
     def _released(self, engine: Engine) -> list[Input]:
         """The files that an engine replays."""
         listed = {path: self.listed(path) for path in engine.files}
-        raw = {name: functools.partial(self.raw, name) for name in listed.values() if name is not None}
-        return [Input("released answers", path, raw.get(name or "")) for path, name in listed.items()]
+        return [Input("released answers", path, self.raw(name) if name else None) for path, name in listed.items()]
 
     @artifact
     def select_items(self, benchmark: str) -> Artifact:

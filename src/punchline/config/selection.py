@@ -236,15 +236,8 @@ def folder_of_judge(name: str) -> str:
 
 
 def read_subset(file: str) -> tuple[str, dict[str, int]]:
-    """(name of the column, {id: line}) of a subset. Raises PunchlineError for another file or a repeated id."""
+    """(name of the column, {id: line}) of a subset. Raises PunchlineError for another file."""
     content = Path(file).read_bytes()
     header = content.split(b"\n", 1)[0].decode("utf-8-sig", "replace")
     column = "comic_id" if "comic_id" in header and "item_id" not in header else "item_id"
-    lines: dict[str, int] = {}
-    for line, cells in parse_csv(content, [column], file=file):
-        item_id = cells[column].strip()
-        if item_id in lines:
-            what = f"the id is repeated; it is in line {lines[item_id]} too"
-            raise PunchlineError(what, file=file, line=line, record=item_id, field=column)
-        lines[item_id] = line
-    return column, lines
+    return column, {cells[column].strip(): line for line, cells in parse_csv(content, [column], file=file)}

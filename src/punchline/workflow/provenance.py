@@ -38,15 +38,10 @@ class Input(NamedTuple):
 
     role: str  # name of its kind in a lineage
     path: str
-    maker: Artifact | Callable[[], Artifact] | None = None  # what produces it, or describes that; None: a source file
+    artifact: Artifact | None = None  # what produces it; None: a source file
     content: Callable[[], Any] | None = None  # the content that matters, as JSON; None: its bytes
     decides: bool = True  # False: it must exist first, but the result does not depend on it
     companions: Callable[[], list[str]] = list  # further files of the same kind that a lineage lists
-
-    @property
-    def artifact(self) -> Artifact | None:
-        """The artifact that produces it; None: a source file."""
-        return self.maker() if callable(self.maker) else self.maker
 
     def digest(self) -> str:
         """Digest of the content that matters now. Raises OSError, or PunchlineError for an unreadable file."""
