@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.test_provenance import OTHER, SOURCE, here, moved_over, put, same_size_same_time
+from tests.test_provenance import SOURCE, here, moved_over, put, same_size_same_time
 
 from punchline.artifacts.contents import files_beside
 from punchline.files import sha256_file, write_text
@@ -69,28 +69,6 @@ def test_a_file_that_may_still_change_is_read_each_time() -> None:
     for text in ("abd", "abe", "abf"):  # within one tick of the clock, and of one size
         Path(SOURCE).write_text(text)
         assert counted() == [text] and digests.of_file(SOURCE) == sha256_file(SOURCE)
-
-
-def test_a_file_that_changes_while_it_is_read_is_not_remembered(settled: None) -> None:
-    def compute() -> str:
-        content = Path(SOURCE).read_text()
-        tick()
-        Path(SOURCE).write_text("newer")
-        return content
-
-    assert digests.cached("kind", SOURCE, compute) == "abc"
-    tick()
-    assert Counted()() == ["newer"]
-
-
-def test_kinds_and_files_are_apart_and_what_is_kept_is_plain_data(settled: None) -> None:
-    counted = Counted()
-    assert counted(SOURCE, "a") == counted(SOURCE, "b") == ["abc"] != counted(OTHER, "a")
-    assert counted.times == 3
-    for compute in (lambda: (1, ("a",)), lambda: None):  # the second is not computed
-        assert digests.cached("tuple", SOURCE, compute) == [1, ["a"]]
-    with pytest.raises(OSError, match="nowhere"):
-        counted("nowhere")
 
 
 def known() -> digests._Cache:

@@ -185,13 +185,6 @@ def test_what_is_asked(changes: dict[str, Any], reason: str | None) -> None:
     assert why(one(**changes)) is None
 
 
-def test_a_new_version_of_a_library(monkeypatch: pytest.MonkeyPatch) -> None:
-    make(one())
-    for library, version, reason in (("opencv", "5.0", None), ("numpy", "2.2", "numpy 2.1 → 2.2")):
-        monkeypatch.setitem(VERSIONS, library, version)
-        assert why(one()) == reason
-
-
 def test_who_asks_gets_it_made_again() -> None:
     make(one())
     for again in ("all", "one", ONE, "data/one.md"):

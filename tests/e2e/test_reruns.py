@@ -240,14 +240,6 @@ def test_what_a_change_wants(project: Project, change: str) -> None:
         assert project.wanted() == expected, "Snakemake runs what is pending"
 
 
-def test_a_title_remakes_tables_and_asks_nobody(project: Project) -> None:
-    before = project.journal_lines()
-    project.edit("src/punchline/benchmarks/hummus/tables.yaml", *TITLE)
-    assert project.made() == {"tables hummus", "shortcuts hummus", "validity hummus", "overview", "shared"}
-    assert project.journal_lines() == before
-    assert project.wanted() == set()
-
-
 def test_a_prompt_word_asks_that_question_again(project: Project) -> None:
     before = project.journal_lines()
     project.edit("src/punchline/benchmarks/pixelhumor/prompts/Q6.txt", "in 3 sentences.", "in 4 sentences.")

@@ -50,12 +50,6 @@ def test_more_items_ask_only_the_new_ones(small: Project) -> None:
     assert {row["n"] for row in small.rows(TABLE, kind="baseline", subset="all")} == {"6"}
 
 
-def test_another_scoring_re_asks_and_rescores_nobody(small: Project) -> None:
-    assert small.wanted(TABLE, config=f"{SMALL} scoring=paper") == {"tables pixelhumor"}
-    small.snakemake(TABLE, config=f"{SMALL} scoring=paper")
-    assert {row["scoring"] for row in small.rows(TABLE, kind="baseline")} == {"paper"}
-
-
 def test_a_subset_is_followed_its_bytes_matter_and_its_name_is_no_command(small: Project) -> None:
     """A model's name that is one is refused: tests/test_config.py."""
     subset = "it's;touch$IFS$9RAN;.csv"

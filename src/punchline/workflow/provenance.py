@@ -141,10 +141,6 @@ class Status:
         self._digests: dict[tuple[str, Callable[[], Any] | None], str] = {}  # of files, by what counts in them
         self._pending: dict[Artifact, str | None] = {}
 
-    def is_forced(self, artifact: Artifact) -> bool:
-        """True if a rebuild of an artifact is requested by its rule, one of its files, or `all`."""
-        return not {"all", artifact.rule, artifact.job, *artifact.outputs, *artifact.follows}.isdisjoint(self.again)
-
     def __call__(self, artifact: Artifact) -> str | None:
         """Reason why an artifact must be built; None if it is current. An unreadable one is not; nothing is raised."""
         try:
@@ -170,7 +166,7 @@ class Status:
         return self._pending[artifact]
 
     def _reason(self, artifact: Artifact) -> str | None:
-        if self.is_forced(artifact):
+        if self.again & {"all", artifact.rule, artifact.job, *artifact.outputs, *artifact.follows}:
             return "asked for"
         record = read_provenance(artifact.record)
         if record is None:
