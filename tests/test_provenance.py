@@ -215,11 +215,6 @@ def test_what_cannot_be_read_is_not_current_and_no_error(error: Exception) -> No
     assert why(one(inputs=(Input("source", SOURCE, content=broken),))) == f"cannot be checked: {error}"
 
 
-def test_the_record_can_lie_elsewhere() -> None:
-    make(one(record="data/all.made.json"))
-    assert why(one(record="data/all.made.json")) is None and why(one()) == NO_RECORD
-
-
 def test_a_record_names_all_and_neither_time_nor_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     make(one())
     content = Path(RECORD).read_bytes()
@@ -257,14 +252,6 @@ def build(step: Artifact, *meanwhile: Callable[[], object]) -> None:
 def test_an_input_that_changes_while_it_is_read(change: Callable[[], object]) -> None:
     build(one(), change)
     assert why(one()) == f"{SOURCE} changed"
-
-
-def test_what_must_be_there_first_decides_nothing() -> None:
-    last = one(inputs=(Input("source", SOURCE), Input("first", OTHER, decides=False)))
-    build(last, put(OTHER, "changed meanwhile"))
-    assert read_provenance(RECORD).inputs.keys() == {SOURCE}  # type: ignore[union-attr]
-    Path(OTHER).unlink()
-    assert why(last) is None
 
 
 def test_intact_outputs_can_be_outdated_all_the_same() -> None:

@@ -164,8 +164,6 @@ WANT_JOBS: dict[str, tuple[Change, set[str]]] = {
         lost("results/hummus/scores/random.parquet.made.json"),
         rescored("hummus", models=("random",)),
     ),
-    "a table changed by hand": (("results/hummus/table2.csv", "random", "RANDOM"), retabulated("hummus")),
-    "a lost lineage": (lost("results/table8.lineage.json"), retabulated("pixelhumor")),
     "an edited demo label": (
         ("data/raw/demo/pixelhumor/objective_label.csv", "1, 2", "2, 1"),
         of("fetch", "pixelhumor") | prepared("pixelhumor"),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -71,8 +70,6 @@ def minutes(settings: ModelCard | Recipe | None, attempt: int) -> int | None:
 
 def gpu_memory() -> list[int] | None:
     """MiB of each GPU that nvidia-smi shows; None without nvidia-smi."""
-    if shutil.which("nvidia-smi") is None:
-        return None
     query = ["nvidia-smi", "--query-gpu=memory.total", "--format=csv,noheader,nounits"]
     try:
         lines = subprocess.run(query, capture_output=True, text=True, timeout=20, check=True).stdout.split("\n")

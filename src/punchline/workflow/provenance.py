@@ -138,7 +138,6 @@ class Status:
 
     def __init__(self, again: Collection[str] = ()) -> None:
         self.again = set(again)  # rules and files of which a rebuild is requested, or `all`
-        self._digests: dict[tuple[str, Callable[[], Any] | None], str] = {}  # of files, by what counts in them
         self._pending: dict[Artifact, str | None] = {}
 
     def __call__(self, artifact: Artifact) -> str | None:
@@ -171,7 +170,7 @@ class Status:
         record = read_provenance(artifact.record)
         if record is None:
             return "no provenance record" if Path(artifact.outputs[0]).is_file() else "not built yet"
-        inputs = {need.path: self._digest(need) for need in artifact.deciding()}
+        inputs = {need.path: need.digest() if Path(need.path).is_file() else "" for need in artifact.deciding()}
         if why := "; ".join(_differences(record, artifact, inputs)):
             return why
         for path in artifact.outputs:
@@ -183,12 +182,6 @@ class Status:
             if digests.of_file(path) != digest:
                 return f"{path} is not what was made"
         return artifact.verify()
-
-    def _digest(self, input_: Input) -> str:
-        key = input_.path, input_.content
-        if key not in self._digests:
-            self._digests[key] = input_.digest() if Path(input_.path).is_file() else ""
-        return self._digests[key]
 
 
 def is_intact(path: str) -> bool:
