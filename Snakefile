@@ -72,13 +72,3 @@ include: "rules/respond.smk"
 include: "rules/score.smk"
 include: "rules/tables.smk"
 include: "rules/report.smk"
-
-
-# A file of another run than the selected one: an error instead of "Nothing to be done".
-rule other_run:
-    input:
-        SNAKEFILE.refuse,
-    output:
-        SNAKEFILE.any_result,
-    wildcard_constraints:
-        path=SNAKEFILE.other_runs,

@@ -12,6 +12,19 @@ inputs, all_of = SNAKEFILE.inputs, SNAKEFILE.all_of
 params_of, resources_of = SNAKEFILE.params_of, SNAKEFILE.resources_of
 
 
+def output_file(path):
+    """An output of a job; a CSV is shown in Snakemake's report."""
+    if path.endswith(".csv"):
+        return report(update(path), **SNAKEFILE.page(path))
+    return update(path)
+
+
+def outputs(rule, *names):
+    """The outputs of a job."""
+    steps = PROJECT.built_by(rule, *names)
+    return [output_file(path) for step in steps for path in step.outputs]
+
+
 def asked_card(wildcards):
     """The card of who a job asks; None where the jobs of its shards have asked."""
     whole = wildcards.shard == ALL and PROJECT.shards(wildcards.respondent)

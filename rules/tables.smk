@@ -1,6 +1,5 @@
 # One job a benchmark, over all of its tables. The paths of tables do not name the benchmark, so each job is a rule.
 for name in PROJECT.selection.benchmarks:
-    made = [path for step in PROJECT.built_by("tables", name) for path in step.outputs]
 
     rule:
         name:
@@ -8,12 +7,7 @@ for name in PROJECT.selection.benchmarks:
         input:
             inputs("tables", name),
         output:
-            [
-                report(update(path), **SNAKEFILE.page(path))
-                for path in made
-                if path.endswith(".csv")
-            ],
-            [update(path) for path in made if not path.endswith(".csv")],
+            outputs("tables", name),
         log:
             f"{PATHS.logs}/tables/{name}.log",
         localrule: True
@@ -30,13 +24,7 @@ rule overview:
     input:
         inputs("overview"),
     output:
-        [
-            report(update(path), **SNAKEFILE.page(path))
-            for made in PROJECT.built_by("overview")
-            for path in made.outputs
-            if path.endswith(".csv")
-        ],
-        update(PATHS.metrics),
+        outputs("overview"),
     log:
         f"{PATHS.logs}/overview.log",
     params:

@@ -63,11 +63,12 @@ def why(**overrides: Any) -> str | None:
     return Status()(training(**overrides))
 
 
-def test_an_adapter_out_of_date(project: Path) -> None:
+def test_an_adapter_out_of_date(root: Path, project: Path) -> None:
     recipe = read_recipe("tiny-hummus")
     weights = adapters.folder_of("tiny-hummus") / adapters.WEIGHTS
     model = Path("data/models/tiny-qwen2-vl/punchline.json")
     write_bytes(model, b"{}")
+    Path("data/manifests").symlink_to(root / "data/manifests")
     assert why() == "not built yet"
     write_bytes(weights, b"weights")
     base = Base(card=recipe.base, id=read_card(recipe.base).options["id"], revision="r")
@@ -78,7 +79,7 @@ def test_an_adapter_out_of_date(project: Path) -> None:
     # Of which items it was trained is in its manifest: another selection of the same corpus trains nothing anew.
     others: dict[str, Any] = {"models": ["ocr"], "benchmarks": ["hummus", "yesbut"], "seed": 1, "limit": 3}
     assert [why(**{key: value}) for key, value in others.items()] == [None] * 4 and why(run="other", limit=1) is None
-    assert why(corpus="full") == "corpus: demo → full"
+    assert why(corpus="full") == 'corpus: "demo" → "full"'
     for file in (model, weights):
         content = file.read_bytes()
         file.write_bytes(content + b" ")

@@ -120,6 +120,7 @@ def raw(root: Path, project: Path) -> Path:
     """A copy of the demo's annotations, with all comics selected, to spoil."""
     folder = project / "data/raw/demo/pixelhumor"
     folder.mkdir(parents=True)
+    (project / "data/manifests").symlink_to(root / "data/manifests")
     for path in (root / "data/demo/pixelhumor").glob("*.csv"):
         shutil.copy(path, folder)
     chosen = [cells["comic_id"] for _, cells in parse_csv((folder / "comic_url.csv").read_bytes(), [], file="")]

@@ -8,8 +8,7 @@ import pytest
 
 from punchline.benchmarks.prompts import prompts as read_prompts
 from punchline.core import benchmark as benchmarks
-from punchline.errors import PunchlineError
-from punchline.workflow import code, digests
+from punchline.workflow import code
 from punchline.workflow.code import closure, plain
 
 # A module of what counts: every line of it is changed by one of the cases below.
@@ -133,23 +132,6 @@ def test_what_is_imported_counts(package: Path) -> None:
     assert digest("punchline.stages.tell") != between
 
 
-def test_a_change_is_seen_within_its_time_stamps_resolution_and_across_processes(package: Path) -> None:
-    before = digest("punchline.stages.tell")
-    for n in range(5):  # the same size, one right after the other
-        (package / "stages/tell.py").write_text(MODULE.replace("LIMIT = 3", f"LIMIT = {4 + n}"))
-        after = digest("punchline.stages.tell")
-        assert after != before
-        before = after
-    digests._cache(Path.cwd()).save()
-    digests._cache.cache_clear()
-    assert digest("punchline.stages.tell") == before
-
-
-def test_the_order_in_which_modules_are_named_does_not_count(package: Path) -> None:
-    tell, loop = "punchline.stages.tell", "punchline.stages.loop"
-    assert digest(tell, loop) == digest(loop, tell) != digest(tell)
-
-
 def test_a_plain_tree_has_no_docstring_and_nothing_empty() -> None:
     """Python's versions differ in what is empty."""
     assert plain(ast.parse('"""a"""\nx = 1')) == ["Module", {"body": plain(ast.parse("x = 1").body)}]
@@ -166,14 +148,10 @@ def test_modules_are_followed_into_functions_and_circles(package: Path) -> None:
     ("place", "line", "module"),
     [
         ("stages/new.py", "from .tell import Joke", "punchline.stages.tell"),
-        ("stages/new.py", "from . import tell", "punchline.stages.tell"),
         ("stages/new.py", "from ..core import words", "punchline.core.words"),
-        ("stages/new.py", "from ..core.words import count", "punchline.core.words"),
         ("stages/new.py", "from .. import core", "punchline.core"),
         ("stages/new/__init__.py", "from ..tell import Joke", "punchline.stages.tell"),
-        ("stages/new/__init__.py", "from .. import tell", "punchline.stages.tell"),
         ("stages/new/__init__.py", "from .new import new", "punchline.stages.new.new"),
-        ("stages/new/__init__.py", "from ...core import words", "punchline.core.words"),
     ],
 )
 def test_a_relative_import_is_of_the_modules_own_package(package: Path, place: str, line: str, module: str) -> None:
@@ -185,12 +163,6 @@ def test_a_relative_import_is_of_the_modules_own_package(package: Path, place: s
     before = digest("punchline.stages.new")
     result[module].write_text(result[module].read_text() + "more = 1\n")
     assert digest("punchline.stages.new") != before
-
-
-def test_a_relative_import_beyond_the_package_is_an_error_with_its_place(package: Path) -> None:
-    (package / "stages/new.py").write_text("from ... import core\n")
-    with pytest.raises(PunchlineError, match=r"stages/new\.py, line 1: .*beyond top-level package"):
-        closure("punchline.stages.new")
 
 
 def test_what_says_where_things_lie_is_not_followed(package: Path) -> None:

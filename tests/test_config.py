@@ -1,10 +1,8 @@
 """The selection and its cards: what is mistyped, means harm or holds a secret is named, with file, line or field."""
 
-import os
 import re
 import shutil
 import tomllib
-from collections.abc import Callable
 from operator import attrgetter
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,13 +11,12 @@ from typing import Any
 import msgspec
 import pytest
 import yaml
-from tests.records import outcome, refused
+from tests.records import refused
 
 from punchline.artifacts.project import Project
 from punchline.config.cards import read_card
 from punchline.config.resources import minutes
 from punchline.config.selection import read_selection
-from punchline.config.yaml_files import read_yaml
 from punchline.core import engine as engines
 from punchline.errors import PunchlineError, one_line
 from punchline.schema import ModelCard, canonical
@@ -91,7 +88,7 @@ def card_of(folder: Path, text: str | bytes) -> ModelCard:
 
 @pytest.mark.parametrize(
     ("text", "message"),
-    [*refused("cards"), (b"engine: repl\xe9y", "line 1: byte 12 is not UTF-8"), (b"- " * 3000, "cannot be read")],
+    [*refused("cards"), (b"engine: repl\xe9y", "line 1: byte 12 is not UTF-8")],
 )
 def test_a_mistake_in_a_card_is_named(tmp_path: Path, text: str | bytes, message: str) -> None:
     with pytest.raises(PunchlineError, match=message) as raised:
@@ -108,9 +105,7 @@ def test_a_run_yaml_that_is_not_text_or_not_there(project: Path) -> None:
         read_selection({})
 
 
-@pytest.mark.parametrize(
-    "stem", ["a b", "it's", 'a"b', "a;touch x", "$(id)", "a`id`b", "-x", ".x", "..", "a{b}", "a,b", "a\nb", "x" * 101]
-)
+@pytest.mark.parametrize("stem", ["a b", "it's", "$(id)", "-x", ".x", "..", "a{b}", "x" * 101])
 def test_a_model_is_never_named_as_a_command(project: Path, stem: str) -> None:
     (project / "config/model" / f"{stem}.yaml").write_text("engine: baselines\nbaseline: random\n")
     for read in (lambda: read_selection({"models": [stem]}), lambda: read_card(stem)):
@@ -167,18 +162,6 @@ def test_what_a_card_does_not_say_leaves_records_of_earlier_versions_as_they_are
     assert b"runtime" not in canonical(ModelCard(name="a", engine="openai"))
     assert [minutes(ModelCard(name="a", engine="openai", runtime=30), attempt) for attempt in (1, 2)] == [30, 60]
     assert minutes(ModelCard(name="a", engine="openai"), 1) == minutes(None, 1) is None
-
-
-DEFAULTS = ("demo", "null", "{corpus: demo}", "[corpus: demo]", "[_self_]", "[corpus: null, _self_]")
-
-
-@pytest.mark.parametrize("defaults", [*DEFAULTS, "[corpus: a, b: c, _self_]"])
-def test_a_list_of_defaults_names_one_corpus(defaults: str, project: Path) -> None:
-    file = project / "config" / "run.yaml"
-    file.write_text(re.sub(r"(?m)^defaults:\n(  .*\n)+", f"defaults: {defaults}\n", file.read_text()))
-    for overrides in ({}, {"corpus": "open"}):
-        with pytest.raises(PunchlineError, match=r"config/run\.yaml, field defaults: expected the name of a corpus"):
-            read_selection(overrides)
 
 
 def test_a_number_with_an_exponent_is_one(tmp_path: Path) -> None:
@@ -255,37 +238,6 @@ def test_where_a_secret_stands() -> None:
     assert secret_field({"a": ["x", {"b": "http://u:p@h"}]}) == "a.1.b"
     assert secret_field({"a": {"http://u:p@h": 1}}) == "a"
     assert secret_field({"a": ["x", 1, None, True]}) is None
-
-
-BOMB = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "".join(
-    f"{b}: &{b} [{','.join([f'*{a}'] * 9)}]\n" for a, b in zip("abcdefghijklmn", "bcdefghijklmno", strict=False)
-)
-
-
-@pytest.mark.parametrize(
-    ("text", "line"), [(BOMB, 2), ("a: &a [*a]\n", 1), ("a: &a {b: 1}\nc:\n  <<: *a\n", 3), ("x: 1\ny: *x\n", 2)]
-)
-def test_an_alias_is_refused_with_its_line(text: str, line: int, tmp_path: Path) -> None:
-    (tmp_path / "a.yaml").write_text(text)
-    with pytest.raises(PunchlineError, match=rf"a\.yaml, line {line}: .*alias"):
-        read_yaml(tmp_path / "a.yaml")
-    with pytest.raises(PunchlineError, match=r"bad\.yaml, line \d+: .*alias"):
-        card_of(tmp_path, "engine: openai\nid: m\n" + text)
-
-
-@pytest.mark.parametrize(
-    "make",
-    [os.mkfifo, lambda file: file.symlink_to("/dev/zero"), lambda file: file.write_text("a: b\n" * 1_000_000)],
-    ids=["pipe", "device", "long"],
-)
-def test_what_is_no_small_file_is_not_read(make: Callable[[Path], object], tmp_path: Path) -> None:
-    make(tmp_path / "a.yaml")
-    assert re.search("not a regular file|larger than", str(outcome(lambda: read_yaml(tmp_path / "a.yaml"))))
-
-
-def test_braces_where_they_mean_something_stay(tmp_path: Path) -> None:
-    text = "engine: openai\nid: m\nextra_body: {guided_regex: '[0-9]{3}'}\nnote: 'as {x} in the paper'\n"
-    assert card_of(tmp_path, text + "chat_template_kwargs: {template: '{{ x }} {y}'}\n").name == "bad"
 
 
 def test_what_steers_is_shown() -> None:

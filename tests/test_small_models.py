@@ -81,9 +81,6 @@ def test_a_hub_model_is_locked_once_and_the_lock_is_followed(here: Path) -> None
     assert revisions.pinned("someone/model", commit) == commit and not Path("data").exists()  # the card goes first
     write_text(revisions.LOCK, f"id,revision\nsomeone/other,{commit[::-1]}\nsomeone/model,{commit}")
     assert revisions.pinned("someone/model") == commit
-    revisions.LOCK.write_text("id,revision\nsomeone/model,main\n")
-    with pytest.raises(PunchlineError, match=r"models\.lock\.csv, .* field revision: expected a commit hash"):
-        revisions.pinned("someone/model")
 
 
 @needs_hf

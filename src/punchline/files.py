@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import csv
-import errno
 import fcntl
 import hashlib
 import io
 import os
 import re
-import stat
 import tempfile
 import time
 import uuid
@@ -171,17 +169,6 @@ def exclusive_lock(folder: Path, busy: str) -> Iterator[None]:
         yield
     finally:
         os.close(handle)
-
-
-def read_regular(file: Path, limit: int) -> bytes:
-    """Bytes of a regular file, at most `limit`. Raises OSError for a larger file, a device or a pipe."""
-    if not stat.S_ISREG(file.stat().st_mode):  # before opening: a pipe would wait for its writer
-        raise OSError(errno.EINVAL, "not a regular file", str(file))
-    with file.open("rb") as stream:
-        content = stream.read(limit + 1)
-    if len(content) > limit:
-        raise OSError(errno.EFBIG, f"larger than {limit} bytes", str(file))
-    return content
 
 
 def text_of(content: bytes, file: str | Path) -> str:

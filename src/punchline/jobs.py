@@ -63,8 +63,6 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("wildcards", nargs="*")
     parser.add_argument("--threads", default="", help="number of threads; default: all cores")
     args = parser.parse_args(arguments)
-    if SELECTION not in os.environ:
-        parser.error(f"no selection in ${SELECTION}: run snakemake")
     os.environ[THREADS] = args.threads
     end_with_owner()
     pa.set_memory_pool(pa.system_memory_pool())  # returns freed memory to the system; Arrow's own pool keeps it

@@ -10,7 +10,7 @@ from typing import Any
 from punchline.artifacts.run import Run
 from punchline.core.benchmark import PUBLISHED, Benchmark, Files, NoPicture, illustrated
 from punchline.core.threads import threads
-from punchline.errors import PunchlineError, check_file
+from punchline.errors import PunchlineError
 from punchline.files import write_bytes, write_records
 from punchline.prepare import fetch_log, reading
 from punchline.schema import FetchEntry, ImageRef, Pictures, sha256
@@ -18,24 +18,15 @@ from punchline.text import track
 
 
 def make_pictures(
-    benchmark: Benchmark, entry: FetchEntry, files: Files, folder: str, pinned: bool
+    benchmark: Benchmark, entry: FetchEntry, files: Files, folder: str
 ) -> tuple[Pictures, dict[str, bytes]]:
     """The pictures of one entry of the fetch log, and {path: bytes} of them. Pure but for reading the published image.
 
     A picture's path is <folder>/<item id>/<name><suffix>, or <folder>/<item id><suffix> for one without a name.
-    `pinned`: published bytes must be those that the fetch log has. Raises PunchlineError for an image that is gone or
-    differs, and as the benchmark's `pictures` does.
+    Raises PunchlineError as the benchmark's `pictures` does.
     """
-    source, item = Path(str(entry.path)), entry.item_id
-    hint = "Put it back, or run with --forcerun fetch"
-    check_file(source, "the image in the fetch log is gone", record=item, hint=hint)
+    source, item, reason = Path(str(entry.path)), entry.item_id, None
     content = source.read_bytes()
-    digest = sha256(content)
-    if pinned and digest != entry.sha256:
-        were = f"(sha256 {digest[:12]}…, the fetch log has {str(entry.sha256)[:12]}…)"
-        what = f"the image's bytes have changed since they were fetched {were}"
-        raise PunchlineError(what, file=source, record=item, hint="Delete the file and run with --forcerun fetch")
-    reason = None
     try:
         pictures = illustrated(benchmark).pictures(item, content, files)
     except NoPicture as why:
@@ -47,7 +38,7 @@ def make_pictures(
     for path, one in made.items():
         size = {"width": one.width, "height": one.height}
         images.append(ImageRef(path=path, sha256=sha256(one.content), name=one.name, **size))
-    about: dict[str, Any] = {"source": str(entry.path), "source_sha256": digest, "reason": reason}
+    about: dict[str, Any] = {"source": str(entry.path), "source_sha256": sha256(content), "reason": reason}
     about["derivations"] = tuple(one.derivation for one in pictures)
     record = Pictures(item_id=item, images=tuple(images), **about)
     return record, {path: one.content for path, one in made.items()}
@@ -58,7 +49,7 @@ def write_pictures(run: Run, benchmark: str) -> None:
     loaded, folder, index = run.benchmark(benchmark), run.paths.pictures(benchmark), []
     present = [entry for entry in fetch_log(run, benchmark) if entry.state == "ok"]
     with reading(run, benchmark, loaded.ITEM_FILES) as files, ThreadPoolExecutor(threads()) as pool:
-        make = partial(make_pictures, loaded, files=files, folder=folder, pinned=not run.selection.corpus.drawn)
+        make = partial(make_pictures, loaded, files=files, folder=folder)
         for record, contents in track(pool.map(make, present), len(present), "make_pictures"):
             for path, content in contents.items():
                 write_bytes(path, content)

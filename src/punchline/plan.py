@@ -69,17 +69,17 @@ class Plan(NamedTuple):
                 continue
             given = [answer for answer in replies if answer is not None]
             if to_ask or len(given) < len(replies):
-                rows.append(self._estimated(pass_.name, pass_.card, to_ask))
+                rows.append(self._estimated(pass_.pass_, pass_.card, to_ask))
                 continue
             loaded, conditions = self.project.benchmark(self.benchmark), self.project.conditions(self.benchmark)
             pairs, repeats = zip(sent, given, strict=True), pass_.card.repeats
-            later = list(ask_in_pass(loaded, pass_.name, self.items, self.golds, pairs, conditions, repeats))
-            known_answers = Answers(paths.with_shards(paths.journal(self.benchmark, pass_.who, pass_.name)))
+            later = list(ask_in_pass(loaded, pass_.pass_, self.items, self.golds, pairs, conditions, repeats))
+            known_answers = Answers(paths.with_shards(paths.journal(self.benchmark, pass_.who, pass_.pass_)))
             still = [request for request in later if (request.request_id, pass_.key) not in known_answers]
-            if pass_.name == CHAINED:
+            if pass_.pass_ == CHAINED:
                 sent += later
                 replies += [known_answers.get((one.request_id, pass_.key)) for one in later]
-            rows.append(self.row(pass_.name, pass_.card, later, still))
+            rows.append(self.row(pass_.pass_, pass_.card, later, still))
         return rows
 
     def _estimated(self, pass_: str, card: ModelCard, to_ask: Requests) -> Row:

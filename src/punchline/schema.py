@@ -109,11 +109,6 @@ class FetchEntry(Record, frozen=True, kw_only=True):
     note: str | None = None
     fetched_at: str | None = None  # ISO 8601, UTC; part of no compared digest
 
-    def __post_init__(self) -> None:
-        file = (self.path, self.sha256, self.bytes, self.width, self.height)
-        if (self.state == "ok") != (self.reason is None) or (self.state == "ok" and None in file):
-            raise ValueError("state ok needs path, sha256, bytes, width and height; only state missing needs a reason")
-
 
 class Pictures(Record, frozen=True, kw_only=True):
     """The images of one item as they are sent to models, and their derivation."""

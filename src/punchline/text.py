@@ -26,7 +26,6 @@ _PARAMETER = re.compile(
 )
 
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
-_WILDCARD = re.compile(r"\{\s*\w+\s*(?:,[^{}]*(?:\{[\d,]+\}[^{}]*)*)?\}")  # Snakemake's
 
 PASSWORDS = (
     "Put them into ~/.netrc (machine, login, password), or into the environment variable PUNCHLINE_MIRROR_AUTH as"
@@ -39,23 +38,14 @@ def without_secret(text: str) -> str:
     return _PARAMETER.sub(rf"\g<1>{SECRET}", _USERINFO.sub("", text)) if "://" in text else text
 
 
-def secret_field(value: Any) -> str | None:
-    """Path of the first address with a secret in plain data, such as `extra_body.url`; None if there is none."""
-    return _find_field(value, lambda text: without_secret(text) != text)
-
-
-def wildcard_field(value: Any) -> str | None:
-    """Path of the first text that Snakemake would take for a wildcard; None if there is none."""
-    return _find_field(value, lambda text: _WILDCARD.search(text) is not None)
-
-
-def _find_field(value: Any, matches: Callable[[str], bool], at: str = "") -> str | None:
+def secret_field(value: Any, at: str = "") -> str | None:
+    """Path below `at` of the first address with a secret, such as `extra_body.url`; None if there is none."""
     if isinstance(value, str):
-        return at if matches(value) else None
+        return at if without_secret(value) != value else None
     parts = dict(enumerate(value)) if isinstance(value, list | tuple) else value if isinstance(value, Mapping) else {}
-    if any(isinstance(key, str) and matches(key) for key in parts):
+    if any(isinstance(key, str) and without_secret(key) != key for key in parts):
         return at
-    fields = (_find_field(part, matches, f"{at}.{key}" if at else str(key)) for key, part in parts.items())
+    fields = (secret_field(part, f"{at}.{key}" if at else str(key)) for key, part in parts.items())
     return next((field for field in fields if field is not None), None)
 
 

@@ -164,8 +164,6 @@ WANT_JOBS: dict[str, tuple[Change, set[str]]] = {
         lost("results/hummus/scores/random.parquet.made.json"),
         rescored("hummus", models=("random",)),
     ),
-    "a table changed by hand": (("results/hummus/table2.csv", "random", "RANDOM"), retabulated("hummus")),
-    "a lost lineage": (lost("results/table8.lineage.json"), retabulated("pixelhumor")),
     "an edited demo label": (
         ("data/raw/demo/pixelhumor/objective_label.csv", "1, 2", "2, 1"),
         of("fetch", "pixelhumor") | prepared("pixelhumor"),
@@ -238,14 +236,6 @@ def test_what_a_change_wants(project: Project, change: str) -> None:
     assert pending(project) == expected
     if change in ("a prompt word", "limit", "a deleted record", "an edited demo label", DAMAGED_AND_CHANGED):
         assert project.wanted() == expected, "Snakemake runs what is pending"
-
-
-def test_a_title_remakes_tables_and_asks_nobody(project: Project) -> None:
-    before = project.journal_lines()
-    project.edit("src/punchline/benchmarks/hummus/tables.yaml", *TITLE)
-    assert project.made() == {"tables hummus", "shortcuts hummus", "validity hummus", "overview", "shared"}
-    assert project.journal_lines() == before
-    assert project.wanted() == set()
 
 
 def test_a_prompt_word_asks_that_question_again(project: Project) -> None:

@@ -50,12 +50,6 @@ def test_more_items_ask_only_the_new_ones(small: Project) -> None:
     assert {row["n"] for row in small.rows(TABLE, kind="baseline", subset="all")} == {"6"}
 
 
-def test_another_scoring_re_asks_and_rescores_nobody(small: Project) -> None:
-    assert small.wanted(TABLE, config=f"{SMALL} scoring=paper") == {"tables pixelhumor"}
-    small.snakemake(TABLE, config=f"{SMALL} scoring=paper")
-    assert {row["scoring"] for row in small.rows(TABLE, kind="baseline")} == {"paper"}
-
-
 def test_a_subset_is_followed_its_bytes_matter_and_its_name_is_no_command(small: Project) -> None:
     """A model's name that is one is refused: tests/test_config.py."""
     subset = "it's;touch$IFS$9RAN;.csv"
@@ -160,13 +154,6 @@ def test_a_copied_run_is_a_run_of_its_own(one: Project) -> None:
     assert re.search(r"^table8 .* current", one.punchline("tables", "--run", "two"), re.M)
     assert one.audit("results/runs/two/table8.csv")["verdict"] == "equal"
     assert one.wanted(TABLE, config="run=two") == one.wanted(TABLE, config="run=one") == set()
-
-
-def test_a_subset_with_an_accent(small: Project) -> None:
-    item = next((small.path / "data/images/demo/pixelhumor").glob("*.png")).stem
-    (small.path / "é.csv").write_text(f"item_id\n{item}\n")
-    table = small.punchline("plan", "models=[random]", "subset=é.csv").splitlines()
-    assert [line.split()[4:7] for line in table if line.startswith("pixelhumor")] == [["8", "8", "0"]]
 
 
 def test_a_run_whose_card_is_gone_hides_no_other(small: Project) -> None:

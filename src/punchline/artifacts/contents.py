@@ -21,8 +21,7 @@ INDEXED = ("request_id", "model_key", "digest")  # columns of an index
 
 def printed(file: str, table: str) -> Any:
     """Values that a paper prints in one table."""
-    content = Path(file).read_bytes() if Path(file).is_file() else b""  # optional
-    return [cells for cells in (_printed(content, file) if content else ()) if cells["table"] == table]
+    return [cells for cells in _printed(Path(file).read_bytes(), file) if cells["table"] == table]
 
 
 @functools.lru_cache(maxsize=8)  # a file holds many tables

@@ -74,14 +74,12 @@ class DataArtifacts(Run):
         return [Input("published values", file, content=lambda: content(file))] if Path(file).is_file() else []
 
     def _raw(self, benchmark: str, names: Sequence[str]) -> list[Input]:
-        raw = functools.partial(self.raw, benchmark)  # described when asked for: a part of a project has no manifests
-        return [Input("raw annotation", self.paths.raw(benchmark, name), raw) for name in names]
+        return [Input("raw annotation", self.paths.raw(benchmark, name), self.raw(benchmark)) for name in names]
 
     def _released(self, engine: Engine) -> list[Input]:
         """The files that an engine replays."""
         listed = {path: self.listed(path) for path in engine.files}
-        raw = {name: functools.partial(self.raw, name) for name in listed.values() if name is not None}
-        return [Input("released answers", path, raw.get(name or "")) for path, name in listed.items()]
+        return [Input("released answers", path, self.raw(name) if name else None) for path, name in listed.items()]
 
     @artifact
     def select_items(self, benchmark: str) -> Artifact:
@@ -139,9 +137,8 @@ class DataArtifacts(Run):
             (index,),
             [*self._raw(benchmark, loaded.ITEM_FILES), self._selected(benchmark), self._fetch_log(benchmark)],
             "punchline.pictures:write_pictures",
-            {"pinned": not self.selection.corpus.drawn},
-            (*self._code(benchmark, "pictures"), benchmarks.PICTURES),
-            loaded.LIBRARIES.get("pictures", ()),
+            code=(*self._code(benchmark, "pictures"), benchmarks.PICTURES),
+            libraries=loaded.LIBRARIES.get("pictures", ()),
             extra=lambda: [image.path for made in read_records(index, Pictures) for image in made.images],
             extra_role="picture",
             job=self.paths.requests(benchmark),

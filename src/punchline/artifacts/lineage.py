@@ -7,7 +7,6 @@ machine) is recorded only, and counts in `sha256`, the document's own digest.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -88,29 +87,21 @@ def kind_of(card: ModelCard) -> str:
     return "baseline" if card.engine in ("baselines", "lexical") else "measured"
 
 
-def root_of(
-    benchmark: str,
-    table: str,
-    selection: Selection,
-    models: Iterable[Model],
-    cells: Iterable[Cell],
-    files: Iterable[File],
-    compared: Iterable[Respondent] = (),
-) -> str:
+def root_of(lineage: Lineage) -> str:
     """One digest of everything that must be equal wherever this table is made from the same bytes."""
-    of_data = [(DATA, "", passes)] if (passes := tuple(compared)) else []
+    of_data = [(DATA, "", lineage.compared)] if lineage.compared else []
     return digest_of(
         {
             "format": FORMAT,
-            "benchmark": benchmark,
-            "table": table,
-            "selection": selection,
+            "benchmark": lineage.benchmark,
+            "table": lineage.table,
+            "selection": lineage.selection,
             "models": sorted(
                 [name, key, *(part for pass_ in passes for part in (pass_.pass_, pass_.who, pass_.key))]
-                for name, key, passes in (*((m.card.name, m.key, m.passes) for m in models), *of_data)
+                for name, key, passes in (*((m.card.name, m.key, m.passes) for m in lineage.models), *of_data)
             ),
-            "cells": [cell.digest for cell in cells],
-            "files": sorted((file.path, file.role, file.content or file.sha256) for file in files),
+            "cells": [cell.digest for cell in lineage.cells],
+            "files": sorted((file.path, file.role, file.content or file.sha256) for file in lineage.files),
         }
     )
 

@@ -8,7 +8,6 @@ are named after it (paths.py). A scorer may also compare texts of the dataset it
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from punchline.config.cards import read_card, stems
@@ -26,16 +25,6 @@ ALL = "all"  # in place of a shard's name: the job of the respondent itself
 JUDGES = "judge/"  # before the name of a judge or scorer, where models are named too
 RELEASED = "released"  # in place of a judge's name: verdicts were released with the answers
 DATA = "_data"  # in place of a model's name: texts that no model gave; no card's name begins with _
-
-
-@dataclass(frozen=True)
-class Pass:
-    """The respondent of one pass about a model's answers: engine and key."""
-
-    name: str
-    who: str  # the model itself, a card of config/judge/, or `released`
-    card: ModelCard | None  # None: verdicts were released by somebody who has no card
-    key: str
 
 
 class Round(NamedTuple):

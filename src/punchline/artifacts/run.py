@@ -13,6 +13,7 @@ from typing import Any
 
 import msgspec
 
+from punchline.artifacts.lineage import Respondent
 from punchline.artifacts.passes import (
     CHAINED,
     DATA,
@@ -20,7 +21,6 @@ from punchline.artifacts.passes import (
     JUDGE,
     JUDGES,
     RELEASED,
-    Pass,
     Round,
     card_of_released,
     passes_of,
@@ -210,13 +210,13 @@ class Run:
             return card_of_released(self.engines[model])
         return self.cards[model] if pass_ == CHAINED else self.judges[name]
 
-    def answerers(self, benchmark: str, model: str, key_of: KeyOf = model_key) -> list[Pass]:
+    def answerers(self, benchmark: str, model: str, key_of: KeyOf = model_key) -> list[Respondent]:
         """Respondents of each pass of a model's answers, with their keys."""
         passes = []
         for name, answerer in self.passes(benchmark, model).items():
             respondent = self.respondent(benchmark, name, model)
             key = key_of(self.engine_of(respondent), self.card_of(respondent), benchmark)
-            passes.append(Pass(name, answerer, self.card_for(name, answerer, model), key))
+            passes.append(Respondent(pass_=name, who=answerer, card=self.card_for(name, answerer, model), key=key))
         return passes
 
     @functools.cached_property

@@ -77,8 +77,7 @@ def audit(table_path: str, *, expect: str | None = None) -> Audit:
     report = Audit(table_path, lineage=lineage)
     if document(lineage) != path.read_bytes():
         report.differs("lineage", path, "its content differs from its own sha256")
-    about = lineage.models, lineage.cells, lineage.files, lineage.compared
-    report.root = root_of(lineage.benchmark, lineage.table, lineage.selection, *about)
+    report.root = root_of(lineage)
     report.compare_root(path, lineage.root, "the lineage says")
     report.compare_root(path, expect, "expected")
     report.files = [*lineage.files, File(path=path.as_posix(), role="lineage", sha256=sha256_file(path))]
@@ -95,7 +94,7 @@ def audit(table_path: str, *, expect: str | None = None) -> Audit:
     report.code = sorted(rule for rule in now.keys() | lineage.code.keys() if now.get(rule) != lineage.code.get(rule))
     before = (lineage.libraries or {}).items()
     report.libraries = [f"{name} {then}, here {here.get(name)}" for name, then in before if here.get(name) != then]
-    _compare_files(report, lineage.files, files_behind(artifact, required=False))
+    _compare_files(report, lineage.files, files_behind(artifact))
     _rebuild(report, project, artifact)
     with contextlib.suppress(PunchlineError, OSError):  # a damaged manifest or fetch log has been reported above
         report.sources = sources.sources(project, lineage)
@@ -114,12 +113,12 @@ def audit_overview(path: str, project: Project, expect: str | None = None) -> Au
     artifact = next((step for step in artifacts if path in step.outputs), None)
     if artifact is None or not Path(path).is_file():
         raise PunchlineError("no such overview", file=path, hint=again(path))
-    report.files = files_behind(artifact, required=False)
+    report.files = files_behind(artifact)
     content = [(file.path, file.role, file.content or file.sha256) for file in report.files]
     report.root = digest_of({"overview": path, "selection": project.selection, "files": content})
     report.compare_root(path, expect, "expected")
     before = [(made, read_provenance(made.record)) for made in with_dependencies(artifact)]
-    report.code = [made.name for made, was in before if was is not None and was.code_digest != made.code_digest]
+    report.code = [made.name for made, was in before if was is not None and was.code != made.parts]
     _rebuild(report, project, artifact)
     return report
 

@@ -30,7 +30,7 @@ def differences(benchmark: str, placed: Sequence[tuple[Paths, str]]) -> Iterator
         versions = [made.libraries.get(library, "absent") for made in (ours, theirs)]
         if len(set(versions)) > 1:
             yield f"scored with {library} {' and '.join(versions)}"
-    if ours.code_digest != theirs.code_digest:
+    if ours.code != theirs.code:
         yield "scored by different versions of the code"
 
 

@@ -8,19 +8,16 @@ from pathlib import Path
 from typing import Any
 
 from punchline.config.yaml_files import read_yaml
-from punchline.core import engine as engines
 from punchline.core.benchmark import folders
 from punchline.errors import PunchlineError, check_known
 from punchline.files import as_record
 from punchline.schema import ModelCard
-from punchline.text import PASSWORDS, secret_field, wildcard_field
+from punchline.text import PASSWORDS, secret_field
 
 MODELS = "config/model"
 JUDGES = "config/judge"
 # Names of models, corpora, runs and folders become parts of paths and words of commands.
 PLAIN_NAME = "[A-Za-z0-9][A-Za-z0-9._-]{0,99}"
-# Keys whose values may hold braces: descriptions, which no command contains, and options with expressions or templates.
-BRACES = ("note", "caveat", "gone", "licence", "extra_body", "chat_template_kwargs", "extra_args")
 
 
 def stems(folder: str | Path) -> list[str]:
@@ -57,11 +54,6 @@ def read_card(name: str, folder: str | Path = MODELS) -> ModelCard:
     content = read_yaml(file)
     hint = "Name an environment variable by `api_key_env`; give the address without them"
     check_without_secrets(content, str(file), hint)
-    if (field := wildcard_field({key: value for key, value in content.items() if key not in BRACES})) is not None:
-        raise PunchlineError("Snakemake takes a name in braces for a wildcard", file=file, field=field)
-    if not isinstance(content.get("engine"), str):
-        hint = f"engine: one of {', '.join(engines.names())}"
-        raise PunchlineError("expected a mapping with at least `engine`", file=file, hint=hint)
     known = set(ModelCard.__struct_fields__) - {"name", "folder", "options"}
     values = {key: content.pop(key) for key in known & content.keys()}  # the rest are the engine's options
     values |= {"name": name, "folder": Path(folder).as_posix(), "options": content}

@@ -23,7 +23,7 @@ from punchline.schema import digest_of
 
 LOCK = Path(MODELS_LOCK)
 COLUMNS = ("id", "revision")
-COMMIT = "[0-9a-f]{40}"
+PINNED = "[0-9a-f]{40}|sha256:[0-9a-f]{64}"
 BUILT = "python scripts/small_model.py builds SmolLM2"
 
 
@@ -32,13 +32,11 @@ def is_folder(model_id: str) -> bool:
     return Path(model_id).is_dir() or model_id.startswith(("/", "./", "../", "~", DATA)) or model_id.count("/") > 1
 
 
-def check(model_id: str, revision: str | None, file: str, trust_remote_code: bool = False) -> None:
+def check(revision: str | None, file: str, trust_remote_code: bool = False) -> None:
     """Raise PunchlineError, naming the card, for a `revision` that pins nothing, and for code that none pins."""
-    pattern, expected = COMMIT, "a commit hash of 40 hexadecimal digits"
-    if is_folder(model_id):
-        pattern, expected = "sha256:[0-9a-f]{64}", "sha256: and 64 hexadecimal digits, the digest of the folder"
-    if revision is not None and not re.fullmatch(pattern, str(revision)):
-        raise PunchlineError(f"expected {expected}, got {revision!r}", file=file, field="revision")
+    if revision is not None and not re.fullmatch(PINNED, revision):
+        what = f"expected a commit hash of 40 hexadecimal digits, of a folder sha256: and 64, got {revision!r}"
+        raise PunchlineError(what, file=file, field="revision")
     if trust_remote_code and revision is None:
         what = "code from the hub runs at a pinned revision only"
         raise PunchlineError(what, file=file, field="trust_remote_code", hint="Read the code, then pin its commit")
@@ -119,9 +117,7 @@ def _locked(model_id: str) -> str:
             lines = _lines()
             lines[model_id] = lines.get(model_id) or _resolve(model_id)
             write_text(LOCK, csv_text(COLUMNS, (dict(zip(COLUMNS, line, strict=True)) for line in lines.items())))
-    if not re.fullmatch(COMMIT, revision := _lines()[model_id]):
-        raise PunchlineError("expected a commit hash", file=LOCK, record=model_id, field="revision")
-    return revision
+    return _lines()[model_id]
 
 
 def _lines() -> dict[str, str]:
@@ -135,14 +131,11 @@ def _resolve(model_id: str) -> str:
         from huggingface_hub import HfApi, snapshot_download
     except ImportError:
         raise PunchlineError("huggingface_hub is not installed", record=model_id, hint="Run make hf") from None
-    commit, reason = None, "no commit given"
     try:
-        commit = HfApi().model_info(model_id, timeout=30).sha
+        return str(HfApi().model_info(model_id, timeout=30).sha)
     except Exception as error:  # no network, no such repository, no licence accepted: its many errors share no base
-        reason = type(error).__name__  # not its text, which may hold headers
         with suppress(Exception):
-            commit = Path(snapshot_download(model_id, local_files_only=True)).name
-    if commit is None or not re.fullmatch(COMMIT, commit):
+            return Path(snapshot_download(model_id, local_files_only=True)).name
+        reason = type(error).__name__  # not its text, which may hold headers
         what = f"the hub was not reached and the model is not in its local cache ({reason})"
-        raise PunchlineError(what, record=model_id, hint="Check id and network; a gated model needs HF_TOKEN")
-    return str(commit)
+        raise PunchlineError(what, record=model_id, hint="Check id and network; a gated model needs HF_TOKEN") from None

@@ -27,10 +27,10 @@ from punchline.config.yaml_files import read_yaml
 from punchline.core import variants
 from punchline.core.benchmark import DEFAULT, folders, load
 from punchline.core.benchmark import names as benchmark_names
-from punchline.errors import PunchlineError, check_known, nearest
-from punchline.files import as_record, parse_csv, write_changed
+from punchline.errors import PunchlineError, check_file, check_known, nearest
+from punchline.files import as_record, parse_csv, sha256_file, write_changed
 from punchline.paths import DEFAULT_RUN
-from punchline.schema import Record, Rule, canonical, sha256
+from punchline.schema import Record, Rule, canonical
 
 RUN = "config/run.yaml"
 RUNS = "config/runs"
@@ -128,16 +128,13 @@ def read_selection(overrides: Mapping[str, Any]) -> tuple[Selection, Execution]:
     def where(key: str) -> str:
         return next(file for file, (values, _) in reversed(sources.items()) if key in values or file == RUN)
 
-    match of_project.get("defaults"):  # checked even if overridden
-        case [{"corpus": str(default)}, "_self_"]:
-            corpus = overrides.get("corpus") or of_run.get("corpus") or default
-        case _:
-            what = "expected the name of a corpus, as in `[corpus: demo, _self_]`"
-            raise PunchlineError(what, file=RUN, field="defaults")
-    check_names([corpus], stems(CORPORA), where("corpus"), "corpus")
+    if corpus := overrides.get("corpus") or of_run.get("corpus"):
+        check_names([corpus], stems(CORPORA), where("corpus"), "corpus")
     merged = {**dict.fromkeys(OPTIONAL), **_composed(corpus), **of_run, **overrides, "run": run}
     merged = {key: None if value in ("null", "none", "") else value for key, value in merged.items()}
-    merged["corpus"] = read_corpus(corpus)
+    if "corpus" not in merged:
+        raise PunchlineError("`defaults` names no corpus", file=RUN, hint="Write `- corpus: demo` there")
+    merged["corpus"] = read_corpus(corpus or merged["corpus"]["name"])
     # Snakemake passes `strict=true` as a text.
     merged["strict"] = {"true": True, "false": False}.get(str(merged.get("strict")).lower(), merged.get("strict"))
     hint = f"See the comments in {RUN}"
@@ -146,8 +143,8 @@ def read_selection(overrides: Mapping[str, Any]) -> tuple[Selection, Execution]:
     return as_record(merged, Selection, where, hint), execution
 
 
-def _composed(corpus: str) -> dict[str, Any]:
-    """config/run.yaml with a corpus, composed by Hydra. Raises PunchlineError."""
+def _composed(corpus: str | None) -> dict[str, Any]:
+    """config/run.yaml with a corpus, by default its own, composed by Hydra. Raises PunchlineError."""
     from hydra import compose, initialize_config_dir  # imported here: jobs receive a composed selection
     from hydra.errors import HydraException
     from omegaconf import OmegaConf
@@ -155,8 +152,8 @@ def _composed(corpus: str) -> dict[str, Any]:
 
     try:
         with initialize_config_dir(config_dir=str(Path("config").absolute()), version_base=None):
-            composed = OmegaConf.to_container(compose("run", [f"corpus={corpus}"]), resolve=True)
-    except (HydraException, OmegaConfBaseException, yaml.YAMLError, OSError) as error:
+            composed = OmegaConf.to_container(compose("run", [f"corpus={corpus}"] if corpus else []), resolve=True)
+    except (HydraException, OmegaConfBaseException, yaml.YAMLError, ValueError, OSError) as error:
         raise PunchlineError(" ".join(str(error).split()), file=RUN) from error
     return {str(key): value for key, value in dict(composed).items()}  # type: ignore[arg-type]
 
@@ -227,8 +224,10 @@ def _check_names(merged: dict[str, Any], where: Callable[[str], str]) -> None:
                 raise PunchlineError(f"{name} is no judge: write scorers=[{name}]", file=where(key), field=key)
     if merged["extractor"] is None:
         del merged["extractor"]
-    if merged.get("subset") is not None:
-        merged["subset_sha256"] = _subset_sha256(str(merged["subset"]), where("subset"))
+    if (subset := merged.get("subset")) is not None:
+        check_file(str(subset), "no such file", field="subset", hint="Name a CSV with a column item_id or comic_id")
+        read_subset(str(subset))
+        merged["subset_sha256"] = sha256_file(subset)
 
 
 def folder_of_judge(name: str) -> str:
@@ -236,29 +235,9 @@ def folder_of_judge(name: str) -> str:
     return JUDGES if name in stems(JUDGES) else MODELS
 
 
-def _subset_sha256(subset: str, file: str) -> str:
-    """sha256 of a subset's file. Raises PunchlineError for a missing file, or one without a column of ids."""
-    if "{" in subset or "}" in subset:  # Snakemake takes them for a wildcard
-        raise PunchlineError(f"braces in the file name {subset}", file=file, field="subset", hint="Rename the file")
-    try:
-        digest = sha256(Path(subset).read_bytes())
-    except (OSError, ValueError) as error:  # ValueError: a name with a NUL
-        what, hint = f"{subset} cannot be read: {error}", "Name a CSV with a column item_id or comic_id"
-        raise PunchlineError(what, file=file, field="subset", hint=hint) from error
-    read_subset(subset)
-    return digest
-
-
 def read_subset(file: str) -> tuple[str, dict[str, int]]:
-    """(name of the column, {id: line}) of a subset. Raises PunchlineError for another file or a repeated id."""
+    """(name of the column, {id: line}) of a subset. Raises PunchlineError for another file."""
     content = Path(file).read_bytes()
     header = content.split(b"\n", 1)[0].decode("utf-8-sig", "replace")
     column = "comic_id" if "comic_id" in header and "item_id" not in header else "item_id"
-    lines: dict[str, int] = {}
-    for line, cells in parse_csv(content, [column], file=file):
-        item_id = cells[column].strip()
-        if item_id in lines:
-            what = f"the id is repeated; it is in line {lines[item_id]} too"
-            raise PunchlineError(what, file=file, line=line, record=item_id, field=column)
-        lines[item_id] = line
-    return column, lines
+    return column, {cells[column].strip(): line for line, cells in parse_csv(content, [column], file=file)}

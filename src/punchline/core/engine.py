@@ -136,9 +136,8 @@ def sampling_in(card: ModelCard, known: Collection[str]) -> Iterator[tuple[str, 
 def check_files(card: ModelCard, engine: Engine, fetched: Callable[[str], object] = lambda path: None) -> None:
     """Raises PunchlineError, naming the card, when a file of released answers is neither there nor to be fetched."""
     for path in engine.files:
-        braces = {"{", "}"} & {*path}  # Snakemake takes them for a wildcard
-        if not fetched(path) and (braces or not Path(path).is_file()):
-            hint = "Put the file there; relative paths start at the project's root; no ~, no braces"
+        if not fetched(path) and not Path(path).is_file():
+            hint = "Put the file there; relative paths start at the project's root; no ~"
             raise PunchlineError(f"no such file: {path!r}", file=card.file, field="path", hint=hint)
 
 

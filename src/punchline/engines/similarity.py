@@ -80,7 +80,7 @@ class Similarity(Engine):
             hint = "The layer whose output is compared"
             raise self.wrong("bertscore needs the option, and cosine takes none", field="layers", hint=hint)
         # Files of a package are pinned as a folder's are: by their digest.
-        revisions.check("./" if options.id.startswith(PACKAGE) else options.id, options.revision, self.card.file)
+        revisions.check(options.revision, self.card.file)
 
     @functools.cached_property
     def revision(self) -> str | None:

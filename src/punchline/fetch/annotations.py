@@ -12,7 +12,7 @@ from punchline.errors import PunchlineError
 from punchline.fetch.log import Missing
 from punchline.fetch.manifests import Annotation, read_manifest
 from punchline.fetch.web import Fetched, Request, Web
-from punchline.files import read_regular, sha256_file, write_bytes
+from punchline.files import sha256_file, write_bytes
 from punchline.schema import sha256
 from punchline.text import log_line
 
@@ -36,7 +36,7 @@ async def read_place(web: Web, wanted: Request) -> Fetched:
     if "://" in wanted.url:
         return await web.get(wanted)
     try:
-        return Fetched(read_regular(Path(wanted.url), wanted.limit), wanted.url)
+        return Fetched(Path(wanted.url).read_bytes(), wanted.url)
     except OSError as error:
         raise Missing("no such file", f"{Path(wanted.url).name}: {error.strerror}") from error
 

@@ -86,8 +86,6 @@ def _print_last(lines: Iterable[str]) -> None:
 class Snakefile:
     """The rules' view of a selection."""
 
-    any_result = f"{Paths().results}/{{path}}"  # output of the rule other_run
-
     @in_one_message()
     def __init__(self, workflow: Any, config: Mapping[str, Any]) -> None:
         self.workflow = workflow
@@ -96,6 +94,10 @@ class Snakefile:
         os.environ[PICTURES] = pictures_mode(config.get("pictures"))
         os.environ[PUBLIC] = str(is_public(config.get("public")))
         self.selection, self.making = read_selection(self.config)
+        for target in sys.argv[1:]:  # Snakemake would find nothing to do for a file of another run
+            run = run_of(target) or DEFAULT_RUN
+            if target.startswith(f"{Paths().results}/") and run != self.selection.run:
+                raise PunchlineError(f"{target} belongs to the run {run}", hint=f"Add --config run={run}")
         self.project = self.later = Project(self.selection, self.making.shards)
         for card in self.project.cards.values():
             check_files(card, self.project.engines[card.name], self.project.listed)
@@ -240,14 +242,13 @@ class Snakefile:
 
     def done(self) -> None:
         """After the last job: a summary, and tables without a scored item, last. `strict`: status 1 if there is one."""
-        red, plain = ("\x1b[31m", "\x1b[0m") if sys.stderr.isatty() else ("", "")
         ran = {names[0] for (rule, *names), reason in self.reasons.items() if rule == "tables" and reason != UNCHANGED}
         built = [step.outputs[0] for step in self.project.every_table() if step.wildcards[0] in ran]
         lines = list(summary(self.project, built)) if self.answers else []
         lines += [(True, f"{path}: not one item is scored") for path in built if nothing_scored(path)]
         strict = self.making.strict and any(is_bad for is_bad, _ in lines)
         lines += [(True, STRICT)] if strict else []
-        _print_last(f"{red}{line}{plain}" if is_bad else line for is_bad, line in lines)
+        _print_last(line for _, line in lines)
         if strict:
             sys.exit(1)
 
@@ -256,20 +257,6 @@ class Snakefile:
         logs = [path for path in Path(self.project.paths.logs).rglob("*.log") if path.stat().st_mtime >= self.began]
         lines = [line for path in logs for line in path.read_text("utf-8", "replace").splitlines()]
         _print_last(dict.fromkeys(line for line in lines if line.startswith("error: ")) or [STOPPED])
-
-    @property
-    def other_runs(self) -> str:
-        """Constraint on a file below results/ that belongs to another run than the selected one."""
-        return r"runs/.+" if self.selection.run == DEFAULT_RUN else rf"(?!runs/{re.escape(self.selection.run)}/).+"
-
-    @in_one_message()
-    def refuse(self, wildcards: Any) -> list[str]:
-        """Input function of files of other runs: an error that names the command for one."""
-        path = f"{Paths().results}/{wildcards.path}"
-        if run := run_of(path):
-            raise PunchlineError(f"{path} belongs to the run {run}", hint=f"Add --config run={run}")
-        own = f"{self.project.paths.results}/{wildcards.path}"
-        raise PunchlineError(f"{path} belongs to the default run", hint=f"Name {own}, or leave out run=")
 
 
 def wildcard(names: Iterable[str]) -> str:

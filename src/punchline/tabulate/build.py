@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from msgspec.structs import replace
 
 from punchline import __version__, paths
 from punchline.artifacts.contents import behind_shortcuts
@@ -145,13 +146,13 @@ class Tables:
         """(respondents of the passes about a model's answers, or about DATA, as a table shows them; their failures)."""
         respondents, notes = [], []
         for pass_ in self.run.answerers(self.benchmark, model):
-            versions, failures = _answerers(self.run.paths.responses(self.benchmark, model, pass_.name))
+            versions, failures = _answerers(self.run.paths.responses(self.benchmark, model, pass_.pass_))
             card = None if pass_.card is None else card_in_tables(pass_.card, self.benchmark, prices)
-            respondents.append(Respondent(pass_=pass_.name, who=pass_.who, card=card, key=pass_.key, versions=versions))
+            respondents.append(replace(pass_, card=card, versions=versions))
             notes += [
-                f"INCOMPLETE: {pass_.name} by {pass_.who} failed for {about}: {reason}. `{self.retry}` asks again."
+                f"INCOMPLETE: {pass_.pass_} by {pass_.who} failed for {about}: {reason}. `{self.retry}` asks again."
                 for reason in failures
-                if pass_.name != CHAINED
+                if pass_.pass_ != CHAINED
             ]
         return respondents, notes
 
@@ -211,7 +212,6 @@ def _write(run: Run, benchmark: str, table: str, result: TableResult, noted: Map
     tabulated, models, compared, _ = result
     for name, text in rendered(run, benchmark, table, tabulated).items():
         write_text(name, text)
-    files = files_behind(artifact)
     lineage = Lineage(
         format=FORMAT,
         benchmark=benchmark,
@@ -220,14 +220,14 @@ def _write(run: Run, benchmark: str, table: str, result: TableResult, noted: Map
         models=models,
         compared=tuple(compared),
         cells=tabulated.cells,
-        files=files,
+        files=files_behind(artifact),
         code=code_of(artifact),
         libraries=libraries_of(artifact),
-        root=root_of(benchmark, table, part, models, tabulated.cells, files, compared),
+        root="",
         noted={**noted, "notes": notes_of(tabulated, run.benchmark(benchmark).TABLES[table])},
         sha256="",
     )
-    write_bytes(lineage_path(artifact.outputs[0]), document(lineage))
+    write_bytes(lineage_path(artifact.outputs[0]), document(replace(lineage, root=root_of(lineage))))
 
 
 def circumstances() -> dict[str, Any]:

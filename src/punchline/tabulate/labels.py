@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from pathlib import Path
 
 import pandas as pd
 
 from punchline.artifacts.run import Run
 from punchline.core.benchmark import DEFAULT, optional_module
-from punchline.prepare import paths_of_table, read_files, run_files
+from punchline.prepare import files_of_table
 
 PEOPLE = "people"
 PASSED = "passed"  # the metric of a score whose judge says PASS or FAIL
@@ -37,8 +36,7 @@ def read_labels(run: Run, benchmark: str, items: pd.DataFrame) -> pd.DataFrame:
     columns = [*COLUMNS, "explainer"]
     if (labels := optional_module(benchmark, "labels")) is None:
         return pd.DataFrame(columns=columns)
-    present = [path for path in paths_of_table(run, benchmark, labels.SHOWN) if Path(path).is_file()]
-    files = {**read_files(present), **run_files(run, benchmark, labels.SHOWN)}
+    files = files_of_table(run, benchmark, labels.SHOWN)
     clusters = dict(zip(items.index, items["cluster"], strict=True))
     rows = [
         (judge or PEOPLE, None, item, clusters[item], 0, digest, passed, explainer)

@@ -107,10 +107,7 @@ def _parse(path: Path) -> tuple[str, list[str], list[str]]:
 def _source(node: ast.ImportFrom, path: Path) -> str:
     """Absolute name of the module or package that a file imports from."""
     package = ".".join(path.relative_to(PACKAGE.parent).parts[:-1])
-    try:
-        return resolve_name("." * node.level + (node.module or ""), package)
-    except ImportError as error:
-        raise PunchlineError(str(error), file=path, line=node.lineno) from error
+    return resolve_name("." * node.level + (node.module or ""), package)
 
 
 def plain(node: Any) -> Any:

@@ -76,8 +76,7 @@ def cached(kind: str, path: str | Path, compute: Callable[[], Any]) -> Any:
     if entry is not None and entry[0] == stat:
         return entry[1]
     value = msgspec.json.decode(msgspec.json.encode(compute()))
-    settled = time.time_ns() - max(stat[1], stat[2]) > _JUST_NOW_NS
-    if settled and _stat(path) == stat:
+    if time.time_ns() - max(stat[1], stat[2]) > _JUST_NOW_NS:
         cache.known[name] = (stat, value)
         cache.changed = True
     return value

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import TypeVar
+from contextlib import suppress
 
 from punchline.core.storage import digests_in
 from punchline.errors import PunchlineError
@@ -12,8 +12,6 @@ from punchline.grouping import grouped
 from punchline.schema import Record, digest_of, digest_of_all
 from punchline.workflow import digests
 from punchline.workflow.provenance import Artifact, Input, dependencies, with_dependencies
-
-T = TypeVar("T")
 
 
 class File(Record, frozen=True, kw_only=True):
@@ -28,7 +26,7 @@ class File(Record, frozen=True, kw_only=True):
 def code_of(artifact: Artifact) -> dict[str, str]:
     """{rule: digest of its code} of an artifact and all its dependencies."""
     by_rule = grouped((made for made in with_dependencies(artifact) if made.modules), lambda made: made.rule)
-    return {rule: digest_of_all({one.code_digest for one in made}) for rule, made in sorted(by_rule.items())}
+    return {rule: digest_of_all({digest_of(one.parts) for one in made}) for rule, made in sorted(by_rule.items())}
 
 
 def libraries_of(artifact: Artifact) -> dict[str, str]:
@@ -36,40 +34,39 @@ def libraries_of(artifact: Artifact) -> dict[str, str]:
     return dict(sorted(item for made in with_dependencies(artifact) for item in made.versions.items()))
 
 
-def files_behind(artifact: Artifact, *, required: bool = True) -> list[File]:
+def files_behind(artifact: Artifact) -> list[File]:
     """All files that an artifact depends on, and its outputs but the lineage itself.
 
-    `required`: a missing or unreadable file is an OSError or PunchlineError; else its digest is empty.
+    The digest of a missing or unreadable file is empty.
     """
-
-    def attempt(read: Callable[[], T], otherwise: T) -> T:
-        try:
-            return read()
-        except (OSError, PunchlineError):
-            if required:
-                raise
-            return otherwise
-
-    def add(role: str, path: str, content: Callable[[], str | None] = lambda: None) -> None:
-        def read() -> File:
-            return File(path=path, role=role, sha256=digests.of_file(path), content=content())
-
-        files.setdefault(path, attempt(read, File(path=path, role=role, sha256="")))
-
     files: dict[str, File] = {}
     for input_ in dependencies(artifact):
-        add(input_.role, input_.path, functools.partial(_content, input_))
+        _add(files, input_.role, input_.path, functools.partial(_content, input_))
         for path in input_.companions():
-            add(input_.role, path)
-        if (producer := input_.artifact) is not None:
-            for path in attempt(producer.extra, list[str]()) if producer.extra_role else ():
-                add(producer.extra_role, path)
-            for role, path, answers in attempt(producer.journals, list[tuple[str, str, str]]()):
-                add(role, path, functools.partial(str, answers))
+            _add(files, input_.role, path)
+        if input_.artifact is not None:
+            _add_named(files, input_.artifact)
     for path in artifact.outputs:
         if not path.endswith(".lineage.json"):
-            add("table", path)
+            _add(files, "table", path)
     return [files[path] for path in sorted(files)]
+
+
+def _add_named(files: dict[str, File], producer: Artifact) -> None:
+    """Add further outputs of an artifact, and its journals, as far as what names them can be read."""
+    with suppress(OSError, PunchlineError):
+        for path in producer.extra() if producer.extra_role else ():
+            _add(files, producer.extra_role, path)
+        for role, path, answers in producer.journals():
+            _add(files, role, path, functools.partial(str, answers))
+
+
+def _add(files: dict[str, File], role: str, path: str, content: Callable[[], str | None] = lambda: None) -> None:
+    try:
+        file = File(path=path, role=role, sha256=digests.of_file(path), content=content())
+    except (OSError, PunchlineError):
+        file = File(path=path, role=role, sha256="")
+    files.setdefault(path, file)
 
 
 def _content(input_: Input) -> str | None:

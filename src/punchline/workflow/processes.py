@@ -65,8 +65,6 @@ def take_folder() -> bool:
 
     Raises PunchlineError when another run holds it.
     """
-    if _held:
-        return True
     FOLDER.mkdir(exist_ok=True)
     file = (FOLDER / "running").open("a+", encoding="utf-8")
     try:

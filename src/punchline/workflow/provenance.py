@@ -28,14 +28,9 @@ class Provenance(Record, frozen=True, kw_only=True):
     step: str
     inputs: dict[str, str]  # digest of what counts in a file, by path
     parameters: dict[str, Any]
-    code: dict[str, str] | str  # digest by module, prompt and data file; earlier: one digest
+    code: dict[str, str]  # digest by module, prompt and data file
     libraries: dict[str, str]  # version by package
     outputs: dict[str, str]  # sha256 by path
-
-    @property
-    def code_digest(self) -> str:
-        """One digest of the code; "" if the artifact depends on none."""
-        return self.code if isinstance(self.code, str) else digest_of(self.code) if self.code else ""
 
 
 class Input(NamedTuple):
@@ -43,15 +38,10 @@ class Input(NamedTuple):
 
     role: str  # name of its kind in a lineage
     path: str
-    maker: Artifact | Callable[[], Artifact] | None = None  # what produces it, or describes that; None: a source file
+    artifact: Artifact | None = None  # what produces it; None: a source file
     content: Callable[[], Any] | None = None  # the content that matters, as JSON; None: its bytes
     decides: bool = True  # False: it must exist first, but the result does not depend on it
     companions: Callable[[], list[str]] = list  # further files of the same kind that a lineage lists
-
-    @property
-    def artifact(self) -> Artifact | None:
-        """The artifact that produces it; None: a source file."""
-        return self.maker() if callable(self.maker) else self.maker
 
     def digest(self) -> str:
         """Digest of the content that matters now. Raises OSError, or PunchlineError for an unreadable file."""
@@ -98,9 +88,9 @@ class Artifact:
         return () if self.code is None else (self.build.partition(":")[0], *self.code)
 
     @property
-    def code_digest(self) -> str:
-        """One digest of the code; "" if the artifact depends on none."""
-        return code.digest(*self.modules) if self.modules else ""
+    def parts(self) -> dict[str, str]:
+        """Digests of the code that the result depends on, by module, prompt and data file."""
+        return code.parts(*self.modules)
 
     @functools.cached_property
     def versions(self) -> dict[str, str]:
@@ -148,12 +138,7 @@ class Status:
 
     def __init__(self, again: Collection[str] = ()) -> None:
         self.again = set(again)  # rules and files of which a rebuild is requested, or `all`
-        self._digests: dict[tuple[str, Callable[[], Any] | None], str] = {}  # of files, by what counts in them
         self._pending: dict[Artifact, str | None] = {}
-
-    def is_forced(self, artifact: Artifact) -> bool:
-        """True if a rebuild of an artifact is requested by its rule, one of its files, or `all`."""
-        return not {"all", artifact.rule, artifact.job, *artifact.outputs, *artifact.follows}.isdisjoint(self.again)
 
     def __call__(self, artifact: Artifact) -> str | None:
         """Reason why an artifact must be built; None if it is current. An unreadable one is not; nothing is raised."""
@@ -180,12 +165,12 @@ class Status:
         return self._pending[artifact]
 
     def _reason(self, artifact: Artifact) -> str | None:
-        if self.is_forced(artifact):
+        if self.again & {"all", artifact.rule, artifact.job, *artifact.outputs, *artifact.follows}:
             return "asked for"
         record = read_provenance(artifact.record)
         if record is None:
             return "no provenance record" if Path(artifact.outputs[0]).is_file() else "not built yet"
-        inputs = {need.path: self._digest(need) for need in artifact.deciding()}
+        inputs = {need.path: need.digest() if Path(need.path).is_file() else "" for need in artifact.deciding()}
         if why := "; ".join(_differences(record, artifact, inputs)):
             return why
         for path in artifact.outputs:
@@ -198,12 +183,6 @@ class Status:
                 return f"{path} is not what was made"
         return artifact.verify()
 
-    def _digest(self, input_: Input) -> str:
-        key = input_.path, input_.content
-        if key not in self._digests:
-            self._digests[key] = input_.digest() if Path(input_.path).is_file() else ""
-        return self._digests[key]
-
 
 def is_intact(path: str) -> bool:
     """True for a file that is as the record next to it says."""
@@ -213,55 +192,43 @@ def is_intact(path: str) -> bool:
 
 def _differences(record: Provenance, artifact: Artifact, inputs: Mapping[str, str]) -> Iterator[str]:
     """Differences between a provenance file and the present state, as text."""
-    paths = sorted(inputs.keys() | record.inputs.keys())
-    if changed := [path for path in paths if inputs.get(path) != record.inputs.get(path)]:
-        before, now_ = changed[0] in record.inputs, changed[0] in inputs
-        what = "changed" if before and now_ else "is new" if now_ else "counts no more"
-        more = f" (and {len(changed) - 1:,} more)" if len(changed) > 1 else ""
-        yield f"{changed[0]} {what}{more}"
-    now = _plain(artifact.parameters)
-    for name in sorted(now.keys() | record.parameters.keys()):
-        if canonical(now.get(name)) != canonical(record.parameters.get(name)):  # 1 is not true
-            yield f"{name}: {_short(record.parameters.get(name))} → {_short(now.get(name))}"
-    if record.code_digest != artifact.code_digest:
-        yield _changed_code({} if isinstance(record.code, str) else record.code, code.parts(*artifact.modules))
-    for name in sorted(artifact.versions.keys() | record.libraries.keys()):
-        if artifact.versions.get(name) != record.libraries.get(name):
-            yield f"{name} {record.libraries.get(name)} → {artifact.versions.get(name)}"
+    changed = _changed(record.inputs, inputs)
+    for path in changed[:1]:
+        before, now = path in record.inputs, path in inputs
+        what = "changed" if before and now else "is new" if now else "counts no more"
+        yield f"{path} {what}{_more(changed)}"
+    theirs, ours = ({name: canonical(v).decode() for name, v in of.parameters.items()} for of in (record, artifact))
+    for name in _changed(theirs, ours):
+        yield f"{name}: {_short(theirs.get(name, 'null'))} → {_short(ours.get(name, 'null'))}"
+    modules = sorted(_changed(record.code, artifact.parts), key=lambda name: "/" not in name)  # prompts first
+    yield from (f"{name} changed{_more(modules)}" for name in modules[:1])
+    for name in _changed(record.libraries, artifact.versions):
+        yield f"{name} {record.libraries.get(name)} → {artifact.versions.get(name)}"
 
 
-def _changed_code(before: Mapping[str, str], after: Mapping[str, str]) -> str:
-    """`benchmarks/yesbut/prompts/contradiction.txt changed`: prompts and data files first."""
-    names = [name for name in after.keys() | before.keys() if before.get(name) != after.get(name)] if before else []
-    names.sort(key=lambda name: ("/" not in name, name))
-    more = f" (and {len(names) - 1:,} more)" if len(names) > 1 else ""
-    return f"{names[0]} changed{more}" if names else "its code changed"
+def _changed(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:
+    return sorted(name for name in before.keys() | after.keys() if before.get(name) != after.get(name))
 
 
-def _plain(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    return dict(msgspec.json.decode(canonical(parameters)))
-
-
-def _short(value: Any) -> str:
-    text = value if isinstance(value, str) else canonical(value).decode()
+def _short(text: str) -> str:
     return text if len(text) <= 60 else text[:57] + "…"
+
+
+def _more(names: Sequence[str]) -> str:
+    return f" (and {len(names) - 1:,} more)" if len(names) > 1 else ""
 
 
 def write_provenance(artifact: Artifact, inputs: Mapping[str, str]) -> None:
     """Write the provenance file of an artifact, after all its outputs.
 
-    `inputs`: digests at the start of the build. Raises PunchlineError if an input has changed since.
+    `inputs`: digests at the start of the build. An input that has changed since makes the artifact stale.
     """
-    for path, digest in artifact.input_digests().items():
-        if inputs.get(path) != digest:
-            what = "the file changed while it was being read: what was made of it may be of neither version"
-            raise PunchlineError(what, file=path, hint="Run the same command again")
     outputs = {path: digests.of_file(path) for path in (*artifact.outputs, *artifact.extra())}
     record = Provenance(
         step=artifact.name,
         inputs=dict(inputs),
-        parameters=_plain(artifact.parameters),
-        code=code.parts(*artifact.modules),
+        parameters=dict(artifact.parameters),
+        code=artifact.parts,
         libraries=artifact.versions,
         outputs=outputs,
     )

