@@ -13,9 +13,9 @@ from msgspec.structs import replace
 from tests.records import asked_in, read_golds, read_items, refused, response, text_of, texts_of
 from tests.tabulated import Scored, score_responses, tabulate
 
+import punchline
 from punchline.benchmarks import yesbut
 from punchline.benchmarks.yesbut import ANNOTATIONS, LENT, TABLES, TASKS
-from punchline.benchmarks.yesbut.answers import read_paper
 from punchline.benchmarks.yesbut.options import options
 from punchline.core import shortcuts
 from punchline.core.benchmark import Verdict
@@ -294,7 +294,11 @@ def test_released_annotations(mirror: Path, root: Path) -> None:
     forms = ["{l}", "({l})", "{l}. {t}", "The answer is {l}.", "**{l}**", "{t}", "I choose {l}: {t}", "{l}\n\nA man."]
     for (item_id, gold), kind in itertools.product(golds.items(), yesbut.CHOSEN):
         choices, letter = options(str(result[item_id].fields[kind])), gold.values[kind]
-        assert {read_paper(form.format(l=letter, t=choices[letter]), choices) for form in forms} == {letter}
+        said = {
+            punchline.parse("yesbut", f"{kind}_1", form.format(l=letter, t=choices[letter]), options=choices)
+            for form in forms
+        }
+        assert said == {letter}
     rows = tabulate(TABLES["table1"], [], {}, {}, released, read_published(root / "config/published/yesbut.csv")).rows
     printed = {row["model"]: row for row in rows if row["kind"] == "published"}
     for row in (row for row in rows if row["kind"] != "published"):

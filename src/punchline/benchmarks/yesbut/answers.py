@@ -11,8 +11,6 @@ from punchline.benchmarks.yesbut import JUDGED, OPTIONS
 from punchline.read import choice, rating, reasoning
 from punchline.schema import Rule, sha256
 
-LEAST, MOST = 1.0, 5.0  # the judge's scale
-
 
 def read_released(answer: str, letters: str = "ABCD") -> str | None:
     """The option as evaluation.py reads it: the first of the characters A-E anywhere in the answer.
@@ -24,14 +22,6 @@ def read_released(answer: str, letters: str = "ABCD") -> str | None:
         answer = answer.split("\nASSISTANT:")[1]
     first = re.search("[ABCDE]", answer)
     return first[0] if first and first[0] in letters else None
-
-
-def read_paper(answer: str, choices: Mapping[str, str]) -> str | None:
-    """The option that the answer commits itself to; None, unparsable, for none and for several.
-
-    Appendix B.2 does not print its hard rules; ours are those of punchline.read.
-    """
-    return choice.choice(answer, choices, choices).value
 
 
 def drawn_option(item_id: str, task: str, letters: str) -> str:
@@ -51,7 +41,7 @@ def read_score(answer: str, rule: Rule) -> float | None:
     score from 1 to 5, in that form or in words.
     """
     if rule == "paper":
-        return rating.rating(answer, LEAST, MOST).value
+        return rating.rating(answer).value
     match = _SCORE.search(answer) or _BACKUP.search(answer)
     score = float(match[1]) if match else math.inf
     return score if score <= _LARGEST else None
@@ -71,4 +61,5 @@ def parse(task: str, text: str, rule: Rule, *, options: Mapping[str, str], **_: 
         return read_score(text, rule)
     if task not in OPTIONS:
         return written_text(text, rule)
-    return read_released(text, "".join(options)) if rule == "released" else read_paper(text, options)
+    # Appendix B.2 does not print its hard rules; those of rule `paper` are punchline.read's.
+    return read_released(text, "".join(options)) if rule == "released" else choice.choice(text, options, options).value
