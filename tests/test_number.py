@@ -9,12 +9,12 @@ import pytest
 
 from punchline.benchmarks.pixelhumor.data import Metadata, by_comic
 from punchline.comics import number
-from punchline.comics.split import read_image
+from punchline.comics.split import Pixels, read_image
 from punchline.errors import PunchlineError
 from punchline.files import parse_csv
 
 
-def blank(width: int = 300, height: int = 200, colour: int = 255) -> number.Image:
+def blank(width: int = 300, height: int = 200, colour: int = 255) -> Pixels:
     return np.full((height, width, 3), colour, np.uint8)
 
 
@@ -30,23 +30,15 @@ def test_draws_as_the_papers_call_and_stores_it_losslessly() -> None:
     assert number.derivation().items() >= {"opencv": cv2.__version__, "font": "HERSHEY_SIMPLEX", "v": 1}.items()
 
 
-@pytest.mark.parametrize(
-    ("box", "expected"),
-    [
-        ((300, 0, 400, 50, 1), "panel 1: box (300, 0, 400, 50) has no area inside the image of 300 x 200 pixels"),
-        ((-9, 0, 0, 50, 1), "no area"),
-        ((0, 200, 10, 230, 3), "record panel 3"),
-        ((50, 10, 50, 90, 1), "no area"),
-        ((60, 10, 50, 90, 1), "no area"),
-    ],
-)
-def test_bad_boxes(box: number.LabelledBox, expected: str) -> None:
-    with pytest.raises(PunchlineError) as error:
+@pytest.mark.parametrize("box", [(300, 0, 400, 50, 3), (-9, 0, 0, 50, 3), (0, 200, 10, 230, 3), (50, 10, 50, 90, 3)])
+def test_bad_boxes(box: number.LabelledBox) -> None:
+    with pytest.raises(
+        PunchlineError, match=r"^strip_1\.png, record panel 3: .* has no area inside the image of 300 x 200"
+    ):
         number.draw_labels(blank(), [box], name="strip_1.png")
-    assert str(error.value).startswith("strip_1.png, record panel") and expected in str(error.value)
 
 
-@pytest.mark.parametrize("label", [*range(21), 37, 44, 77, 88, 99, 100, 111, 2025])
+@pytest.mark.parametrize("label", [*range(21), 88, 111, 2025])
 @pytest.mark.parametrize("colour", [0, 128, 255])
 def test_reads_every_label(label: int, colour: int) -> None:
     drawn = number.draw_labels(blank(colour=colour), [(13, 7, 250, 150, label)])

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterable, Mapping, Sequence
+import json
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from punchline.core import benchmark as benchmarks
@@ -46,11 +47,5 @@ def parse(
         raise ValueError(f"task {task} of {benchmark} needs labels: the numbers of the panels, such as [1, 2, 3]")
     by_letter = options if isinstance(options, Mapping) else dict(zip(LETTERS, options or (), strict=False))
     numbers = [str(label) for label in labels or ()]
-    return _plain(reader.parse(task, text, rule, options=by_letter, labels=numbers, size=size))
-
-
-def _plain(value: Any) -> Any:
-    """A value with lists in place of tuples."""
-    if isinstance(value, Mapping):
-        return {name: _plain(one) for name, one in value.items()}
-    return [_plain(one) for one in value] if isinstance(value, Sequence) and not isinstance(value, str) else value
+    value = reader.parse(task, text, rule, options=by_letter, labels=numbers, size=size)
+    return json.loads(json.dumps(value))  # lists in place of tuples

@@ -46,8 +46,7 @@ def cut(image: Pixels, boxes: Sequence[Box], *, name: str | None = None) -> list
 def masked(frames: Sequence[Pixels]) -> list[Pixels]:
     """At least three frames, the second-to-last blank: white, with a thin black line around it."""
     empty = np.full_like(frames[-2], 255)
-    line = min(LINE, *empty.shape[:2])
-    empty[:line], empty[-line:], empty[:, :line], empty[:, -line:] = 0, 0, 0, 0
+    empty[:LINE], empty[-LINE:], empty[:, :LINE], empty[:, -LINE:] = 0, 0, 0, 0
     return [*frames[:-2], empty, frames[-1]]
 
 

@@ -17,9 +17,9 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from punchline.comics.split import Pixels
 from punchline.errors import PunchlineError
 
-Image = NDArray[np.uint8]
 LabelledBox = tuple[int, int, int, int, int]  # x1, y1, x2, y2, label
 
 FONT = cv2.FONT_HERSHEY_SIMPLEX
@@ -50,7 +50,7 @@ def derivation() -> dict[str, Any]:
     return {"opencv": cv2.__version__, **label, "offset": list(OFFSET), "format": "png", "v": 1}
 
 
-def draw_labels(image: Image, boxes: Sequence[LabelledBox], *, name: str | None = None) -> Image:
+def draw_labels(image: Pixels, boxes: Sequence[LabelledBox], *, name: str | None = None) -> Pixels:
     """A copy of the image with each box's label drawn on it, in the order given.
 
     A label that reaches over the image's edge is cut off, as OpenCV does. Raises PunchlineError, naming `name`, for a
@@ -66,13 +66,13 @@ def draw_labels(image: Image, boxes: Sequence[LabelledBox], *, name: str | None 
     return numbered
 
 
-def encode(image: Image) -> bytes:
+def encode(image: Pixels) -> bytes:
     """PNG bytes of an image, losslessly; every setting is named, so that no default can change the bytes."""
     settings = [cv2.IMWRITE_PNG_COMPRESSION, 6, cv2.IMWRITE_PNG_STRATEGY, cv2.IMWRITE_PNG_STRATEGY_DEFAULT]
     return cv2.imencode(".png", image, settings)[1].tobytes()
 
 
-def read_labels(image: Image) -> list[Label]:
+def read_labels(image: Pixels) -> list[Label]:
     """The labels drawn on a comic, ascending; ties by position, top to bottom.
 
     Exact: it finds labels as `draw_labels` draws them on a losslessly stored image, among other red art too.
@@ -100,7 +100,7 @@ def read_labels(image: Image) -> list[Label]:
     return sorted(labels, key=lambda label: (label.label, label.y, label.x))
 
 
-def erase_labels(image: Image) -> Image:
+def erase_labels(image: Pixels) -> Pixels:
     """A copy of the image in which each label's pixels have the median colour of those around it."""
     clean = image.copy()
     for label in read_labels(image):
@@ -113,16 +113,16 @@ def erase_labels(image: Image) -> Image:
     return clean
 
 
-def _put(image: Image, text: str, x: int, y: int) -> None:
+def _put(image: Pixels, text: str, x: int, y: int) -> None:
     cv2.putText(image, text, (x, y), FONT, SCALE, RED, THICKNESS)
 
 
-def _red(image: Image) -> Image:
+def _red(image: Pixels) -> Pixels:
     return np.asarray(cv2.inRange(image, RED, RED) // 255, np.uint8)
 
 
 @functools.cache
-def _digits() -> list[tuple[Image, Image]]:
+def _digits() -> list[tuple[Pixels, Pixels]]:
     """For each digit its template and the ring around it, as masks of WINDOW's size."""
     canvases = np.zeros((10, WINDOW[1], WINDOW[0], 3), np.uint8)
     for digit, canvas in enumerate(canvases):
@@ -130,11 +130,11 @@ def _digits() -> list[tuple[Image, Image]]:
     return [(glyph, _dilated(glyph, 3, 3) & ~glyph) for glyph in map(_red, canvases)]
 
 
-def _dilated(mask: Image, width: int, height: int) -> Image:
+def _dilated(mask: Pixels, width: int, height: int) -> Pixels:
     return np.asarray(cv2.dilate(mask, np.ones((height, width), np.uint8)), np.uint8)
 
 
-def _candidates(padded: Image, inside: Image) -> Iterator[tuple[float, float, int, int, int]]:
+def _candidates(padded: Pixels, inside: Pixels) -> Iterator[tuple[float, float, int, int, int]]:
     """Places where all visible pixels of a digit are red: (-visible pixels, red share around it, digit, x, y)."""
     for left, top, right, bottom in _regions(padded):
         area = (slice(top, bottom), slice(left, right))
@@ -146,13 +146,13 @@ def _candidates(padded: Image, inside: Image) -> Iterator[tuple[float, float, in
                 yield -float(visible[y, x]), float(blot[y, x]), digit, int(x) + left, int(y) + top
 
 
-def _count(mask: Image, template: Image) -> NDArray[np.float32]:
+def _count(mask: Pixels, template: Pixels) -> NDArray[np.float32]:
     """At each position of the template in the mask, how many pixels are set in both."""
     counts = cv2.matchTemplate(mask.astype(np.float32), template.astype(np.float32), cv2.TM_CCORR)
     return np.rint(counts).astype(np.float32)
 
 
-def _regions(padded: Image) -> list[tuple[int, int, int, int]]:
+def _regions(padded: Pixels) -> list[tuple[int, int, int, int]]:
     """Boxes (left, top, right, bottom) around clusters of red pixels, with a template's margin on each side."""
     wide, high = WINDOW
     stats = cv2.connectedComponentsWithStats(_dilated(padded, wide, high))[2]

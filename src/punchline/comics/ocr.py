@@ -17,11 +17,8 @@ from typing import Any, NamedTuple
 
 import cv2
 import numpy as np
-from numpy.typing import NDArray
 
-from punchline.comics.split import Box, reading_order
-
-Image = NDArray[np.uint8]
+from punchline.comics.split import Box, Pixels, reading_order
 
 # Chosen on the even-numbered xkcd comics of the mirror, confirmed on the odd ones (benchmarks/README.md).
 SETTINGS: dict[str, Any] = {
@@ -64,7 +61,7 @@ def derivation() -> dict[str, Any]:
     }
 
 
-def read_lines(image: Image) -> list[Line]:
+def read_lines(image: Pixels) -> list[Line]:
     """The lines of text on an image (BGR, uint8), in no particular order. Safe to call from several threads."""
     reader = _reader()
     reader.text_det.limit_side_len = min(SIDE, max(32, int(ENLARGED * min(image.shape[:2]))))

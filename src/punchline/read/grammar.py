@@ -190,13 +190,12 @@ class Sentence:
         supposed = not claim.best or re.match(r" ?(?:would|might|could) ", right)
         if claim.sign > 0 and supposed and re.search(r"\b(?:while|(?:even )?though|although|granted)\b", left):
             return 0, -2
-        if claim.sign and not alone:
-            if denied:
-                return (-1, 1) if claim.sign > 0 else (0, 0)
+        judged = claim.sign if not alone else 0
+        if denied:
+            return (-1, 1) if judged >= 0 else (0, 0)
+        if judged:
             committed = claim.best and not claim.hedged and claim.sign > 0
             return claim.sign, 2 if committed or (self.first and lead and claim.sign > 0) else 1
-        if denied:
-            return -1, 1
         if alone:
             return 1, 3
         if lead:

@@ -76,15 +76,15 @@ def ends(text: str, head: int, tail: int) -> list[tuple[int, str]]:
     return [(0, text)] if len(text) <= head + tail else [(0, text[:head]), (len(text) - tail, text[len(text) - tail :])]
 
 
-def plain(text: str, *, head: int = HEAD, tail: int = TAIL, base: int = 0) -> Plain:
+def plain(text: str, *, base: int = 0) -> Plain:
     """A text as it reads: no emphasis, headings, bullets, fences, LaTeX, tags, invisible characters, runs of blanks.
 
-    Of a text longer than head + tail only its beginning and its end are read, as two pieces with a line's end between.
+    Of a text longer than HEAD + TAIL only its beginning and its end are read, as two pieces with a line's end between.
     `base`: where the text begins in the answer that spans refer to.
     """
     pieces: list[str] = []
     at: list[int] = []
-    for offset, piece in ends(text, head, tail):
+    for offset, piece in ends(text, HEAD, TAIL):
         begin = base + offset
         rendered, places = _replaced(_FORMATTING, same_length(piece), list(range(begin, begin + len(piece))))
         at += [*[begin] * bool(pieces), *places]

@@ -26,6 +26,7 @@ _EITHER = re.compile(r"\W*(?:or|or maybe|or perhaps)\W*(?:rating\W*)?")
 _TURN = re.compile(rf"\b(?:so|instead|i (?:give|assign|settle on)|would be too \w+)\b|{words.CORRECTION.pattern}")
 _LABEL = re.compile(r"\b(?:rating|score|grade|verdict)\b\W{0,6}$")
 _EDGE = 20_000
+LEAST, MOST = 1, 5  # the scale
 
 
 def _meant(matches: list[re.Match[str]]) -> re.Match[str] | None:
@@ -51,14 +52,14 @@ def _by_itself(low: str) -> list[re.Match[str]]:
 
 
 @reader
-def rating(answer: str, least: float = 1, most: float = 5) -> Read[float]:
-    """The score that an answer gives, from `least` to `most`: the first `[[n]]`, else the first `[n]`, else the one
+def rating(answer: str) -> Read[float]:
+    """The score that an answer gives, from LEAST to MOST: the first `[[n]]`, else the first `[n]`, else the one
     that its words give ("Rating: 4", "4/5", "I give it a 4"). Nothing for one off the scale, and for two in words."""
     for pattern in _BRACKETED:
         for at, piece in normalize.ends(answer, _EDGE, _EDGE):
             if match := _meant([*re.finditer(pattern, piece, re.ASCII)]):
                 value = float(match[1])
-                return Read(value, at + match.start(1), at + match.end(1)) if least <= value <= most else Read(None)
+                return Read(value, at + match.start(1), at + match.end(1)) if LEAST <= value <= MOST else Read(None)
     if "[[" in answer:  # a format that holds something else
         return Read(None)
     text = normalize.plain(answer)
@@ -75,6 +76,6 @@ def rating(answer: str, least: float = 1, most: float = 5) -> Read[float]:
         return Read(None)
     given = [next(filter(None, match.groups())) for match in candidates]
     values = {float(number_of(number) if number.isalpha() else number) for number in given}
-    if len(values) != 1 or not least <= min(values) <= most:
+    if len(values) != 1 or not LEAST <= min(values) <= MOST:
         return Read(None)
     return Read(values.pop(), *text.span(candidates[-1].start(), candidates[-1].end()))

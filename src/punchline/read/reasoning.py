@@ -11,8 +11,6 @@ from typing import NamedTuple
 # answer (HumorBench: reasoning) passes the tags without it.
 TAGS = ("think", "thinking", "thought", "thoughts", "reasoning", "scratchpad", "reflection", "inner_monologue")
 
-MOST = 1_000  # thoughts of one answer
-
 _CHANNEL = re.compile(r"<\|channel\|>\s{0,9}(\w{1,20})[^<]{0,99}<\|message\|>")
 _MESSAGE_ENDS = re.compile(r"<\|(?:end|return|start|call)\|>")
 # The same with the special tokens lost on the way.
@@ -68,7 +66,7 @@ def remove(answer: str, tags: tuple[str, ...] = TAGS) -> Answer:
     that `offset` plus a place in the text is a place in the answer.
 
     A closing tag that nothing opened ends thoughts that began with the answer (the template opened them). Opened and
-    never closed, or more than MOST: nothing was answered, and the text is "".
+    never closed: nothing was answered, and the text is "".
     """
     harmony = _harmony(answer)
     text, offset = (harmony.text, harmony.offset) if harmony else (answer, 0)
@@ -82,7 +80,7 @@ def remove(answer: str, tags: tuple[str, ...] = TAGS) -> Answer:
         if match is None:
             break
         end = closing.search(text, match.end())
-        if end is None or len(spans) > MOST:
+        if end is None:
             return Answer("", len(answer), False)
         spans.append((match.start(), end.end()))
         at = end.end()

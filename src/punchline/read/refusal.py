@@ -11,13 +11,11 @@ _REFUSAL = re.compile(words.any_of("refusal"))
 _BEGINNING = 1_500  # characters in which a refusal is looked for
 
 
-def refuses(low: str) -> bool:
-    """True if a plain text in lower case says that it does not answer."""
-    return _first_match(low) is not None
+def refuses(low: str) -> re.Match[str] | None:
+    """The first words of a plain text in lower case that say that it does not answer, if any.
 
-
-def _first_match(low: str) -> re.Match[str] | None:
-    """The first words of a refusal that somebody in the picture, or a sign, does not say."""
+    What somebody in the picture, or a sign, says is no refusal.
+    """
     for match in _REFUSAL.finditer(low[:_BEGINNING]):
         before = low[: match.start()]
         if before.count('"') % 2 == 0 or not before[: before.rfind('"')].strip():
@@ -39,6 +37,6 @@ def refusal(answer: str) -> Read[bool]:
 
     It looks at the beginning only, and does not ask whether an answer follows all the same: readers of answers do.
     """
-    text = normalize.plain(answer, head=_BEGINNING, tail=0)
-    match = _first_match(text.low)
+    text = normalize.plain(answer)
+    match = refuses(text.low)
     return Read(True, *text.span(match.start(), match.end())) if match else Read(None)

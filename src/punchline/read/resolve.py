@@ -39,8 +39,6 @@ def weigh(claims: Sequence[Claim], given: frozenset[str], eliminates: bool = Tru
         elif claim.sign > 0 and (claim.tier > 2 or claim.value not in denied):
             live.append(claim)
     live.reverse()
-    affirmed = {claim.value: claim.start for claim in live}
-    denied = {value: claim for value, claim in denied.items() if claim.start > affirmed.get(value, -1)}
     for tiers in ((4,), (2, 3)):
         if verdict := _agreed(claim for claim in live if claim.tier in tiers):
             return verdict

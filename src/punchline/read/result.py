@@ -105,14 +105,13 @@ def reader(
     @wraps(read)
     def read_once(answer: str, /, *args: P.args, **kwargs: P.kwargs) -> Read[V]:
         """Many answers are the same few words: those are read once. Nobody changes a value that was read."""
-        key = repr((answer, args, kwargs)) if len(answer) <= SHORT else ""
+        if len(answer) > SHORT:
+            return of_answer(answer, *args, **kwargs)
+        key = repr((answer, args, kwargs))
         if key not in remembered:
-            reading = of_answer(answer, *args, **kwargs)
-            if not key:
-                return reading
             if len(remembered) >= KEPT:
                 remembered.clear()
-            remembered[key] = reading
+            remembered[key] = of_answer(answer, *args, **kwargs)
         return remembered[key]
 
     return recorded(read_once)

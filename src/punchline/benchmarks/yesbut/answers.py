@@ -11,8 +11,6 @@ from punchline.benchmarks.yesbut import JUDGED, OPTIONS
 from punchline.read import choice, rating, reasoning
 from punchline.schema import Rule, sha256
 
-LEAST, MOST = 1.0, 5.0  # the judge's scale
-
 
 def read_released(answer: str, letters: str = "ABCD") -> str | None:
     """The option as evaluation.py reads it: the first of the characters A-E anywhere in the answer.
@@ -43,7 +41,7 @@ def read_score(answer: str, rule: Rule) -> float | None:
     score from 1 to 5, in that form or in words.
     """
     if rule == "paper":
-        return rating.rating(answer, LEAST, MOST).value
+        return rating.rating(answer).value
     match = _SCORE.search(answer) or _BACKUP.search(answer)
     score = float(match[1]) if match else math.inf
     return score if score <= _LARGEST else None
