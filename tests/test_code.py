@@ -82,31 +82,21 @@ def digest(*modules: str) -> str:
 
 
 SILENT: list[tuple[str, str]] = [
-    *(("  # of a joke", new) for new in ("", "  # of any joke")),
-    *(('"""What it does."""\n', new) for new in ('"""What it does not."""\n', "")),
+    ("  # of a joke", ""),
+    ('"""What it does."""\n', ""),
     ('"""A joke."""', '"""An old joke."""'),
     ('    """Whether it is."""\n', "    # whether it is\n"),
-    ('    """Whether it is."""\n', '    """Whether it is.\n\n    At all.\n    """\n'),
     ('    """Tell it."""\n', ""),
-    ("\n\n\nclass", "\n\nclass"),
-    *(("LIMIT = 3", new) for new in ("LIMIT = (3)", "LIMIT = 0x3")),
     ("(self.teller) * times > LIMIT", "(\n            self.teller\n        ) * times > LIMIT"),
-    ('= "nobody"', "= 'nobody'"),
     ("\n", "\r\n"),
 ]
 RUN: list[tuple[str, str]] = [
-    *(("LIMIT = 3", new) for new in ("LIMIT = 4", "LIMIT = 3.0", "LIMIT = '3'", "LIMIT = True", "LIMITS = 3")),
+    *(("LIMIT = 3", new) for new in ("LIMIT = 4", "LIMIT = 3.0", "LIMIT = '3'", "LIMITS = 3")),
     ("LIMIT = 3", 'LIMIT = 3\n"""No docstring."""'),
-    *(('"nobody"', new) for new in ('"somebody"', 'b"nobody"')),
-    *(("times: int = 1", new) for new in ("times: int = 2", "times: float = 1", "*, times: int = 1")),
-    *(("import functools\n", new) for new in ("", "import functools as tools\n")),
+    ("times: int = 1", "*, times: int = 1"),
     ("> LIMIT", ">= LIMIT"),
-    ("* times", "+ times"),
-    ("import words", "import progress as words"),
     ("async def", "def"),
-    ("    def funny", "    @functools.cache\n    def funny"),
     ("{LIMIT!r}", "{LIMIT!s}"),
-    ("{LIMIT!r}", "{LIMIT!r:>3}"),
     ('        """Whether it is."""\n', '        """Whether it is."""\n        """Twice."""\n'),
 ]
 
@@ -145,11 +135,6 @@ def test_a_change_is_seen_within_its_time_stamps_resolution_and_across_processes
     assert digest("punchline.stages.tell") == before
 
 
-def test_the_order_in_which_modules_are_named_does_not_count(package: Path) -> None:
-    tell, loop = "punchline.stages.tell", "punchline.stages.loop"
-    assert digest(tell, loop) == digest(loop, tell) != digest(tell)
-
-
 def test_a_plain_tree_has_no_docstring_and_nothing_empty() -> None:
     """Python's versions differ in what is empty."""
     assert plain(ast.parse('"""a"""\nx = 1')) == ["Module", {"body": plain(ast.parse("x = 1").body)}]
@@ -165,15 +150,10 @@ def test_modules_are_followed_into_functions_and_circles(package: Path) -> None:
 @pytest.mark.parametrize(
     ("place", "line", "module"),
     [
-        ("stages/new.py", "from .tell import Joke", "punchline.stages.tell"),
         ("stages/new.py", "from . import tell", "punchline.stages.tell"),
-        ("stages/new.py", "from ..core import words", "punchline.core.words"),
         ("stages/new.py", "from ..core.words import count", "punchline.core.words"),
-        ("stages/new.py", "from .. import core", "punchline.core"),
-        ("stages/new/__init__.py", "from ..tell import Joke", "punchline.stages.tell"),
         ("stages/new/__init__.py", "from .. import tell", "punchline.stages.tell"),
         ("stages/new/__init__.py", "from .new import new", "punchline.stages.new.new"),
-        ("stages/new/__init__.py", "from ...core import words", "punchline.core.words"),
     ],
 )
 def test_a_relative_import_is_of_the_modules_own_package(package: Path, place: str, line: str, module: str) -> None:

@@ -127,29 +127,19 @@ NO_RECORD = "no provenance record"
         (lambda: os.truncate(RECORD, 40), NO_RECORD),
         # its inputs
         (put(SOURCE, "abcd"), f"{SOURCE} changed"),
-        (lambda: same_size_same_time(SOURCE), f"{SOURCE} changed"),
-        (lambda: copied_over(SOURCE, "ABC"), f"{SOURCE} changed"),
-        (lambda: moved_over(SOURCE, "ABC"), f"{SOURCE} changed"),
         (gone(SOURCE), f"{SOURCE} changed"),
         # its outputs: they will come out the same
         (gone(ONE), f"{ONE} is gone"),
         (gone("data/one.md"), "data/one.md is gone"),
-        (gone("data/extra/2.png"), "data/extra/2.png is gone"),
         (lambda: shutil.rmtree("data/extra"), "data/extra/1.png is gone"),
         (put(ONE, "x"), f"{ONE} is not what was made"),
-        (lambda: same_size_same_time(ONE), f"{ONE} is not what was made"),
         (lambda: older("data/extra/1.png"), "data/extra/1.png is not what was made"),
         # both: what changed decides
         (lambda: [older(SOURCE), Path(ONE).unlink()], f"{SOURCE} changed"),
         # nothing that counts
-        (lambda: os.utime(SOURCE, (1, 1)), None),
-        (lambda: os.utime(ONE, (1, 1)), None),
         (lambda: copied_over(SOURCE, "abc"), None),
-        (lambda: moved_over(SOURCE, "abc"), None),
         (lambda: copied_over(ONE, Path(ONE).read_text()), None),
-        (lambda: Path(SOURCE).chmod(0o600), None),
         (put("data/extra/3.png", "of another selection"), None),
-        (put(RECORD + "~", "an editor's"), None),
     ],
 )
 def test_what_is_there(spoil: Callable[[], object], reason: str | None) -> None:
@@ -170,22 +160,16 @@ def test_what_is_there(spoil: Callable[[], object], reason: str | None) -> None:
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
-        ({"parameters": {"limit": 4, "models": ["a", "b"], "about": {"x": 1}}}, "limit: 3 → 4"),
         ({"parameters": {"limit": "3", "models": ["a", "b"], "about": {"x": 1}}}, "limit: 3 → 3"),
         ({"parameters": {"limit": 3, "models": ["a", "b"], "about": {"x": True}}}, 'about: {"x":1} → {"x":true}'),
         ({"parameters": {"limit": 3, "models": ["b", "a"], "about": {"x": 1}}}, 'models: ["a","b"] → ["b","a"]'),
-        ({"parameters": {"limit": 3, "models": ["a", "b"], "about": {"x": 2}}}, 'about: {"x":1} → {"x":2}'),
-        ({"parameters": {"limit": 3, "models": ["a", "b"], "about": {"x": 1}, "new": 1}}, "new: null → 1"),
-        ({"parameters": {"limit": 3, "models": ["a", "b"]}}, 'about: {"x":1} → null'),
+        ({"parameters": {"limit": 3, "models": ["a", "b"], "new": 1}}, 'about: {"x":1} → null; new: null → 1'),
         ({"parameters": {"limit": None, "models": [], "about": {"x": 1}}}, 'limit: 3 → null; models: ["a","b"] → []'),
         ({"parameters": {"limit": 3, "models": ("a", "b"), "about": {"x": 1}}}, None),  # a tuple is a list in a record
-        ({"parameters": {"about": {"x": 1}, "models": ["a", "b"], "limit": 3}}, None),
         ({"code": ("punchline.stages.other",)}, "punchline.stages.other changed"),
         ({"build": "punchline.one:build"}, "punchline.one changed (and 1 more)"),
         ({"code": None}, "tests.test_provenance changed"),
-        ({"libraries": ("numpy", "opencv")}, "opencv None → 4.10"),
-        ({"libraries": ()}, "numpy 2.1 → None"),
-        ({"libraries": ("numpy", "gone")}, "gone None → absent"),
+        ({"libraries": ("opencv",)}, "numpy 2.1 → None; opencv None → 4.10"),
         ({"inputs": ()}, f"{SOURCE} counts no more"),
         ({"inputs": (Input("source", SOURCE), Input("source", OTHER))}, f"{OTHER} is new"),
         ({"inputs": (Input("source", OTHER),)}, f"{OTHER} is new (and 1 more)"),
@@ -302,27 +286,12 @@ def test_an_input_that_changes_while_it_is_read(change: Callable[[], object]) ->
         assert why(one()) is None
 
 
-def test_what_must_be_there_first_decides_nothing() -> None:
-    last = one(inputs=(Input("source", SOURCE), Input("first", OTHER, decides=False)))
-    build(last, put(OTHER, "changed meanwhile"))
-    assert read_provenance(RECORD).inputs.keys() == {SOURCE}  # type: ignore[union-attr]
-    Path(OTHER).unlink()
-    assert why(last) is None
-
-
 def test_intact_outputs_can_be_outdated_all_the_same() -> None:
     asking = one(verify=lambda: None if Path(OTHER).read_text() == "xyz" else "other answers count")
     make(asking)
     assert why(asking) is None
     Path(OTHER).write_text("more")
     assert why(asking) == "other answers count"
-
-
-@pytest.mark.parametrize("lost", [SOURCE, "data/one.md"])
-def test_a_file_lost_before_the_record_is_written_leaves_no_record(lost: str) -> None:
-    with pytest.raises(OSError, match=lost):
-        build(one(), gone(lost))
-    assert not Path(RECORD).exists()
 
 
 def test_a_build_that_fails_leaves_no_record_of_what_it_began() -> None:
