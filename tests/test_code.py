@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from punchline.benchmarks.prompts import prompts as read_prompts
 from punchline.core import benchmark as benchmarks
 from punchline.errors import PunchlineError
 from punchline.workflow import code, digests
@@ -227,10 +226,3 @@ def test_every_prompt_is_read_by_who_asks_and_by_no_other(name: str) -> None:
     assert not any(
         code.prompts(benchmarks.module_of(name, module)) for module in ("data", "baselines", "wording", "tables")
     )
-
-
-def test_the_last_line_break_is_the_files() -> None:
-    package = "punchline.benchmarks.humorbench"
-    assert list(read_prompts(package)) == ["explain"]
-    assert read_prompts(package)["explain"].endswith("Caption: {caption}\n")
-    assert list(read_prompts(package, "judge")) == ["element"]

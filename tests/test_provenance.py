@@ -194,14 +194,6 @@ def test_a_new_version_of_a_library(monkeypatch: pytest.MonkeyPatch) -> None:
         assert why(one()) == reason
 
 
-def test_long_values_are_shortened_in_words_only() -> None:
-    long = "x" * 500
-    make(one(parameters={"a": long}))
-    output = why(one(parameters={"a": long + "y"}))
-    assert output is not None and len(output) < 150 and output.count("…") == 2
-    assert why(one(parameters={"a": long})) is None
-
-
 def test_who_asks_gets_it_made_again() -> None:
     make(one())
     for again in ("all", "one", ONE, "data/one.md"):

@@ -72,12 +72,6 @@ def test_answers(good: Path, task: str, item_id: str, changes: dict[str, Any], e
     assert not engine.needs_images
 
 
-def test_comics_that_nobody_asks_for_are_named(good: Path) -> None:
-    engine = replay.engine(card(good), seed=0)
-    assert engine.unknown(["xkcd_1", "xkcd_3"]) == ["xkcd_2", "xkcd_9"]
-    assert engine.unknown(frozenset(GOOD)) == []
-
-
 def test_identity_is_the_content_not_the_path(good: Path, tmp_path: Path) -> None:
     identity = engines.load(card(good), seed=0).identity()
     assert identity["sha256"] == hashlib.sha256(good.read_bytes()).hexdigest()
@@ -121,6 +115,11 @@ def test_bad_options(options: dict[str, Any], expected: str) -> None:
     with pytest.raises(PunchlineError, match=re.escape(expected)) as error:
         replay.engine(ModelCard(name="gpt", engine="replay", options=options), seed=0)
     assert str(error.value).startswith("config/model/gpt.yaml")
+
+
+def test_nothing_to_select(good: Path) -> None:
+    with pytest.raises(PunchlineError, match="nothing to select"):
+        list(replay.engine(card(good, select={"model": "gpt-4o"}), seed=0).answer([asked("Q1")], {}, "key"))
 
 
 _VALUES = st.none() | st.booleans() | st.floats() | st.text(st.characters()) | st.lists(st.integers(), max_size=3)
