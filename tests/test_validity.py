@@ -10,13 +10,11 @@ from tests.tabulated import DATA, read_benchmark
 
 from punchline.artifacts.contents import behind_shortcuts
 from punchline.audit.compare import clusters_needed
-from punchline.benchmarks import hummus, humorbench, pixelhumor
-from punchline.benchmarks.pixelhumor.dataset import ANNOTATORS, EXPERTS, QUESTIONS
+from punchline.benchmarks import hummus, humorbench
 from punchline.config.cards import read_card
 from punchline.core import benchmark as benchmarks
 from punchline.core import engine as engines
 from punchline.core.benchmark import DEFAULT
-from punchline.files import csv_text
 from punchline.schema import ModelCard
 from punchline.validity.items import item_statistics
 from punchline.validity.links import caption_of, link, links
@@ -108,32 +106,6 @@ def test_shared_captions(mirror: Path) -> None:
     assert len(shared) == 145 and len({ours[caption].cluster for caption in shared}) == 62
     assert sum(caption_of(item) in shared for item in own["humorbench"].values()) == 239  # elements
     assert sum(ours[caption].fields["asked"] == "all" for caption in shared) == 79  # metaphors to name
-
-
-def people_in(table: str, column: str, files: dict[str, bytes]) -> dict[str, float | None]:
-    rows = pixelhumor.TABLES[table].data(files)
-    return {str(row.keys.get("subtask")): row.estimates[column].point() for row in rows if row.model == "annotators"}
-
-
-@pytest.mark.parametrize(
-    ("given", "exact"),
-    [
-        (["Text", "Text"], 1),
-        (["Text", "Visual"], 0),
-        (["Text Visual", "Visual Text"], 1),
-        (["Text", "Text", "Visual"], 0),  # to each, the others give a tie or the other label
-        (["Text", "Text", "Text", "Visual"], 3 / 4),
-    ],
-)
-def test_an_annotator_against_the_others(given: list[str], exact: float) -> None:
-    answers = [[["Yes"], ["Absent"], ["1"], labels.split(), ["Pun"]] for labels in given]
-    everyone = {name + question: "" for name in (*ANNOTATORS, *EXPERTS) for question in QUESTIONS}
-    pairs = zip(ANNOTATORS, answers, strict=False)
-    votes = {name + question: one for name, own in pairs for question, one in zip(QUESTIONS, own, strict=True)}
-    rows = [{"comic_id": "grid_1", **everyone, **votes}]
-    files = {pixelhumor.ANNOTATIONS: csv_text([*rows[0]], rows).encode()}
-    assert people_in("table2", "accuracy", files)["modality"] == exact
-    assert people_in("table3", "f1", files) == {"None": 1}
 
 
 def test_agreement_of_an_item() -> None:
