@@ -3,7 +3,6 @@
 import datetime
 import re
 from collections import Counter
-from collections.abc import Callable
 from contextlib import chdir
 from pathlib import Path
 
@@ -99,24 +98,3 @@ def test_prices_have_a_date_and_a_source(every: list[ModelCard]) -> None:
 
 def test_bases_are_cards(cards: dict[str, ModelCard]) -> None:
     assert {card.base for card in cards.values() if card.base} <= set(cards)
-
-
-def test_humorbench_values_as_printed(published: Published, paper: Callable[[str], str]) -> None:
-    text = re.sub(r"^\d{3} |</?i>", "", paper("humorbench"), flags=re.MULTILINE)
-    rows: dict[tuple[str, str, str], list[str]] = {}
-    for r in published["humorbench"]:
-        rows.setdefault((r["table"], r["row"], r["key"]), []).append(r["value"])
-    digits = {"leaderboard": 1, "table1": 2, "table3": 1, "table4": 0, "table6": 1}  # of percentages
-    found = Counter[str]()
-    for (table, row, key), cells in rows.items():
-        if table in digits:
-            cells = [f"{100 * float(value):.{digits[table]}f}" for value in cells]
-        if table == "leaderboard":
-            found[table] += f"{cells[0]}%" in text
-        category = re.search(r"category=(\w+)", key)
-        name = re.escape(category[1].replace("_", " ") if category else row)
-        numbers = "".join(rf"\t\+?{re.escape(cell)}[*%]*" for cell in cells)
-        found[table] += re.search(rf"^{name}( \(n=300\))?{numbers}$", text, re.MULTILINE | re.IGNORECASE) is not None
-    every = Counter(table for table, _, _ in rows)
-    for table, count in {"leaderboard": 5, "table1": 4, "table2": 4, "table3": 3, "table4": 16, "table6": 3}.items():
-        assert found[table] == every[table] == count, table

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from punchline.benchmarks.prompts import prompts as read_prompts
 from punchline.core import benchmark as benchmarks
 from punchline.workflow import code
 from punchline.workflow.code import closure, plain
@@ -81,31 +80,21 @@ def digest(*modules: str) -> str:
 
 
 SILENT: list[tuple[str, str]] = [
-    *(("  # of a joke", new) for new in ("", "  # of any joke")),
-    *(('"""What it does."""\n', new) for new in ('"""What it does not."""\n', "")),
+    ("  # of a joke", ""),
+    ('"""What it does."""\n', ""),
     ('"""A joke."""', '"""An old joke."""'),
     ('    """Whether it is."""\n', "    # whether it is\n"),
-    ('    """Whether it is."""\n', '    """Whether it is.\n\n    At all.\n    """\n'),
     ('    """Tell it."""\n', ""),
-    ("\n\n\nclass", "\n\nclass"),
-    *(("LIMIT = 3", new) for new in ("LIMIT = (3)", "LIMIT = 0x3")),
     ("(self.teller) * times > LIMIT", "(\n            self.teller\n        ) * times > LIMIT"),
-    ('= "nobody"', "= 'nobody'"),
     ("\n", "\r\n"),
 ]
 RUN: list[tuple[str, str]] = [
-    *(("LIMIT = 3", new) for new in ("LIMIT = 4", "LIMIT = 3.0", "LIMIT = '3'", "LIMIT = True", "LIMITS = 3")),
+    *(("LIMIT = 3", new) for new in ("LIMIT = 4", "LIMIT = 3.0", "LIMIT = '3'", "LIMITS = 3")),
     ("LIMIT = 3", 'LIMIT = 3\n"""No docstring."""'),
-    *(('"nobody"', new) for new in ('"somebody"', 'b"nobody"')),
-    *(("times: int = 1", new) for new in ("times: int = 2", "times: float = 1", "*, times: int = 1")),
-    *(("import functools\n", new) for new in ("", "import functools as tools\n")),
+    ("times: int = 1", "*, times: int = 1"),
     ("> LIMIT", ">= LIMIT"),
-    ("* times", "+ times"),
-    ("import words", "import progress as words"),
     ("async def", "def"),
-    ("    def funny", "    @functools.cache\n    def funny"),
     ("{LIMIT!r}", "{LIMIT!s}"),
-    ("{LIMIT!r}", "{LIMIT!r:>3}"),
     ('        """Whether it is."""\n', '        """Whether it is."""\n        """Twice."""\n'),
 ]
 
@@ -219,10 +208,3 @@ def test_every_prompt_is_read_by_who_asks_and_by_no_other(name: str) -> None:
     assert not any(
         code.prompts(benchmarks.module_of(name, module)) for module in ("data", "baselines", "wording", "tables")
     )
-
-
-def test_the_last_line_break_is_the_files() -> None:
-    package = "punchline.benchmarks.humorbench"
-    assert list(read_prompts(package)) == ["explain"]
-    assert read_prompts(package)["explain"].endswith("Caption: {caption}\n")
-    assert list(read_prompts(package, "judge")) == ["element"]

@@ -17,7 +17,6 @@ from punchline.artifacts.project import Project
 from punchline.config.cards import read_card
 from punchline.config.resources import minutes
 from punchline.config.selection import read_selection
-from punchline.core import engine as engines
 from punchline.errors import PunchlineError, one_line
 from punchline.schema import ModelCard, canonical
 from punchline.text import escape_controls, secret_field, without_secret
@@ -113,17 +112,6 @@ def test_a_model_is_never_named_as_a_command(project: Path, stem: str) -> None:
             read()
 
 
-@pytest.mark.parametrize("path", ["data/replay/none.json", "~/none.json", "../none.json", "config", '"a\\0b"'])
-def test_released_answers_that_are_not_there(project: Path, path: str) -> None:
-    (project / "config/model/mine.yaml").write_text(f"engine: replay\nformat: pixelhumor\npath: {path}\n")
-    card = read_card("mine")
-    engine = engines.load(card, 0)
-    with pytest.raises(PunchlineError, match=r"config/model/mine.yaml, field path: no such file"):
-        engines.check_files(card, engine)
-    with pytest.raises(PunchlineError, match=r"config/model/mine.yaml, field path: cannot read"):
-        engine.identity()
-
-
 def test_environment_yml_and_pyproject_agree(root: Path) -> None:
     project = tomllib.loads((root / "pyproject.toml").read_text())["project"]
     text, locked = ((root / name).read_text() for name in ("environment.yml", "requirements.lock"))
@@ -142,20 +130,12 @@ def test_environment_yml_and_pyproject_agree(root: Path) -> None:
         assert extra == "dev" or all(name in line for name in names(requirements)), f"environment.yml: extra {extra}"
 
 
-def test_locks_hold_hashes_no_addresses_and_nothing_twice(root: Path) -> None:
-    base = set()
-    for lock in (root / "requirements.lock", *sorted(root.glob("requirements-*.lock"))):
+def test_locks_hold_hashes_and_no_addresses(root: Path) -> None:
+    for lock in root.glob("requirements*.lock"):
         text = lock.read_text()
-        assert "://" not in text
-        assert "opencv-python==" not in text
+        assert "://" not in text and "opencv-python==" not in text
         pinned = [line for line in text.splitlines() if "==" in line and not line.startswith(" ")]
-        assert all(line.endswith("\\") for line in pinned), "a pin without a hash"
-        names = {line.split("==")[0] for line in pinned}
-        assert names, lock.name
-        if lock.name == "requirements-peers.lock":  # other tools, in an environment of their own
-            continue
-        assert not names & base, f"{lock.name} repeats what requirements.lock has: run make lock"
-        base = base or names
+        assert pinned and all(line.endswith("\\") for line in pinned), f"{lock.name}: a pin without a hash"
 
 
 def test_what_a_card_does_not_say_leaves_records_of_earlier_versions_as_they_are() -> None:

@@ -119,10 +119,3 @@ def test_what_tables_yaml_may_say(tmp_path: Path) -> None:
         (tmp_path / "tables.yaml").write_text(text)
         with pytest.raises(PunchlineError, match=message):
             describe(tmp_path / "tables.yaml", ["table8"])
-
-
-@pytest.mark.real
-def test_released_disagreements(released: dict[str, bytes]) -> None:
-    result = {key: round(row["percent"] or 0, 1) for key, row in points("disagreements", released).items()}
-    assert result["third_annotator", "any"] == 17.7 and result["expert", "any"] == 14.2
-    assert [result["pair_differs", question] for question in QUESTIONS] == [9.6, 7.3, 15.2, 37.3, 64.1]

@@ -302,17 +302,3 @@ def test_domains_of_image_and_caption(demo: Files) -> None:
     assert (shares("target"), shares("source")) == ([(7, most), (7, 0)], [(7, 0), (7, most)])
     assert shares("neither", without=ANNOTATED) == [(6, 0), (6, 0)]  # not compared
     assert list(domain_rows(demo, [], {})) == []
-
-
-@pytest.mark.real
-def test_released_counts(mirror: Path) -> None:
-    files = read_files(mirror / "hummus")
-    statistics = {(row["model"], row["statistic"]): row.get("value") for row in table("statistics", [], files).rows}
-    labels = ("yes", "widlii", "no", "discard")
-    assert [statistics[hummus.DATASET, label] for label in labels] == [332, 236, 372, 60]
-    assert [statistics[hummus.TEST_SET, label] for label in labels] == [329, 229, 382, 0]
-    assert statistics[hummus.TEST_SET, "labels_that_differ"] == 13
-    assert statistics[hummus.DATASET, "conceptual_metaphors"] == 402
-    pairs = [row["pairs"] for row in table("figure3", [], files).rows]
-    assert len(pairs) == 100 and pairs == sorted(pairs, reverse=True)
-    assert pairs[0] / 568 == pytest.approx(0.222, abs=5e-4)

@@ -10,14 +10,11 @@ from tests.tabulated import DATA, read_benchmark
 
 from punchline.artifacts.contents import behind_shortcuts
 from punchline.audit.compare import clusters_needed
-from punchline.benchmarks import hummus, humorbench, pixelhumor
-from punchline.benchmarks.pixelhumor.dataset import ANNOTATORS, EXPERTS, QUESTIONS
-from punchline.benchmarks.pixelhumor.people import ballots
+from punchline.benchmarks import hummus, humorbench
 from punchline.config.cards import read_card
 from punchline.core import benchmark as benchmarks
 from punchline.core import engine as engines
 from punchline.core.benchmark import DEFAULT
-from punchline.files import csv_text
 from punchline.schema import ModelCard
 from punchline.validity.items import item_statistics
 from punchline.validity.links import caption_of, link, links
@@ -111,32 +108,6 @@ def test_shared_captions(mirror: Path) -> None:
     assert sum(ours[caption].fields["asked"] == "all" for caption in shared) == 79  # metaphors to name
 
 
-def people_in(table: str, column: str, files: dict[str, bytes]) -> dict[str, float | None]:
-    rows = pixelhumor.TABLES[table].data(files)
-    return {str(row.keys.get("subtask")): row.estimates[column].point() for row in rows if row.model == "annotators"}
-
-
-@pytest.mark.parametrize(
-    ("given", "exact"),
-    [
-        (["Text", "Text"], 1),
-        (["Text", "Visual"], 0),
-        (["Text Visual", "Visual Text"], 1),
-        (["Text", "Text", "Visual"], 0),  # to each, the others give a tie or the other label
-        (["Text", "Text", "Text", "Visual"], 3 / 4),
-    ],
-)
-def test_an_annotator_against_the_others(given: list[str], exact: float) -> None:
-    answers = [[["Yes"], ["Absent"], ["1"], labels.split(), ["Pun"]] for labels in given]
-    everyone = {name + question: "" for name in (*ANNOTATORS, *EXPERTS) for question in QUESTIONS}
-    pairs = zip(ANNOTATORS, answers, strict=False)
-    votes = {name + question: one for name, own in pairs for question, one in zip(QUESTIONS, own, strict=True)}
-    rows = [{"comic_id": "grid_1", **everyone, **votes}]
-    files = {pixelhumor.ANNOTATIONS: csv_text([*rows[0]], rows).encode()}
-    assert people_in("table2", "accuracy", files)["modality"] == exact
-    assert people_in("table3", "f1", files) == {"None": 1}
-
-
 def test_agreement_of_an_item() -> None:
     expected = {"a": None, "a a": 1, "a b": 0, "a a b": 1 / 3, "a a a b": 1 / 2}
     assert {given: agreement(given.split()) for given in expected} == expected
@@ -152,15 +123,6 @@ def test_a_model_where_people_agree() -> None:
     assert row | values == row
     few = next(by_agreement(part[part.item_id < "d3"], given))
     assert few["disputed"] == 1 and few["disputed_lo"] is None and "difference" not in few
-
-
-@pytest.mark.real
-def test_the_released_votes(mirror: Path) -> None:
-    files = {name: (mirror / "pixelhumor" / name).read_bytes() for name in pixelhumor.TABLES["table2"].files}
-    assert sum(len(given) for _, task, given in ballots(files) if task == "Q1") == 6494
-    expected = {"humor_presence": 0.910, "sound_effect": 0.925, "panel_contribution": 0.862, "modality": 0.606}
-    assert people_in("table2", "f1", files) == pytest.approx(expected, abs=5e-4)
-    assert people_in("table3", "f1", files) == pytest.approx({"None": 0.633}, abs=5e-4)  # the best model printed: .499
 
 
 @pytest.mark.parametrize(

@@ -205,15 +205,6 @@ def rows_of(output: Mapping[Place, str], name: str = "table2", judged: int = 0) 
     return [row for row in table.rows if row["kind"] == "measured"]
 
 
-def test_table2_is_a_mean_over_the_prompts_that_are_there() -> None:
-    (row,) = rows_of(every("moral_mcq_1", "A") | every("moral_mcq_3", "B") | every("title_mcq_2", "A"))
-    assert (row["condition"], row["prompts"], row["n"]) == ("default", "1-2", 4)
-    assert (row["philosophy_acc"], row["title_acc"]) == (50.0, 100.0)
-    assert row["philosophy_acc_sd"] == pytest.approx(70.7107, abs=1e-3)
-    assert (row["n_philosophy"], row["n_title"]) == (4, 4)
-    assert all(row.get(name) is None for name in ("title_acc_sd", "description_gpt", "n_description", "n_title_lo"))
-
-
 @pytest.mark.parametrize(("number", "n_missing", "comparable"), [(3, 1, "no"), (4, 0, "yes")])
 def test_comics_that_were_never_asked_are_missing(number: int, n_missing: int, comparable: str) -> None:
     output = every("moral_mcq_1", "A") | every("moral_mcq_1", "A", number, "chained")
@@ -233,8 +224,10 @@ def test_failed_verdicts_show(judged: int, comparable: str) -> None:
 
 
 def test_a_prompt_with_few_answers_shows() -> None:
-    (row,) = rows_of(every("title_mcq_1", "A") | every("title_mcq_2", "B", 1))
+    (row,) = rows_of(every("title_mcq_1", "A") | every("title_mcq_3", "B", 1) | every("moral_mcq_2", "A"))
     assert (row["title_acc"], row["n_title"], row["prompts_least_n"], row["comparable"]) == (50.0, 4, 1, "no")
+    assert (row["prompts"], row["title_acc_sd"]) == ("1-2", pytest.approx(5000**0.5))
+    assert row.get("philosophy_acc_sd") is None
     assert (row["n"], row["n_missing"]) == (1, 3) and "title_acc n=4" in str(row["note"])
     (row,) = rows_of(every("title_mcq_1", "A"))
     assert (row["prompts"], row["prompts_least_n"], row["comparable"]) == (1, 4, "yes")
