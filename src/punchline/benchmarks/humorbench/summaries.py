@@ -12,6 +12,7 @@ from pathlib import Path
 
 import msgspec
 
+from punchline.benchmarks.annotations import typed
 from punchline.benchmarks.humorbench import NAME
 from punchline.tables.declare import PublishedRow
 
@@ -38,6 +39,10 @@ class Summary(msgspec.Struct, frozen=True):
     output_tokens: float | None = msgspec.field(name="mean_output_tokens", default=None)
 
 
+class _Score(msgspec.Struct, frozen=True):
+    score: float | None
+
+
 def plain(model: str) -> str:
     """A model's name as it is compared: one file has dots and slashes, another hyphens."""
     name = re.sub("[ /.]", "-", model).lower()
@@ -46,7 +51,7 @@ def plain(model: str) -> str:
 
 def summaries(files: Mapping[str, bytes], file: str) -> list[Summary]:
     """The runs that a file summarizes; none without the file."""
-    return msgspec.json.decode(files.get(file, b"[]"), type=list[Summary])
+    return [typed(run, Summary, file=file) for run in json.loads(files.get(file, b"[]"))]
 
 
 def scores(files: Mapping[str, bytes]) -> dict[str, dict[str, float]]:
@@ -54,8 +59,8 @@ def scores(files: Mapping[str, bytes]) -> dict[str, dict[str, float]]:
     result = {}
     for benchmark, file in SCORES.items():
         if file in files:
-            rows = {plain(model): row["score"] for model, row in json.loads(files[file]).items()}
-            known = {model: score for model, score in rows.items() if score is not None}
+            rows = {plain(m): typed(row, _Score, file=file, record=m) for m, row in json.loads(files[file]).items()}
+            known = {model: row.score for model, row in rows.items() if row.score is not None}
             left_out = r"o\d" if benchmark == _WITHOUT_O_SERIES else "$"
             result[benchmark] = {model: score for model, score in known.items() if not re.match(left_out, model)}
     return result
