@@ -139,8 +139,8 @@ def _cell(folder: Project, draw: random.Random) -> None:
     at = draw.choice([n for n, cell in enumerate(result.cells) if cell.value is not None])
     better = msgspec.structs.replace(result.cells[at], value=draw.random())
     cells = [better if n == at else cell for n, cell in enumerate(result.cells)]
-    root = root_of(result.benchmark, result.table, result.selection, result.models, cells, result.files)
-    path.write_bytes(document(msgspec.structs.replace(result, cells=tuple(cells), root=root)))
+    forged = msgspec.structs.replace(result, cells=tuple(cells))
+    path.write_bytes(document(msgspec.structs.replace(forged, root=root_of(forged))))
 
 
 def _published(folder: Project, draw: random.Random) -> None:
