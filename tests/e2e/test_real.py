@@ -65,7 +65,7 @@ def test_a_missing_comic_is_counted_and_fetched_again(partial: tuple[Project, li
 
 
 def test_released_answers_need_no_image(mirror: Path, fresh: Project) -> None:
-    """Answers to one of 2,800 comics, and to one that is not there."""
+    """Released answers to one of 2,800 comics, and to an unknown one."""
     fresh.add_replay("few", {name: {"panel_sequence": "1", "text": "1: HI"} for name in ("xkcd_1", "nobody_7")})
     fresh.snakemake(TABLE, config=f"corpus=full mirror={mirror} models=[few]")
     row = fresh.rows(TABLE, kind="measured")[0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -69,13 +70,19 @@ def minutes(settings: ModelCard | Recipe | None, attempt: int) -> int | None:
 
 
 def gpu_memory() -> list[int] | None:
-    """MiB of each GPU that nvidia-smi shows; None without nvidia-smi."""
+    """MiB of each GPU that nvidia-smi and CUDA_VISIBLE_DEVICES show; None without nvidia-smi."""
+    if shutil.which("nvidia-smi") is None:
+        return None
     query = ["nvidia-smi", "--query-gpu=memory.total", "--format=csv,noheader,nounits"]
     try:
         lines = subprocess.run(query, capture_output=True, text=True, timeout=20, check=True).stdout.split("\n")
     except (OSError, subprocess.SubprocessError):
         return None
-    return [int(line) for line in lines if line.strip().isdigit()]
+    sizes = [int(line) for line in lines if line.strip().isdigit()]
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if visible is None:
+        return sizes
+    return sizes[: len([device for device in visible.split(",") if device.strip() not in ("", "-1")])]
 
 
 def too_small(card: ModelCard) -> str | None:

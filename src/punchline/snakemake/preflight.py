@@ -58,8 +58,10 @@ def _requests_by_respondent(
 ) -> Iterator[tuple[ModelCard, Engine, Sought]]:
     """Respondents with what they are asked. A scorer that cannot run leaves its column empty and stops nobody."""
     status = Status()
-    prepared = {name: project.built_by("prepare", name) for name in project.selection.benchmarks}
-    unknown = {name for name, steps in prepared.items() if any(status(step) for step in steps if step.rule != "gold")}
+    unknown = set()
+    for name in (wildcards["benchmark"] for wildcards in by_rule.get("prepare", ())):
+        if any(status(step) for step in project.built_by("prepare", name) if step.rule != "gold"):
+            unknown.add(name)
     for respondent in dict.fromkeys(wildcards["respondent"] for wildcards in by_rule.get("respond", ())):
         if respondent.removeprefix(JUDGES) in project.selection.scorers:
             continue

@@ -242,13 +242,14 @@ class Snakefile:
 
     def done(self) -> None:
         """After the last job: a summary, and tables without a scored item, last. `strict`: status 1 if there is one."""
+        red, plain = ("\x1b[31m", "\x1b[0m") if sys.stderr.isatty() else ("", "")
         ran = {names[0] for (rule, *names), reason in self.reasons.items() if rule == "tables" and reason != UNCHANGED}
         built = [step.outputs[0] for step in self.project.every_table() if step.wildcards[0] in ran]
         lines = list(summary(self.project, built)) if self.answers else []
         lines += [(True, f"{path}: not one item is scored") for path in built if nothing_scored(path)]
         strict = self.making.strict and any(is_bad for is_bad, _ in lines)
         lines += [(True, STRICT)] if strict else []
-        _print_last(line for _, line in lines)
+        _print_last(f"{red}{line}{plain}" if is_bad else line for is_bad, line in lines)
         if strict:
             sys.exit(1)
 

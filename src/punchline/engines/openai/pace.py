@@ -70,7 +70,7 @@ class Pace:
 
 
 def iterate(work: Callable[[Put[T]], Coroutine[Any, Any, None]]) -> Iterator[T]:
-    """What `work` puts, as it comes. The event loop runs only while an item is waited for, so that few lie waiting.
+    """Items that `work` puts, as they come. The event loop runs only while one is waited for, so that few are queued.
 
     However the iteration ends (the end, an error, Ctrl-C, close), the work is cancelled and has ended by then.
     """
