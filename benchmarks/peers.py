@@ -49,8 +49,7 @@ metric_list: [{{metric: exact_match}}]
 
 def punchline(url: str, at_a_time: int, prompts: Path, folder: Path) -> Run:
     """The engine with its journal and snapshot."""
-    import openai  # noqa: F401
-
+    import punchline.engines.openai.calls  # noqa: F401
     from punchline.engines.openai import OpenAI
     from punchline.respond import answered, write_index
     from punchline.schema import Message, ModelCard, Request, Sampling, Text

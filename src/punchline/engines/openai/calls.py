@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Collection, Sequence
 from time import monotonic
 from typing import TYPE_CHECKING, Literal, NoReturn, TypeVar
 
+import aiohttp
 import httpx2
 import msgspec
 import openai
@@ -61,10 +62,10 @@ async def attempt(engine: OpenAI, call: Awaitable[T], total: float, sent: Collec
     except Unwanted as error:
         return fault("failed", error)
     except openai.APIConnectionError as error:
-        cause = error.__cause__ or error
-        if isinstance(cause, httpx2.TimeoutException) and not isinstance(cause, httpx2.ConnectTimeout):
+        cause = (error.__cause__ and error.__cause__.__cause__) or error.__cause__ or error  # aiohttp's own
+        if isinstance(cause, aiohttp.SocketTimeoutError):
             return Fault("time-out", f"time-out: silent for {engine.options.timeouts.read:g} s")
-        connecting = isinstance(cause, (httpx2.ConnectError, httpx2.ConnectTimeout))
+        connecting = isinstance(cause, (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError))
         return fault("unreachable" if connecting else "again", f"{type(cause).__name__}: {cause}")
     except TimeoutError:
         return Fault("time-out", f"time-out: no whole answer in {total:g} s")
