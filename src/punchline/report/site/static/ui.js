@@ -48,9 +48,7 @@ const number = (count) => count.toLocaleString("en");
 
 // The address is the view: key=value after #, without defaults. Fragments work from a folder, too.
 const address = {
-  get all() {
-    return new URLSearchParams(location.hash.slice(1));
-  },
+  get all() { return new URLSearchParams(location.hash.slice(1)); },
   get: (key, other = "") => address.all.get(key) ?? other,
   list: (key) => (address.all.get(key) || "").split(",").filter(Boolean),
   // This address with other values.
@@ -118,9 +116,7 @@ async function load(benchmark, models = punchline.about.models[benchmark]) {
   return {
     benchmark, index, models, questions, placeIn,
     state: (model, rule, question, place) => indexes.get(model).states[rule]?.[question]?.[placeIn(model, place)] ?? ".",
-    value(model, rule, question, place) {
-      return indexes.get(model).values[rule]?.[question]?.[placeIn(model, place)] ?? null;
-    },
+    value: (model, rule, question, place) => indexes.get(model).values[rule]?.[question]?.[placeIn(model, place)] ?? null,
     model(name, other = (one) => ({ m: one })) {
       if (!models.includes(name)) throw unknown(`${name} has no answers to ${benchmark} in this run; these have:`, models.map((one) => [one, other(one)]));
       return name;
@@ -356,8 +352,7 @@ function toast(text) {
 
 function copy(text, done = "Copied") {
   const failed = () => toast("The browser did not allow copying: select the text instead");
-  if (navigator.clipboard) navigator.clipboard.writeText(text).then(() => toast(done), failed);
-  else failed();
+  navigator.clipboard ? navigator.clipboard.writeText(text).then(() => toast(done), failed) : failed();
 }
 
 // A CSV file of rows. A cell that a spreadsheet would take for a formula gets a quote.
