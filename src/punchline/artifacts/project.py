@@ -29,18 +29,8 @@ VALIDITY = ("items", "picture_gain", "option_order", "corrected", "people", "vot
 SHARED = ("shortcuts", "links")
 SHORTCUTS = ("tables", "scoring", "ask", "baselines")  # modules of a benchmark that its shortcuts use
 
-# The rules of Snakemake: the wildcards of each, and the kinds of artifact that one job builds, in order.
-WILDCARDS: dict[str, tuple[str, ...]] = {
-    "fetch": ("benchmark",),
-    "prepare": ("benchmark",),
-    "respond": ("respondent", "shard"),
-    "score": ("benchmark", "model"),
-    "tables": ("benchmark",),
-    "overview": (),
-    "report": (),
-    "figure": ("table",),
-    "train": ("adapter",),
-}
+# The rules of Snakemake, and the kinds of artifact that one job of a rule builds, in order.
+RULES = ("fetch", "prepare", "respond", "score", "tables", "overview", "report", "figure", "train")
 KINDS = {
     "fetch": ("raw", "select_items", "images"),
     "prepare": ("pictures", "items", "gold", "requests"),
@@ -86,7 +76,7 @@ class Project(AnswerArtifacts):
         if rule == "figure":
             tables = {path: self.benchmark(name).TABLES[table] for path, (name, table) in self.by_path.items()}
             return [(path,) for path, spec in tables.items() if spec.chart or spec.of_models]
-        return [(name,) for name in selected] if WILDCARDS[rule] else [()]
+        return [()] if rule in ("overview", "report") else [(name,) for name in selected]
 
     @functools.cached_property
     def by_path(self) -> dict[str, tuple[str, str]]:
@@ -132,24 +122,21 @@ class Project(AnswerArtifacts):
         compared = self.passes(benchmark, DATA) if spec.compared is not None else {}
         inputs += [need for pass_ in compared for need in self._pass(benchmark, pass_, DATA)]
         passes = [(pass_, who, DATA) for pass_, who in compared.items()]
-        cards = []
+        models = self.selection.models if spec.of_models else []
         if spec.of_models:
             inputs += [*self._raw(benchmark, loaded.ITEM_FILES), *self._labels(benchmark)]
             inputs += [*self._items_and_gold(benchmark), self._selected(benchmark)]
             file = self.paths.csv("shortcuts", benchmark)
-            content = functools.partial(behind_shortcuts, file, spec)
-            inputs.append(Input("shortcuts", file, self.shortcuts(benchmark), content))
-            for model in self.selection.models:
-                inputs += self._scored(benchmark, model)
-                cards.append((self.cards[model], "model card"))
-                passes += [(*of, model) for of in self.passes(benchmark, model).items() if of[0] != CHAINED]
-        for pass_, respondent, model in passes:  # no keys: a judge's weights may be absent
-            if (card := self.card_for(pass_, respondent, model)) is not None:
-                cards.append((card, f"{role_of(pass_)} card"))
-        for card, role in cards:
-            inputs.append(
-                Input(role, card.file, content=functools.partial(card_in_tables, card, benchmark, spec.prices))
-            )
+            behind = functools.partial(behind_shortcuts, file, spec)
+            inputs.append(Input("shortcuts", file, self.shortcuts(benchmark), behind))
+        for model in models:
+            inputs += self._scored(benchmark, model)
+            passes += [(*of, model) for of in self.passes(benchmark, model).items() if of[0] != CHAINED]
+        cards = [("model card", self.cards[model]) for model in models]
+        cards += [(f"{role_of(of[0])} card", card) for of in passes if (card := self.card_for(*of)) is not None]
+        for role, card in cards:  # without keys: a judge's weights may be absent
+            content = functools.partial(card_in_tables, card, benchmark, spec.prices)
+            inputs.append(Input(role, card.file, content=content))
         csv = self.paths.table(spec.file)
         stem = csv.removesuffix(".csv")
         return Artifact(
@@ -338,11 +325,7 @@ class Project(AnswerArtifacts):
         inputs, selected, where = self._csv(), self.selection.benchmarks, self.paths
         for name in selected:
             tables, validity = self.tables(name), self.validity(name)
-            inputs += [
-                Input("unparsed answers", where.csv("unread", name), tables),
-                Input("ranks", where.csv("ranks", name), tables),
-                self.shortcuts(name).output(),
-            ]
+            inputs += [tables.output("unparsed answers", -2), tables.output("ranks", -1), self.shortcuts(name).output()]
             inputs += [self.items(name).output(), self.requests(name).output(), self.report_items(name).output("pages")]
             inputs += [Input("validity", path, validity) for path in validity.outputs]
             for model in self.selection.models:
