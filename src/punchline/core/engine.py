@@ -166,11 +166,7 @@ def model_key(engine: Engine, card: ModelCard, benchmark: str) -> str:
     The engine's name and identity, the card's sampling parameters for the benchmark and its room for thoughts, and the
     code of an engine whose answers are computed here.
     """
-    key = {"engine": engine.name, **engine.identity()}
-    if sampling := card.sampling_for(benchmark):
-        key["sampling"] = sampling
-    if card.thinking_tokens:
-        key["thinking_tokens"] = card.thinking_tokens
-    if computed := engine.code(benchmark):
-        key["code"] = computed
-    return digest_of(key)
+    sampling, code = card.sampling_for(benchmark), engine.code(benchmark)
+    unless_empty = {"sampling": sampling, "thinking_tokens": card.thinking_tokens, "code": code}
+    chosen = {name: value for name, value in unless_empty.items() if value}
+    return digest_of({"engine": engine.name, **engine.identity(), **chosen})

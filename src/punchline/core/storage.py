@@ -86,10 +86,6 @@ class Stored(Sequence[R]):
     def __len__(self) -> int:
         return self._starts[-1]
 
-    def __iter__(self) -> Iterator[R]:
-        for group in range(len(self._starts) - 1):
-            yield from self._group(group)
-
     def __getitem__(self, place: Any) -> Any:
         at = range(len(self))[place]
         if isinstance(at, range):
@@ -171,9 +167,6 @@ def rows_in(path: str | Path, columns: Sequence[str]) -> Iterator[tuple[Any, ...
     """Some columns of a table of records, unchecked, row by row. Raises PunchlineError for a file that is not one."""
     with naming(path), Path(path).open("rb") as stream:
         file = pq.ParquetFile(stream, buffer_size=BUFFER)  # its own iter_batches keeps what it read of each group
-        for column in columns:
-            if column not in file.schema_arrow.names:
-                raise PunchlineError("missing column", file=path, field=column, hint=REBUILD)
         for group in range(file.num_row_groups):
             table = file.read_row_group(group, list(columns), use_threads=False)
             yield from zip(*(table[column].to_pylist() for column in columns), strict=True)

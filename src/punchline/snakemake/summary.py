@@ -28,8 +28,7 @@ def answers_of(project: Project, respondent: str) -> tuple[Counter[str], list[st
             reasons += [reason or "no reason given"] if state == "failed" else []
     scores = [project.paths.scores(name, respondent) for name in project.selection.benchmarks]
     for file in (path for path in scores if Path(path).is_file()):
-        rows = rows_in(file, ["state", "rule"])
-        counts["unparsed"] += sum(state == "unparsable" and rule == "paper" for state, rule in rows)
+        counts["unparsed"] += Counter(rows_in(file, ["state", "rule"]))["unparsable", "paper"]
     return counts, reasons
 
 
