@@ -61,13 +61,17 @@ class AnswerArtifacts(DataArtifacts):
             record=paths.record_of(paths.folder_of(paths.adapter(adapter))),
         )
 
+    def every_answer(self, respondent: str) -> list[Artifact]:
+        """All answers of a respondent."""
+        rounds = self.rounds(respondent)
+        return [self.answers(benchmark, pass_, model) for benchmark, pass_, models in rounds for model in models]
+
     @artifact
     def shard(self, respondent: str, shard: str) -> Artifact:
         """One job's part of a respondent's answers: in its journals, which the record names."""
-        rounds = self.rounds(respondent)
-        artifacts = [self.answers(b, pass_, model) for b, pass_, models in rounds for model in models]
+        artifacts = self.every_answer(respondent)
         outputs = {path for step in artifacts for path in step.outputs}
-        journals = sorted({paths.shard_journal(self.journal(respondent, one), shard) for one in rounds})
+        journals = sorted({paths.shard_journal(self.journal(respondent, of), shard) for of in self.rounds(respondent)})
         return Artifact(
             (self.paths.responded(respondent, shard),),
             [need for step in artifacts for need in step.inputs if need.path not in outputs],

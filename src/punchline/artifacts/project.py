@@ -48,10 +48,7 @@ class Project(AnswerArtifacts):
         selected = self.selection.benchmarks
         if rule == "respond":
             respondent, shard = wildcards
-            if shard != ALL:
-                return [self.shard(respondent, shard)]
-            rounds = self.rounds(respondent)
-            return [self.answers(benchmark, pass_, model) for benchmark, pass_, models in rounds for model in models]
+            return self.every_answer(respondent) if shard == ALL else [self.shard(respondent, shard)]
         if rule == "figure":
             return [self.figure(*self.by_path[wildcards[0]])]
         if rule == "report":

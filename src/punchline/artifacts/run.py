@@ -160,9 +160,8 @@ class Run:
         """Whose manifest lists a raw file, so that it can be fetched; None where none does."""
         name, _, within = path.removeprefix(f"{RAW}/").partition("/")
         drawn = self.selection.corpus.drawn or path != self.paths.raw(name, within)
-        if drawn or not Path(manifest(name)).is_file() or within not in self.annotations(name):
-            return None
-        return name
+        fetched = not drawn and Path(manifest(name)).is_file() and within in self.annotations(name)
+        return name if fetched else None
 
     @functools.cached_property
     def manifests(self) -> list[str]:

@@ -131,7 +131,7 @@ def several(answer: str, labels: Labels) -> Read[tuple[str, ...]]:
         return Read((NOT_APPLICABLE,), 0, len(answer))
     for zone in sorted(final.zones(answer, text), key=lambda one: (one.rank, one.start, one.end), reverse=True):
         block = _BLOCK.match(answer, zone.end)
-        part = normalize.part(answer, zone.start, block.end() if block else zone.end)
+        part = normalize.plain(answer, zone.start, block.end() if block else zone.end)
         if gold_labels := _several(part.low, forms):
             return _together(gold_labels, part)
         if words.NOT_APPLICABLE.fullmatch(part.low):

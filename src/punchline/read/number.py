@@ -31,8 +31,7 @@ def number_of(word: str) -> int:
 
 
 def _value(match: re.Match[str]) -> str:
-    word = next(filter(None, match.groups()))
-    return str(number_of(word))
+    return str(number_of(next(filter(None, match.groups()))))
 
 
 def _mentions(text: normalize.Plain, marked: bool) -> list[Mention]:
