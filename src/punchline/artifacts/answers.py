@@ -141,6 +141,7 @@ class AnswerArtifacts(DataArtifacts):
         """The index of responses of a pass, or about items ("": no pass)."""
         return self.answers(benchmark, pass_, model).output(f"{role_of(pass_)} snapshot" if pass_ else "snapshot")
 
-    def _in_passes(self, benchmark: str, model: str) -> list[Input]:
-        """Requests and responses of all passes of a model's answers."""
-        return [need for pass_ in self.passes(benchmark, model) for need in self._pass(benchmark, pass_, model)]
+    def _to_be_scored(self, benchmark: str, model: str) -> list[Input]:
+        """Items and gold, and requests and responses of a model and of all passes of its answers."""
+        passes = [need for pass_ in self.passes(benchmark, model) for need in self._pass(benchmark, pass_, model)]
+        return [*self._items_and_gold(benchmark), *self._own_answers(benchmark, model), *passes]

@@ -91,11 +91,7 @@ class Project(AnswerArtifacts):
         judges = {pass_: who for pass_, who in self.passes(benchmark, model).items() if pass_ != CHAINED}
         return Artifact(
             (self.paths.scores(benchmark, model),),
-            [
-                *self._items_and_gold(benchmark),
-                *self._own_answers(benchmark, model),
-                *self._in_passes(benchmark, model),
-            ],
+            self._to_be_scored(benchmark, model),
             "punchline.score:write_model",
             {"judges": judges},
             self._code(benchmark, "scoring"),
@@ -213,8 +209,7 @@ class Project(AnswerArtifacts):
         """Scores of all models, with items, gold and published values."""
         scores = [self._scores(benchmark, model) for model in self.selection.models]
         printed_values = self._published(benchmark, lambda file: Path(file).read_text(encoding="utf-8"))
-        votes_module = benchmarks.optional_module(benchmark, "people")
-        votes = self._raw(benchmark, votes_module.FILES if votes_module else ())
+        votes = self._raw(benchmark, getattr(benchmarks.optional_module(benchmark, "people"), "FILES", ()))
         return [*scores, *self._items_and_gold(benchmark), *votes, *printed_values]
 
     @artifact
@@ -300,10 +295,9 @@ class Project(AnswerArtifacts):
     def report_answers(self, benchmark: str, model: str) -> Artifact:
         """A model's answers and their grades, for pages."""
         output = self.paths.report_answers(benchmark, model)
-        responses = [*self._own_answers(benchmark, model), *self._in_passes(benchmark, model)]
         return Artifact(
             (output,),
-            [*self._items_and_gold(benchmark), *responses, self._scores(benchmark, model)],
+            [*self._to_be_scored(benchmark, model), self._scores(benchmark, model)],
             "punchline.report.answers:write_answers",
             {"public": is_public()},
             code=(*self._code(benchmark, "scoring"), *self._page_modules(benchmark)),

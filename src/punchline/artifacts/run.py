@@ -186,15 +186,8 @@ class Run:
         loaded = self.benchmark(benchmark)
         if model == DATA:
             return {pass_: who for pass_, who in self.scorers.items() if pass_ in loaded.COMPARED}
-        return passes_of(
-            loaded,
-            self.cards[model],
-            self.engines[model],
-            conditions=self.conditions(benchmark),
-            extractor=self.selection.extractor or None,
-            judge=self.selection.judge,
-            scorers=self.scorers,
-        )
+        chosen = {EXTRACTOR: self.selection.extractor or None, JUDGE: self.selection.judge, **self.scorers}
+        return passes_of(loaded, self.cards[model], self.engines[model], self.conditions(benchmark), chosen)
 
     def card_for(self, pass_: str, name: str, model: str) -> ModelCard | None:
         """The card of who answers a pass of a model's answers; None: somebody without one gave released verdicts."""

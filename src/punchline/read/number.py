@@ -12,8 +12,7 @@ from punchline.read.sentences import Mention
 
 NOT_APPLICABLE = "NA"
 
-CARDINALS: dict[str, int] = {word: n for n, word in enumerate(words.listed("cardinal"), 1)}
-ORDINALS: dict[str, int] = {word: n for n, word in enumerate(words.listed("ordinal"), 1)}
+_NUMBERS = {word: n for name in ("ordinal", "cardinal") for n, word in enumerate(words.listed(name), 1)}
 _PANEL = rf"{words.any_of('panel')}[ _]?#?"
 _NAMED = re.compile(words.any_of("number_named"))
 _BARE = re.compile(words.any_of("number_bare"))
@@ -27,7 +26,7 @@ _WORD = re.compile(rf"\W*{words.any_of('number_alone')}\W*")
 
 def number_of(word: str) -> int:
     """The number of a cardinal or an ordinal, in words or digits; 0 for another word."""
-    return CARDINALS.get(word) or ORDINALS.get(word) or int(re.sub(r"\D", "", word) or 0)
+    return _NUMBERS.get(word) or int(re.sub(r"\D", "", word) or 0)
 
 
 def _value(match: re.Match[str]) -> str:
