@@ -20,9 +20,7 @@ from punchline.responses import Exchange, Unit, by_item, pair_up
 from punchline.schema import Gold, Item, Request, Response
 
 
-def ask(
-    benchmark: Benchmark, items: Iterable[Item], samples: int, conditions: Sequence[str] = (DEFAULT,)
-) -> Iterator[Request]:
+def ask(benchmark: Benchmark, items: Iterable[Item], samples: int, conditions: Sequence[str]) -> Iterator[Request]:
     """Item by item, so that requests on one image stand together; `samples` of each request, numbered from 0."""
     for item in items:
         requests = [request for request in benchmark.requests(item) if request.condition in conditions]

@@ -53,15 +53,13 @@ def write_table(path: str | Path, records: Iterable[R], kind: type[R]) -> None:
         columns.append([record.digest for record in group])
         return pa.table(dict(zip(names, columns, strict=True)), schema=schema)
 
-    write_groups(path, records, schema, table)
+    write_groups(path, records, table)
 
 
-def write_groups(
-    path: str | Path, records: Iterable[R], schema: pa.Schema, table: Callable[[list[R]], pa.Table]
-) -> None:
+def write_groups(path: str | Path, records: Iterable[R], table: Callable[[list[R]], pa.Table]) -> None:
     """Write tables of ROW_GROUP records each as parquet, so that an iterator of many records needs little memory."""
     rest = iter(records)
-    with replacing(path) as file, pq.ParquetWriter(file, schema, compression="zstd") as writer:
+    with replacing(path) as file, pq.ParquetWriter(file, table([]).schema, compression="zstd") as writer:
         while group := list(itertools.islice(rest, ROW_GROUP)):
             writer.write_table(table(group))
 

@@ -34,10 +34,8 @@ _IDIOM = re.compile(r"\bin other words\b|\bword for word\b|\bin a word\b")  # sp
 
 
 def _mentions(low: str, forms: Forms) -> list[Mention]:
-    return [
-        Mention(*match.span(), forms[(match.lastindex or 1) - 1][0])
-        for match in _pattern(forms).finditer(_IDIOM.sub(lambda idiom: "." * len(idiom[0]), low))
-    ]
+    masked = _IDIOM.sub(lambda idiom: "." * len(idiom[0]), low)
+    return [Mention(*match.span(), forms[(match.lastindex or 1) - 1][0]) for match in _pattern(forms).finditer(masked)]
 
 
 _TOGETHER = words.any_of("together")

@@ -155,9 +155,7 @@ def repeats_example(values: Sequence[str]) -> bool:
     return all(one.lower() in EXAMPLES for one in values)
 
 
-def explanation(
-    answer: str, instructions: tuple[str, ...] = (), context: Sequence[str] = (), question: str = ""
-) -> str | None:
+def explanation(answer: str, instructions: tuple[str, ...], context: Sequence[str], question: str) -> str | None:
     """The answer, stripped, without what it repeats of the prompt, which shows `context`; None for one without
     a word of its own, for a piece of the `question`, and for a refusal."""
     text = without_prompt(answer, instructions, context).strip()
