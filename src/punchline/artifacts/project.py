@@ -27,7 +27,6 @@ TABULATE, SITE = "punchline.tabulate.build", "punchline.report.site"
 # Files on the validity of scores, per benchmark and over all (validity/build.py).
 VALIDITY = ("items", "picture_gain", "option_order", "corrected", "people", "votes", "repeats", "verdicts")
 SHARED = ("shortcuts", "links")
-SHORTCUTS = ("tables", "scoring", "ask", "baselines")  # modules of a benchmark that its shortcuts use
 
 # The rules of Snakemake, and the kinds of artifact that one job of a rule builds, in order.
 RULES = ("fetch", "prepare", "respond", "score", "tables", "overview", "report", "figure", "train")
@@ -200,7 +199,7 @@ class Project(AnswerArtifacts):
             (self.paths.csv("shortcuts", benchmark),),
             self._all_scores(benchmark),
             "punchline.validity.build:write_shortcuts",
-            code=self._code(benchmark, *SHORTCUTS),
+            code=self._code(benchmark, "tables", "scoring", "ask", "baselines"),
             libraries=("scikit-learn",),
             job=self.paths.table(next(iter(self.benchmark(benchmark).TABLES.values())).file),
         )

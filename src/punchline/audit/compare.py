@@ -36,7 +36,6 @@ from punchline.tables.run import rows_of
 from punchline.tabulate.ranks import read_model
 
 FEW = 20  # clusters; with fewer a note warns
-EFFECT = "d_z (difference / standard deviation of the clusters' differences)"
 ANSWER = ["task", "condition", "sample", "item_id"]
 ALIKE_HINT = "Make both models' scores in one run: the same judge=, scorers= and data"
 ALIKE = {"judge": "by another judge", "signature": "in another way", "gold_digest": "against other gold"}
@@ -59,7 +58,7 @@ class Comparison:
     models: tuple[str, str]
     judges: list[str]
     notes: list[str]
-    effect: str = EFFECT
+    effect: str = "d_z (difference / standard deviation of the clusters' differences)"
     alpha: float = ALPHA
     power: float = POWER
     tests: int  # that Holm's correction is over

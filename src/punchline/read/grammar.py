@@ -154,9 +154,8 @@ class Sentence:
 
     def supposed(self, left: str, right: str, start: int, end: int) -> bool:
         """True if a value is only mentioned in a question, a condition, in doubt."""
-        if self.question or words.DEPENDS.search(self.text):
-            return True
-        if words.UNSURE.search(left) or words.CONDITION.search(left) or words.HYPOTHETICAL.search(right):
+        doubted = words.UNSURE.search(left) or words.CONDITION.search(left) or words.HYPOTHETICAL.search(right)
+        if self.question or doubted or words.DEPENDS.search(self.text):
             return True
         may = re.match(r" ?(?:would|might|could|may)\b", right) or re.search(r"\b(?:would|might|could) be\b", left)
         return bool(may and words.CONDITION.search(self.text, max(0, start - NEAR), start))

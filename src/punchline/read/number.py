@@ -14,8 +14,7 @@ NOT_APPLICABLE = "NA"
 
 _NUMBERS = {word: n for name in ("ordinal", "cardinal") for n, word in enumerate(words.listed(name), 1)}
 _PANEL = rf"{words.any_of('panel')}[ _]?#?"
-_NAMED = re.compile(words.any_of("number_named"))
-_BARE = re.compile(words.any_of("number_bare"))
+_NAMED, _BARE = (re.compile(words.any_of(name)) for name in ("number_named", "number_bare"))
 _BEFORE = re.compile(rf"{words.any_of('before_number')}[ \"'(]{{0,3}}$")
 _AFTER = re.compile(rf"[)\]\"']{{0,3}} ?{words.any_of('after_number')}")
 _JOINED = re.compile(r"(?: ?(?:[,/&]|or|and|nor) ?){1,2}(?:panel )?\d")
