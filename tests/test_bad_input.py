@@ -84,7 +84,7 @@ def test_a_score_file_that_another_program_changed_is_an_error(tmp_path: Path, c
 
 def test_a_table_without_the_column(tmp_path: Path) -> None:
     write_table(tmp_path / "good.parquet", [response("1", "x")], Response)
-    with pytest.raises(PunchlineError, match="field nope: missing column"):
+    with pytest.raises(PunchlineError, match=r"unreadable parquet: .*nope"):
         list(values_in(tmp_path / "good.parquet", "nope"))
 
 

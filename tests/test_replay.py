@@ -115,13 +115,13 @@ def test_bad_options(options: dict[str, Any], expected: str) -> None:
 
 def test_answers_are_read_for_a_judge_only_where_the_benchmark_has_one(tmp_path: Path) -> None:
     """Files of other benchmarks are large, and may not be there yet."""
-    requests: dict[str, Any] = {"conditions": ["default"], "extractor": None, "judge": None, "scorers": {}}
+    chosen = {"extractor": None, "judge": None}
     for name, reads in (("pixelhumor", False), ("humorbench", True)):
         path = str(tmp_path / "absent")
         about = {"format": name, "path": path} | ({"annotations": path} if reads else {})
         card = ModelCard(name="m", engine="replay", options=about)
         with pytest.raises(PunchlineError) if reads else nullcontext():
-            assert passes_of(benchmarks.load(name), card, replay.engine(card, 0), **requests) == {}
+            assert passes_of(benchmarks.load(name), card, replay.engine(card, 0), ["default"], chosen) == {}
 
 
 def replayed(path: Path, files: Mapping[str, Any] | None = None, **options: Any) -> Any:

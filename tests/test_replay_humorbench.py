@@ -119,7 +119,7 @@ def test_explanations_and_verdicts_are_answered(tmp_path: Path) -> None:
 )
 def test_who_judges_released_answers(tmp_path: Path, judges: tuple[str, str], asked: str | None, expected: str) -> None:
     rows = (ROW | {"annotation_row": str(n), "autograder_model": judge} for n, judge in enumerate(judges))
-    about: Any = {"conditions": ["default"], "judge": asked, "extractor": None, "scorers": {"cosine": "labse"}}
+    chosen = {"judge": asked, "extractor": None, "cosine": "labse"}
     card, engine = replayed(tmp_path, *rows)
-    assert passes_of(load("humorbench"), card, engine, **about) == {JUDGE: expected}
-    assert passes_of(load("pixelhumor"), card, engine, **about) == {}
+    assert passes_of(load("humorbench"), card, engine, ["default"], chosen) == {JUDGE: expected}
+    assert passes_of(load("pixelhumor"), card, engine, ["default"], chosen) == {}

@@ -56,7 +56,7 @@ def read_replies(extractor: str, exchanges: Iterable[Exchange]) -> Extracted:
 
 def with_replies(
     scores: Sequence[Score], answers: Mapping[str, Response], unit: Unit, extracted: Extracted, rescore: Rescore
-) -> Sequence[Score]:
+) -> Iterator[Score]:
     """Scores under rule `paper`, those of unparsable answers by the extractor's reply.
 
     Such a score names the extractor in its signature, and both responses.
@@ -68,17 +68,15 @@ def with_replies(
         if verdict and score.state == "unparsable" and text and text.strip(" .\"'*`").upper() != "NONE":
             replies[score.task] = verdict
     if not replies:
-        return scores
+        yield from scores
+        return
     read = {task: replace(answers[task], text=reply.response.text) for task, reply in replies.items()}
     both = {read[task].digest: (answers[task].digest, reply.response.digest) for task, reply in replies.items()}
-    result = []
     for before, score in zip(scores, rescore({**answers, **read}), strict=True):
-        if score.task in replies and score.state == "unparsable":
-            result.append(before)
+        reply = replies.get(score.task)
+        if reply and score.state == "unparsable":
+            yield before
             continue
         responses = tuple(digest for one in score.responses for digest in both.get(one, (one,)))
-        signature = score.signature
-        if score.task in replies:
-            signature += f"{EXTRACTED}{replies[score.task].judge}|prompt:{_PROMPT_DIGEST}"
-        result.append(replace(score, responses=responses, signature=signature))
-    return result
+        by_extractor = f"{EXTRACTED}{reply.judge}|prompt:{_PROMPT_DIGEST}" if reply else ""
+        yield replace(score, responses=responses, signature=score.signature + by_extractor)

@@ -10,7 +10,7 @@ from importlib import import_module
 import msgspec
 import pyarrow as pa
 
-from punchline.artifacts.project import WILDCARDS, Project
+from punchline.artifacts.project import RULES, Project
 from punchline.config.selection import Selection
 from punchline.core import benchmark as benchmarks
 from punchline.core.threads import THREADS
@@ -59,7 +59,7 @@ def run_job(project: Project, rule: str, *wildcards: str) -> None:
 def main(arguments: Sequence[str]) -> None:
     """Run the job of a rule and its wildcards; the selection is in the environment."""
     parser = argparse.ArgumentParser(prog="stage.py", description="Run one job of Snakemake.")
-    parser.add_argument("rule", choices=WILDCARDS)
+    parser.add_argument("rule", choices=RULES)
     parser.add_argument("wildcards", nargs="*")
     parser.add_argument("--threads", default="", help="number of threads; default: all cores")
     args = parser.parse_args(arguments)

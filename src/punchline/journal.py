@@ -130,15 +130,13 @@ def read_lines(stream: IO[bytes], *, file: str | Path) -> Iterator[tuple[int, in
 
 def _parsed(text: bytes, file: str | Path, number: int) -> Response | PunchlineError:
     try:
-        line = _LINE.decode(text)
+        record, what = _LINE.decode(text).record, "the record differs from its sha256"
+        if _line(record) == text:
+            return record
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        return _damaged(file, number, f"not a journal line: {error}")
-    return line.record if _line(line.record) == text else _damaged(file, number, "the record differs from its sha256")
-
-
-def _damaged(file: str | Path, line: int, what: str) -> PunchlineError:
+        what = f"not a journal line: {error}"
     hint = "Restore the file (dvc checkout), or delete that line: only its answer is asked again"
-    return PunchlineError(what, file=file, line=line, hint=hint)
+    return PunchlineError(what, file=file, line=number, hint=hint)
 
 
 class Answers:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import importlib
 import json
 from collections.abc import Iterable, Mapping
+from string import ascii_uppercase
 from typing import Any
 
 from punchline.core import benchmark as benchmarks
 from punchline.errors import nearest
 from punchline.schema import RULES
-
-LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 def parse(
@@ -45,7 +44,7 @@ def parse(
         raise ValueError(f"task {task} of {benchmark} needs options: the texts of the options as shown, in order")
     if reader.NEEDS.get(task) == "labels" and not labels:
         raise ValueError(f"task {task} of {benchmark} needs labels: the numbers of the panels, such as [1, 2, 3]")
-    by_letter = options if isinstance(options, Mapping) else dict(zip(LETTERS, options or (), strict=False))
+    by_letter = options if isinstance(options, Mapping) else dict(zip(ascii_uppercase, options or (), strict=False))
     numbers = [str(label) for label in labels or ()]
     value = reader.parse(task, text, rule, options=by_letter, labels=numbers, size=size)
     return json.loads(json.dumps(value))  # lists in place of tuples

@@ -20,9 +20,7 @@ from punchline.responses import Exchange, Unit, by_item, pair_up
 from punchline.schema import Gold, Item, Request, Response
 
 
-def ask(
-    benchmark: Benchmark, items: Iterable[Item], samples: int, conditions: Sequence[str] = (DEFAULT,)
-) -> Iterator[Request]:
+def ask(benchmark: Benchmark, items: Iterable[Item], samples: int, conditions: Sequence[str]) -> Iterator[Request]:
     """Item by item, so that requests on one image stand together; `samples` of each request, numbered from 0."""
     for item in items:
         requests = [request for request in benchmark.requests(item) if request.condition in conditions]
@@ -87,16 +85,15 @@ def write_requests(run: Run, benchmark: str) -> None:
 
 
 def exchanges_in_pass(run: Run, benchmark: str, pass_: str, model: str) -> Iterator[Exchange]:
-    """Requests of a pass about a model, each with its answer."""
+    """Requests of a pass about a model, or to it about items ("": no pass), each with its answer."""
     responses = run.paths.responses(benchmark, model, pass_)
-    requests = Stored(run.paths.requests(benchmark, model, pass_), Request)
+    requests = Stored(run.paths.requests(benchmark, *((model, pass_) if pass_ else ())), Request)
     return pair_up(requests, Stored(responses, Response), responses)
 
 
 def exchanges(run: Run, benchmark: str, model: str, *, chained: bool = True) -> Iterator[Exchange]:
     """Requests to a model, about items and then its own answers, each with its answer."""
-    responses = run.paths.responses(benchmark, model)
-    yield from pair_up(Stored(run.paths.requests(benchmark), Request), Stored(responses, Response), responses)
+    yield from exchanges_in_pass(run, benchmark, "", model)
     if chained and CHAINED in run.passes(benchmark, model):
         yield from exchanges_in_pass(run, benchmark, CHAINED, model)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from msgspec.structs import replace
@@ -50,11 +50,10 @@ def score(
         about |= {"verdicts": verdicts, "condition": condition}
         for rule in RULES:
             rescore = functools.partial(benchmark.score_item, **about, rule=rule)
-            scores: Sequence[Score] = rescore(answers)
+            scores = rescore(answers)
             if extracted and answers and rule == "paper":
-                scores = with_replies(scores, answers, unit, extracted, rescore)
-            for one_score in scores:
-                yield one_score if sample == one_score.sample else replace(one_score, sample=sample)
+                scores = list(with_replies(scores, answers, unit, extracted, rescore))
+            yield from (replace(one, sample=sample) for one in scores)
 
 
 def write_model(run: Run, benchmark: str, model: str) -> None:

@@ -48,7 +48,7 @@ def write_scores(path: str | Path, scores: Iterable[Score], metrics: Sequence[st
 
     Raises PunchlineError for a metric that the benchmark does not declare.
     """
-    write_groups(path, scores, _table([], metrics).schema, functools.partial(_table, metrics=metrics))
+    write_groups(path, scores, functools.partial(_table, metrics=metrics))
 
 
 def _table(scores: Sequence[Score], metrics: Sequence[str]) -> pa.Table:

@@ -61,13 +61,17 @@ class AnswerArtifacts(DataArtifacts):
             record=paths.record_of(paths.folder_of(paths.adapter(adapter))),
         )
 
+    def every_answer(self, respondent: str) -> list[Artifact]:
+        """All answers of a respondent."""
+        rounds = self.rounds(respondent)
+        return [self.answers(benchmark, pass_, model) for benchmark, pass_, models in rounds for model in models]
+
     @artifact
     def shard(self, respondent: str, shard: str) -> Artifact:
         """One job's part of a respondent's answers: in its journals, which the record names."""
-        rounds = self.rounds(respondent)
-        artifacts = [self.answers(b, pass_, model) for b, pass_, models in rounds for model in models]
+        artifacts = self.every_answer(respondent)
         outputs = {path for step in artifacts for path in step.outputs}
-        journals = sorted({paths.shard_journal(self.journal(respondent, one), shard) for one in rounds})
+        journals = sorted({paths.shard_journal(self.journal(respondent, of), shard) for of in self.rounds(respondent)})
         return Artifact(
             (self.paths.responded(respondent, shard),),
             [need for step in artifacts for need in step.inputs if need.path not in outputs],
@@ -137,6 +141,7 @@ class AnswerArtifacts(DataArtifacts):
         """The index of responses of a pass, or about items ("": no pass)."""
         return self.answers(benchmark, pass_, model).output(f"{role_of(pass_)} snapshot" if pass_ else "snapshot")
 
-    def _in_passes(self, benchmark: str, model: str) -> list[Input]:
-        """Requests and responses of all passes of a model's answers."""
-        return [need for pass_ in self.passes(benchmark, model) for need in self._pass(benchmark, pass_, model)]
+    def _to_be_scored(self, benchmark: str, model: str) -> list[Input]:
+        """Items and gold, and requests and responses of a model and of all passes of its answers."""
+        passes = [need for pass_ in self.passes(benchmark, model) for need in self._pass(benchmark, pass_, model)]
+        return [*self._items_and_gold(benchmark), *self._own_answers(benchmark, model), *passes]

@@ -50,13 +50,11 @@ class DataArtifacts(Run):
     @artifact
     def raw(self, benchmark: str) -> Artifact:
         """The released files: fetched as pinned, whatever code fetches them, or copies of the demo files."""
-        manifest = Input(
-            "manifest", paths.manifest(benchmark), content=lambda: sorted(self.annotations(benchmark).items())
-        )
+        pins = Input("manifest", paths.manifest(benchmark), content=lambda: sorted(self.annotations(benchmark).items()))
         demo = self.demo_files(benchmark)
         return Artifact(
             tuple(self.paths.raw(benchmark, name) for name in self.raw_files(benchmark)),
-            [Input("demo file", f"{paths.demo(benchmark)}/{name}") for name in demo] or [manifest],
+            [Input("demo file", f"{paths.demo(benchmark)}/{name}") for name in demo] or [pins],
             f"{FETCH}:write_annotations",
             code=None,
             record=self._fetched(benchmark),
@@ -119,8 +117,7 @@ class DataArtifacts(Run):
     def _pins(self, benchmark: str) -> list[Input]:
         """Pinned digests of images. The lock, which fetching itself extends, does not decide; the audit reads it."""
         pinned, lock = (paths.manifest(benchmark, name) for name in ("images_pinned.csv", "images.lock.csv"))
-        inputs = [Input("manifest", pinned)]
-        return inputs + ([Input("manifest", lock, decides=False)] if Path(lock).is_file() else [])
+        return [Input("manifest", pinned), *([Input("manifest", lock, decides=False)] if Path(lock).is_file() else [])]
 
     def _fetch_log(self, benchmark: str) -> Input:
         file = self.paths.fetch_log(benchmark)

@@ -89,21 +89,13 @@ def kind_of(card: ModelCard) -> str:
 
 def root_of(lineage: Lineage) -> str:
     """One digest of everything that must be equal wherever this table is made from the same bytes."""
-    of_data = [(DATA, "", lineage.compared)] if lineage.compared else []
-    return digest_of(
-        {
-            "format": FORMAT,
-            "benchmark": lineage.benchmark,
-            "table": lineage.table,
-            "selection": lineage.selection,
-            "models": sorted(
-                [name, key, *(part for pass_ in passes for part in (pass_.pass_, pass_.who, pass_.key))]
-                for name, key, passes in (*((m.card.name, m.key, m.passes) for m in lineage.models), *of_data)
-            ),
-            "cells": [cell.digest for cell in lineage.cells],
-            "files": sorted((file.path, file.role, file.content or file.sha256) for file in lineage.files),
-        }
-    )
+    asked = [(model.card.name, model.key, model.passes) for model in lineage.models]
+    asked += [(DATA, "", lineage.compared)] if lineage.compared else []
+    models = [[name, key, *(part for p in passes for part in (p.pass_, p.who, p.key))] for name, key, passes in asked]
+    files = [(file.path, file.role, file.content or file.sha256) for file in lineage.files]
+    content = {name: getattr(lineage, name) for name in ("benchmark", "table", "selection")}
+    content |= {"format": FORMAT, "models": sorted(models), "files": sorted(files)}
+    return digest_of(content | {"cells": [cell.digest for cell in lineage.cells]})
 
 
 def document(lineage: Lineage) -> bytes:

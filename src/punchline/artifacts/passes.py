@@ -41,11 +41,8 @@ def scorers_of(cards: Iterable[ModelCard]) -> dict[str, str]:
     for card in cards:
         pass_ = card.options.get("metric")
         if card.engine != "similarity" or pass_ not in SCORERS:
-            raise PunchlineError(
-                f"{card.name} is no scorer: it compares no texts",
-                file=card.file,
-                hint=f"scorers= takes cards with `engine: similarity` and `metric: {' | '.join(SCORERS)}`",
-            )
+            hint = f"scorers= takes cards with `engine: similarity` and `metric: {' | '.join(SCORERS)}`"
+            raise PunchlineError(f"{card.name} is no scorer: it compares no texts", file=card.file, hint=hint)
         if pass_ in scorers:
             what = f"both {scorers[pass_]} and {card.name} measure {pass_}"
             raise PunchlineError(what, field="scorers", hint="Choose one of them")
@@ -54,27 +51,19 @@ def scorers_of(cards: Iterable[ModelCard]) -> dict[str, str]:
 
 
 def passes_of(
-    benchmark: Benchmark,
-    model: ModelCard,
-    engine: Engine,
-    *,
-    conditions: Sequence[str],
-    extractor: str | None,
-    judge: str | None,
-    scorers: Mapping[str, str],
+    benchmark: Benchmark, model: ModelCard, engine: Engine, conditions: Sequence[str], chosen: Mapping[str, str | None]
 ) -> dict[str, str]:
     """{pass: who answers it} for one model, in order; nothing for a pass that nobody answers.
 
-    `scorers`: {pass: name of the card}. The judge is `judge`, or RELEASED where verdicts were released with the answers
-    and no other judge is asked for, or just the one that gave them.
+    `chosen`: names of the selected judge, extractor and scorers, by pass. The judge is RELEASED where verdicts were
+    released with the answers and no other judge is asked for, or just the one that gave them.
     """
     judged = JUDGE in benchmark.JUDGES and engine.format == benchmark.NAME  # else its file need not be read
-    if judged and engine.givers() and judge in (None, *_judges_of(engine)):
-        judge = RELEASED
-    chosen = {JUDGE: judge, **scorers}
+    if judged and engine.givers() and chosen[JUDGE] in (None, *_judges_of(engine)):
+        chosen = {**chosen, JUDGE: RELEASED}
     respondents = {
         CHAINED: model.name if set(benchmark.CHAINED) & set(conditions) else None,
-        EXTRACTOR: extractor if benchmark.CLOSED else None,
+        EXTRACTOR: chosen[EXTRACTOR] if benchmark.CLOSED else None,
         **{pass_: chosen.get(pass_) for pass_ in benchmark.JUDGES},
     }
     return {pass_: name for pass_ in PASSES if (name := respondents.get(pass_))}

@@ -27,20 +27,9 @@ TABULATE, SITE = "punchline.tabulate.build", "punchline.report.site"
 # Files on the validity of scores, per benchmark and over all (validity/build.py).
 VALIDITY = ("items", "picture_gain", "option_order", "corrected", "people", "votes", "repeats", "verdicts")
 SHARED = ("shortcuts", "links")
-SHORTCUTS = ("tables", "scoring", "ask", "baselines")  # modules of a benchmark that its shortcuts use
 
-# The rules of Snakemake: the wildcards of each, and the kinds of artifact that one job builds, in order.
-WILDCARDS: dict[str, tuple[str, ...]] = {
-    "fetch": ("benchmark",),
-    "prepare": ("benchmark",),
-    "respond": ("respondent", "shard"),
-    "score": ("benchmark", "model"),
-    "tables": ("benchmark",),
-    "overview": (),
-    "report": (),
-    "figure": ("table",),
-    "train": ("adapter",),
-}
+# The rules of Snakemake, and the kinds of artifact that one job of a rule builds, in order.
+RULES = ("fetch", "prepare", "respond", "score", "tables", "overview", "report", "figure", "train")
 KINDS = {
     "fetch": ("raw", "select_items", "images"),
     "prepare": ("pictures", "items", "gold", "requests"),
@@ -58,10 +47,7 @@ class Project(AnswerArtifacts):
         selected = self.selection.benchmarks
         if rule == "respond":
             respondent, shard = wildcards
-            if shard != ALL:
-                return [self.shard(respondent, shard)]
-            rounds = self.rounds(respondent)
-            return [self.answers(benchmark, pass_, model) for benchmark, pass_, models in rounds for model in models]
+            return self.every_answer(respondent) if shard == ALL else [self.shard(respondent, shard)]
         if rule == "figure":
             return [self.figure(*self.by_path[wildcards[0]])]
         if rule == "report":
@@ -86,7 +72,7 @@ class Project(AnswerArtifacts):
         if rule == "figure":
             tables = {path: self.benchmark(name).TABLES[table] for path, (name, table) in self.by_path.items()}
             return [(path,) for path, spec in tables.items() if spec.chart or spec.of_models]
-        return [(name,) for name in selected] if WILDCARDS[rule] else [()]
+        return [()] if rule in ("overview", "report") else [(name,) for name in selected]
 
     @functools.cached_property
     def by_path(self) -> dict[str, tuple[str, str]]:
@@ -104,11 +90,7 @@ class Project(AnswerArtifacts):
         judges = {pass_: who for pass_, who in self.passes(benchmark, model).items() if pass_ != CHAINED}
         return Artifact(
             (self.paths.scores(benchmark, model),),
-            [
-                *self._items_and_gold(benchmark),
-                *self._own_answers(benchmark, model),
-                *self._in_passes(benchmark, model),
-            ],
+            self._to_be_scored(benchmark, model),
             "punchline.score:write_model",
             {"judges": judges},
             self._code(benchmark, "scoring"),
@@ -132,24 +114,21 @@ class Project(AnswerArtifacts):
         compared = self.passes(benchmark, DATA) if spec.compared is not None else {}
         inputs += [need for pass_ in compared for need in self._pass(benchmark, pass_, DATA)]
         passes = [(pass_, who, DATA) for pass_, who in compared.items()]
-        cards = []
+        models = self.selection.models if spec.of_models else []
         if spec.of_models:
             inputs += [*self._raw(benchmark, loaded.ITEM_FILES), *self._labels(benchmark)]
             inputs += [*self._items_and_gold(benchmark), self._selected(benchmark)]
             file = self.paths.csv("shortcuts", benchmark)
-            content = functools.partial(behind_shortcuts, file, spec)
-            inputs.append(Input("shortcuts", file, self.shortcuts(benchmark), content))
-            for model in self.selection.models:
-                inputs += self._scored(benchmark, model)
-                cards.append((self.cards[model], "model card"))
-                passes += [(*of, model) for of in self.passes(benchmark, model).items() if of[0] != CHAINED]
-        for pass_, respondent, model in passes:  # no keys: a judge's weights may be absent
-            if (card := self.card_for(pass_, respondent, model)) is not None:
-                cards.append((card, f"{role_of(pass_)} card"))
-        for card, role in cards:
-            inputs.append(
-                Input(role, card.file, content=functools.partial(card_in_tables, card, benchmark, spec.prices))
-            )
+            behind = functools.partial(behind_shortcuts, file, spec)
+            inputs.append(Input("shortcuts", file, self.shortcuts(benchmark), behind))
+        for model in models:
+            inputs += self._scored(benchmark, model)
+            passes += [(*of, model) for of in self.passes(benchmark, model).items() if of[0] != CHAINED]
+        cards = [("model card", self.cards[model]) for model in models]
+        cards += [(f"{role_of(of[0])} card", card) for of in passes if (card := self.card_for(*of)) is not None]
+        for role, card in cards:  # without keys: a judge's weights may be absent
+            content = functools.partial(card_in_tables, card, benchmark, spec.prices)
+            inputs.append(Input(role, card.file, content=content))
         csv = self.paths.table(spec.file)
         stem = csv.removesuffix(".csv")
         return Artifact(
@@ -220,7 +199,7 @@ class Project(AnswerArtifacts):
             (self.paths.csv("shortcuts", benchmark),),
             self._all_scores(benchmark),
             "punchline.validity.build:write_shortcuts",
-            code=self._code(benchmark, *SHORTCUTS),
+            code=self._code(benchmark, "tables", "scoring", "ask", "baselines"),
             libraries=("scikit-learn",),
             job=self.paths.table(next(iter(self.benchmark(benchmark).TABLES.values())).file),
         )
@@ -229,8 +208,7 @@ class Project(AnswerArtifacts):
         """Scores of all models, with items, gold and published values."""
         scores = [self._scores(benchmark, model) for model in self.selection.models]
         printed_values = self._published(benchmark, lambda file: Path(file).read_text(encoding="utf-8"))
-        votes_module = benchmarks.optional_module(benchmark, "people")
-        votes = self._raw(benchmark, votes_module.FILES if votes_module else ())
+        votes = self._raw(benchmark, getattr(benchmarks.optional_module(benchmark, "people"), "FILES", ()))
         return [*scores, *self._items_and_gold(benchmark), *votes, *printed_values]
 
     @artifact
@@ -316,10 +294,9 @@ class Project(AnswerArtifacts):
     def report_answers(self, benchmark: str, model: str) -> Artifact:
         """A model's answers and their grades, for pages."""
         output = self.paths.report_answers(benchmark, model)
-        responses = [*self._own_answers(benchmark, model), *self._in_passes(benchmark, model)]
         return Artifact(
             (output,),
-            [*self._items_and_gold(benchmark), *responses, self._scores(benchmark, model)],
+            [*self._to_be_scored(benchmark, model), self._scores(benchmark, model)],
             "punchline.report.answers:write_answers",
             {"public": is_public()},
             code=(*self._code(benchmark, "scoring"), *self._page_modules(benchmark)),
@@ -338,11 +315,7 @@ class Project(AnswerArtifacts):
         inputs, selected, where = self._csv(), self.selection.benchmarks, self.paths
         for name in selected:
             tables, validity = self.tables(name), self.validity(name)
-            inputs += [
-                Input("unparsed answers", where.csv("unread", name), tables),
-                Input("ranks", where.csv("ranks", name), tables),
-                self.shortcuts(name).output(),
-            ]
+            inputs += [tables.output("unparsed answers", -2), tables.output("ranks", -1), self.shortcuts(name).output()]
             inputs += [self.items(name).output(), self.requests(name).output(), self.report_items(name).output("pages")]
             inputs += [Input("validity", path, validity) for path in validity.outputs]
             for model in self.selection.models:

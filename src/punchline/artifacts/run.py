@@ -60,7 +60,7 @@ class Run:
         self.selection = selection
         self._shards = shards
         self.paths = Paths(selection.corpus.raw, selection.run)
-        self._passes: dict[tuple[str, str], dict[str, str]] = {}
+        self.passes = functools.cache(self._passes)  # {pass: who answers it}, by benchmark and model
 
     @functools.cached_property
     def cards(self) -> dict[str, ModelCard]:
@@ -92,12 +92,10 @@ class Run:
         return [*self.selection.models, *(f"{JUDGES}{name}" for name in self.judged)]
 
     def card_of(self, respondent: str) -> ModelCard:
-        name = respondent.removeprefix(JUDGES)
-        return self.cards[name] if name == respondent else self.judges[name]
+        return self.cards.get(respondent) or self.judges[respondent.removeprefix(JUDGES)]
 
     def engine_of(self, respondent: str) -> Engine:
-        name = respondent.removeprefix(JUDGES)
-        return self.engines[name] if name == respondent else self.judging[name]
+        return self.engines.get(respondent) or self.judging[respondent.removeprefix(JUDGES)]
 
     def respondent(self, benchmark: str, pass_: str, model: str) -> str:
         """Respondent to requests about a model's answers, or about the items ("": no pass)."""
@@ -106,14 +104,13 @@ class Run:
 
     def rounds(self, respondent: str) -> list[Round]:
         """Rounds of a respondent, in order: released verdicts are the model's that they are about."""
-        name = respondent.removeprefix(JUDGES)
-        if name != respondent:
-            return self.judged[name]
+        if respondent not in self.cards:
+            return self.judged[respondent.removeprefix(JUDGES)]
         return [
-            Round(benchmark, pass_, (name,))
+            Round(benchmark, pass_, (respondent,))
             for benchmark in self.selection.benchmarks
-            for pass_ in ("", *self.passes(benchmark, name))
-            if self.respondent(benchmark, pass_, name) == name
+            for pass_ in ("", *self.passes(benchmark, respondent))
+            if self.respondent(benchmark, pass_, respondent) == respondent
         ]
 
     def journal(self, respondent: str, round_: Round) -> str:
@@ -163,9 +160,8 @@ class Run:
         """Whose manifest lists a raw file, so that it can be fetched; None where none does."""
         name, _, within = path.removeprefix(f"{RAW}/").partition("/")
         drawn = self.selection.corpus.drawn or path != self.paths.raw(name, within)
-        if drawn or not Path(manifest(name)).is_file() or within not in self.annotations(name):
-            return None
-        return name
+        fetched = not drawn and Path(manifest(name)).is_file() and within in self.annotations(name)
+        return name if fetched else None
 
     @functools.cached_property
     def manifests(self) -> list[str]:
@@ -185,24 +181,13 @@ class Run:
     def scorers(self) -> dict[str, str]:
         return scorers_of(self.judges[name] for name in self.selection.scorers)
 
-    def passes(self, benchmark: str, model: str) -> dict[str, str]:
+    def _passes(self, benchmark: str, model: str) -> dict[str, str]:
         """{pass: who answers it} of one model's answers, or of DATA, in the order in which they are answered."""
-        if (benchmark, model) not in self._passes:
-            loaded = self.benchmark(benchmark)
-            self._passes[benchmark, model] = (
-                {pass_: who for pass_, who in self.scorers.items() if pass_ in loaded.COMPARED}
-                if model == DATA
-                else passes_of(
-                    loaded,
-                    self.cards[model],
-                    self.engines[model],
-                    conditions=self.conditions(benchmark),
-                    extractor=self.selection.extractor or None,
-                    judge=self.selection.judge,
-                    scorers=self.scorers,
-                )
-            )
-        return self._passes[benchmark, model]
+        loaded = self.benchmark(benchmark)
+        if model == DATA:
+            return {pass_: who for pass_, who in self.scorers.items() if pass_ in loaded.COMPARED}
+        chosen = {EXTRACTOR: self.selection.extractor or None, JUDGE: self.selection.judge, **self.scorers}
+        return passes_of(loaded, self.cards[model], self.engines[model], self.conditions(benchmark), chosen)
 
     def card_for(self, pass_: str, name: str, model: str) -> ModelCard | None:
         """The card of who answers a pass of a model's answers; None: somebody without one gave released verdicts."""
@@ -224,12 +209,11 @@ class Run:
         """{judge or scorer: what it is asked}."""
         by_judge: dict[str, list[Round]] = {}
         for benchmark, pass_ in itertools.product(self.selection.benchmarks, (EXTRACTOR, JUDGE, *SCORERS)):
-            models: dict[str, list[str]] = {}
-            for model in (*self.selection.models, DATA):
-                judge = self.passes(benchmark, model).get(pass_, RELEASED)
-                models.setdefault(judge, []).append(model)
-            for judge, of in models.items():
-                by_judge.setdefault(judge, []).append(Round(benchmark, pass_, tuple(of)))
+            models = (*self.selection.models, DATA)
+            judges = [self.passes(benchmark, model).get(pass_, RELEASED) for model in models]
+            for judge in dict.fromkeys(judges):
+                of = tuple(model for model, its_judge in zip(models, judges, strict=True) if its_judge == judge)
+                by_judge.setdefault(judge, []).append(Round(benchmark, pass_, of))
         return {who: rounds for who, rounds in by_judge.items() if who != RELEASED}
 
     def judged_repeatedly(self, benchmark: str) -> list[str]:
@@ -258,14 +242,12 @@ class Run:
     def asked_passes(self) -> list[tuple[str, str, str, ModelCard, str]]:
         """(benchmark, model, pass, card of who is asked, snapshot) of everything that is asked of anybody."""
         rows, nobody = [], ModelCard(name=RELEASED, engine="replay")
-        for benchmark in self.selection.benchmarks:
-            for model, card in self.cards.items():
-                rows.append((benchmark, model, "answer", card, self.paths.responses(benchmark, model)))
-                for pass_, judge in self.passes(benchmark, model).items():
-                    shown_card = self.card_for(pass_, judge, model) or nobody
-                    rows.append((benchmark, model, pass_, shown_card, self.paths.responses(benchmark, model, pass_)))
-            for pass_, judge in self.passes(benchmark, DATA).items():
-                rows.append((benchmark, DATA, pass_, self.judges[judge], self.paths.responses(benchmark, DATA, pass_)))
+        for benchmark, model in itertools.product(self.selection.benchmarks, (*self.cards, DATA)):
+            if model != DATA:
+                rows.append((benchmark, model, "answer", self.cards[model], self.paths.responses(benchmark, model)))
+            for pass_, judge in self.passes(benchmark, model).items():
+                card = self.card_for(pass_, judge, model) or nobody
+                rows.append((benchmark, model, pass_, card, self.paths.responses(benchmark, model, pass_)))
         return rows
 
     def part(self, benchmark: str, table: str) -> Selection:
@@ -294,17 +276,9 @@ class Run:
 
 def card_in_tables(card: ModelCard, benchmark: str, prices: bool) -> ModelCard:
     """Card with only what a benchmark's tables can show: what is asked, its row in the paper, its caveat, prices."""
-    paper = card.papers.get(benchmark)
-    return msgspec.structs.replace(
-        card,
-        papers={} if paper is None else {benchmark: paper},
-        gpus=None,
-        shards=1,
-        licence=None,
-        note=None,
-        gone=None,
-        price=card.price if prices else None,
-    )
+    papers = {name: paper for name, paper in card.papers.items() if name == benchmark}
+    left_out = ("gpus", "licence", "note", "gone", *(() if prices else ("price",)))
+    return msgspec.structs.replace(card, papers=papers, shards=1, **dict.fromkeys(left_out))
 
 
 def role_of(pass_: str) -> str:

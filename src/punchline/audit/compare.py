@@ -26,7 +26,6 @@ from punchline.core.benchmark import names as benchmark_names
 from punchline.core.pages import templates
 from punchline.errors import PunchlineError
 from punchline.files import Keyed
-from punchline.paths import DEFAULT_RUN
 from punchline.prepare import paths_of_table, read_files
 from punchline.schema import Gold, Item, Rule
 from punchline.scores import items_frame, metrics_of
@@ -37,7 +36,6 @@ from punchline.tables.run import rows_of
 from punchline.tabulate.ranks import read_model
 
 FEW = 20  # clusters; with fewer a note warns
-EFFECT = "d_z (difference / standard deviation of the clusters' differences)"
 ANSWER = ["task", "condition", "sample", "item_id"]
 ALIKE_HINT = "Make both models' scores in one run: the same judge=, scorers= and data"
 ALIKE = {"judge": "by another judge", "signature": "in another way", "gold_digest": "against other gold"}
@@ -60,7 +58,7 @@ class Comparison:
     models: tuple[str, str]
     judges: list[str]
     notes: list[str]
-    effect: str = EFFECT
+    effect: str = "d_z (difference / standard deviation of the clusters' differences)"
     alpha: float = ALPHA
     power: float = POWER
     tests: int  # that Holm's correction is over
@@ -223,27 +221,25 @@ def _items_of(row: Row, scores: pd.DataFrame) -> set[str]:
 # From the files
 
 
-def compare_models(
-    models: Sequence[str], table: tuple[str, str] | None = None, run: str = DEFAULT_RUN
-) -> tuple[list[Comparison], list[str]]:
+def compare_models(names: Sequence[str], table: tuple[str, str] | None, run: str) -> tuple[list[Comparison], list[str]]:
     """Compare two models in one table (benchmark, name), else in the main table of every benchmark that has both.
 
     A model is a name, or RUN:NAME for its answers in another run. Gives comparisons, and why others were
     refused. Raises PunchlineError when there is none at all.
     """
     project = Project(selection_of(run))
-    a, b = models
+    a, b = names
     if a == b:
         raise PunchlineError(f"{a} is one model; name two")
     if table is not None:
         benchmark = benchmarks.load(table[0])
-        return [compare_files(benchmark, benchmark.TABLES[table[1]], models, project)], []
-    placed = [in_run(name, project) for name in models]
+        return [compare_files(benchmark, benchmark.TABLES[table[1]], names, project)], []
+    placed = [in_run(name, project) for name in names]
     comparisons, refused = list[Comparison](), list[str]()
     for of in benchmark_names():
         if all(Path(own.paths.scores(of, name)).is_file() for own, name in placed):
             try:
-                comparisons.append(_compare_in_first(benchmarks.load(of), models, project))
+                comparisons.append(_compare_in_first(benchmarks.load(of), names, project))
             except PunchlineError as error:
                 refused.append(str(error))
     if not comparisons:

@@ -12,7 +12,7 @@ import pandas as pd
 
 from punchline.artifacts.project import Project
 from punchline.config.runs import selection_of
-from punchline.errors import PunchlineError
+from punchline.errors import PunchlineError, check_file
 from punchline.scores import scores_frame
 from punchline.stats.estimate import ALPHA, Array, ratio
 from punchline.stats.intervals import interval
@@ -25,7 +25,6 @@ CORRECTED = [
     *("model", "judge", "judged", "labeled", "n_labeled", "method", "corrected", "corrected_lo", "corrected_hi"),
     *("rank_judged", "rank_corrected"),
 ]
-SCORE = "Make it first: snakemake --cores all"
 
 
 def agreement(judge: str, reference: str, verdicts: pd.DataFrame) -> dict[str, Any] | None:
@@ -90,8 +89,8 @@ def verdicts_of(benchmark: str, runs: Iterable[str]) -> pd.DataFrame:
     frames = [pd.DataFrame(columns=COLUMNS)]
     for project in map(Project, map(selection_of, runs)):
         where = project.paths
-        if not all(Path(path).is_file() for path in (where.items(benchmark), where.gold(benchmark))):
-            raise PunchlineError("no such file", file=where.items(benchmark), hint=SCORE)
+        for file in (where.items(benchmark), where.gold(benchmark)):
+            check_file(file, "no such file", hint="Make it first: snakemake --cores all")
         items = items_of(project, benchmark)
         for model in project.selection.models:
             if Path(scores := where.scores(benchmark, model)).is_file():

@@ -21,7 +21,7 @@ from punchline.comics import number
 from punchline.errors import PunchlineError
 from punchline.files import sha256_file
 from punchline.jobs import call
-from punchline.requests import exchanges, exchanges_in_pass
+from punchline.requests import exchanges_in_pass
 from punchline.respond import images_of
 from punchline.schema import Request, Response
 from punchline.tabulate.build import Tables, rendered
@@ -137,8 +137,7 @@ def _recomputed(project: Project, benchmark: str, pass_: str, model: str) -> Ite
     if not (engine.files or engine.repeatable):
         return
     images = {} if engine.files else images_of(project, engine, benchmark)
-    of_pass = exchanges_in_pass(project, benchmark, pass_, model) if pass_ else None
-    pairs = list(of_pass or exchanges(project, benchmark, model, chained=False))
+    pairs = list(exchanges_in_pass(project, benchmark, pass_, model))
     requests = [request for request, _ in pairs]
     now = {answer.request_id: answer for answer in engine.answer(requests, images, "")}
     given = [now[request.request_id] for request in requests], [answer for _, answer in pairs]

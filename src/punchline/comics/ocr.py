@@ -6,6 +6,7 @@ The comic is read once as a whole and its lines are then given to panels: faster
 
 from __future__ import annotations
 
+import functools
 import importlib.metadata
 import itertools
 import re
@@ -63,7 +64,7 @@ def derivation() -> dict[str, Any]:
 
 def read_lines(image: Pixels) -> list[Line]:
     """The lines of text on an image (BGR, uint8), in no particular order. Safe to call from several threads."""
-    reader = _reader()
+    reader = _reader(threading.get_ident())
     reader.text_det.limit_side_len = min(SIDE, max(32, int(ENLARGED * min(image.shape[:2]))))
     detected = reader(cv2.cvtColor(image, cv2.COLOR_BGR2GRAY))
     if detected.txts is None:
@@ -131,18 +132,16 @@ def in_rows(lines: Sequence[Line]) -> list[Line]:
     return [line for row in rows for line in sorted(row)]
 
 
-_OWN = threading.local()  # a reader for each thread: its scale is set before each call
+@functools.cache
+def _reader(thread: int) -> Any:
+    """rapidocr with explicit weights, so that it never looks for any elsewhere. Loading takes about a second.
 
+    A reader for each thread (its number): its scale is set before each call.
+    """
+    import rapidocr
 
-def _reader() -> Any:
-    """rapidocr with explicit weights, so that it never looks for any elsewhere. Loading takes about a second."""
-    reader = getattr(_OWN, "reader", None)
-    if reader is None:
-        import rapidocr
-
-        folder = Path(rapidocr.__file__).parent / "models"
-        weights = {key: str(folder / model) for key, model in MODELS.items()}
-        reader = rapidocr.RapidOCR(params={**SETTINGS, **THREADS, **weights, "Global.log_level": "critical"})
-        reader(np.full((64, 64), 255, np.uint8))  # it loads its detector at the first call
-        _OWN.reader = reader
+    folder = Path(rapidocr.__file__).parent / "models"
+    weights = {key: str(folder / model) for key, model in MODELS.items()}
+    reader = rapidocr.RapidOCR(params={**SETTINGS, **THREADS, **weights, "Global.log_level": "critical"})
+    reader(np.full((64, 64), 255, np.uint8))  # it loads its detector at the first call
     return reader

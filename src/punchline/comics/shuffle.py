@@ -30,9 +30,7 @@ def permutation(n: int, seed: int, key: str) -> Order:
     return tuple(order)
 
 
-def distinct_permutations(
-    n: int, count: int, seed: int, key: str, excluding: Iterable[Sequence[int]] = ()
-) -> list[Order]:
+def distinct_permutations(n: int, count: int, seed: int, key: str, excluding: Iterable[Sequence[int]]) -> list[Order]:
     """`count` permutations of 0..n-1, no two alike and none in `excluding`, in the order drawn.
 
     A longer list starts with the shorter one. Raises PunchlineError if there are not so many.

@@ -147,13 +147,11 @@ def every(get: Callable[[str], T], benchmarks: Iterable[str] | None = None) -> d
         try:
             results[name] = get(name)
         except PunchlineError as error:
-            _warn(f"benchmark {name} is left out: {error}")
+            _log_once(f"warning: benchmark {name} is left out: {error}")
     return results
 
 
-@cache
-def _warn(text: str) -> None:
-    log_line(f"warning: {text}")
+_log_once = cache(log_line)
 
 
 DEFINED_IN = {  # what a benchmark defines: which of its modules defines it

@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar, cast
 
 import msgspec
 
@@ -92,8 +92,7 @@ def names() -> tuple[str, ...]:
 def load(card: ModelCard, seed: int) -> Engine:
     """The engine that a model card asks for. Raises PunchlineError for an unknown engine or option."""
     check_known(card.engine, names(), f"unknown engine {card.engine!r}", file=card.file, field="engine")
-    engine: Engine = importlib.import_module(f"punchline.engines.{card.engine}").engine(card, seed)
-    return engine
+    return cast(Engine, importlib.import_module(f"punchline.engines.{card.engine}").engine(card, seed))
 
 
 def prompt_tokens(request: Request, characters_a_token: float, tokens_an_image: float) -> float:
@@ -147,12 +146,8 @@ def parameters(card: ModelCard, request: Request) -> dict[str, Scalar]:
     The limit of tokens is an answer's; a thinking model's thoughts have theirs on top. A seed, where there is one, is
     that of sample 0; the samples after it count up.
     """
-    chosen: dict[str, Scalar] = {
-        "temperature": request.sampling.temperature,
-        "max_tokens": request.sampling.max_tokens,
-        **({} if request.sampling.seed is None else {"seed": request.sampling.seed}),
-        **card.sampling_for(request.benchmark),
-    }
+    asked = {name: value for name, value in msgspec.structs.asdict(request.sampling).items() if value is not None}
+    chosen: dict[str, Scalar] = asked | card.sampling_for(request.benchmark)
     if isinstance(chosen.get("seed"), int):
         chosen["seed"] = int(chosen["seed"] or 0) + request.sample
     if isinstance(chosen["max_tokens"], int):
@@ -166,11 +161,7 @@ def model_key(engine: Engine, card: ModelCard, benchmark: str) -> str:
     The engine's name and identity, the card's sampling parameters for the benchmark and its room for thoughts, and the
     code of an engine whose answers are computed here.
     """
-    key = {"engine": engine.name, **engine.identity()}
-    if sampling := card.sampling_for(benchmark):
-        key["sampling"] = sampling
-    if card.thinking_tokens:
-        key["thinking_tokens"] = card.thinking_tokens
-    if computed := engine.code(benchmark):
-        key["code"] = computed
-    return digest_of(key)
+    sampling, code = card.sampling_for(benchmark), engine.code(benchmark)
+    unless_empty = {"sampling": sampling, "thinking_tokens": card.thinking_tokens, "code": code}
+    chosen = {name: value for name, value in unless_empty.items() if value}
+    return digest_of({"engine": engine.name, **engine.identity(), **chosen})

@@ -53,15 +53,13 @@ def write_table(path: str | Path, records: Iterable[R], kind: type[R]) -> None:
         columns.append([record.digest for record in group])
         return pa.table(dict(zip(names, columns, strict=True)), schema=schema)
 
-    write_groups(path, records, schema, table)
+    write_groups(path, records, table)
 
 
-def write_groups(
-    path: str | Path, records: Iterable[R], schema: pa.Schema, table: Callable[[list[R]], pa.Table]
-) -> None:
+def write_groups(path: str | Path, records: Iterable[R], table: Callable[[list[R]], pa.Table]) -> None:
     """Write tables of ROW_GROUP records each as parquet, so that an iterator of many records needs little memory."""
     rest = iter(records)
-    with replacing(path) as file, pq.ParquetWriter(file, schema, compression="zstd") as writer:
+    with replacing(path) as file, pq.ParquetWriter(file, table([]).schema, compression="zstd") as writer:
         while group := list(itertools.islice(rest, ROW_GROUP)):
             writer.write_table(table(group))
 
@@ -85,10 +83,6 @@ class Stored(Sequence[R]):
 
     def __len__(self) -> int:
         return self._starts[-1]
-
-    def __iter__(self) -> Iterator[R]:
-        for group in range(len(self._starts) - 1):
-            yield from self._group(group)
 
     def __getitem__(self, place: Any) -> Any:
         at = range(len(self))[place]
@@ -171,9 +165,6 @@ def rows_in(path: str | Path, columns: Sequence[str]) -> Iterator[tuple[Any, ...
     """Some columns of a table of records, unchecked, row by row. Raises PunchlineError for a file that is not one."""
     with naming(path), Path(path).open("rb") as stream:
         file = pq.ParquetFile(stream, buffer_size=BUFFER)  # its own iter_batches keeps what it read of each group
-        for column in columns:
-            if column not in file.schema_arrow.names:
-                raise PunchlineError("missing column", file=path, field=column, hint=REBUILD)
         for group in range(file.num_row_groups):
             table = file.read_row_group(group, list(columns), use_threads=False)
             yield from zip(*(table[column].to_pylist() for column in columns), strict=True)

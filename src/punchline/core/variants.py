@@ -51,8 +51,7 @@ def requests(benchmark: Benchmark, item: Item, condition: str) -> Iterator[Reque
         return (_with_image(request, item) for request in _default(benchmark, item))
     if condition == CAPTION_ONLY:
         item = replace(item, fields={**item.fields, benchmark.DESCRIPTION: _CUT})
-    edits: dict[str, Callable[[str], str]] = {CAPTION_ONLY: _undescribed, OPTIONS_ONLY: options_text}
-    edit = edits.get(condition, str)
+    edit = options_text if condition == OPTIONS_ONLY else _undescribed
     plain = (one for one in _default(benchmark, item) if condition != OPTIONS_ONLY or one.task in benchmark.OPTIONS)
     return (_texts(request, condition, edit) for request in plain)
 

@@ -14,8 +14,8 @@ from punchline.read.words import any_of, listed
 Box = tuple[float, float, float, float]  # top, left, height, width: shares of the image
 
 SIDES = ("top", "left", "height", "width")
-_ALIASES = (*SIDES, "bottom", "right")  # lists of words.yaml: other names of a side, and of the opposite one
-_SIDE = {name: side for side in _ALIASES for name in (side, *listed(side))}
+# Lists of words.yaml: other names of a side, and of the opposite one.
+_SIDE = {name: side for side in (*SIDES, "bottom", "right") for name in (side, *listed(side))}
 SMALLEST = 1e-6  # side of a box: less is no area
 MOST = 50  # different boxes of one answer: more are no answer to what was asked
 _EDGE = 30_000  # characters of an answer's beginning and end that are read
@@ -42,10 +42,8 @@ def _four(group: str) -> tuple[list[float], str] | None:
             units.add(number["unit"] or "")
             numbers.append((name, float(value.rstrip("%px "))))
     names = [name for name, _ in numbers]
-    if len(units) != 1:
-        return None
     sides = {name: number for name, number in numbers if name}
-    if len(sides) < sum(map(bool, names)):
+    if len(units) != 1 or len(sides) < sum(map(bool, names)):
         return None
     if {"top", "left", "bottom", "right"} <= sides.keys() and not {"height", "width"} & sides.keys():
         sides |= {"height": sides["bottom"] - sides["top"], "width": sides["right"] - sides["left"]}

@@ -7,6 +7,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
 
+from punchline.grouping import grouped
 from punchline.read import normalize, words
 from punchline.read.number import number_of
 from punchline.read.resolve import decider, highest, resolve
@@ -58,13 +59,10 @@ def _spelt(option: str) -> str:
 
 def _texts(text: normalize.Plain, options: Mapping[str, str]) -> list[Mention]:
     """Options spelt out; of two at one place the longer; one text of two options is neither's."""
-    by_text: dict[str, str] = {}
-    for letter, option in sorted(options.items()):
-        pattern = _spelt(option)
-        by_text[pattern] = f"{by_text[pattern]}|{letter}" if pattern in by_text else letter
+    by_text = grouped(sorted(options), lambda letter: _spelt(options[letter]))
     patterns = sorted(filter(None, by_text), key=lambda one: (-len(one), one))
     matches = itertools.islice(re.finditer("|".join(f"({one})" for one in patterns) or "(?!)", text.low), 400)
-    return [Mention(*match.span(), by_text[patterns[(match.lastindex or 1) - 1]], True) for match in matches]
+    return [Mention(*match.span(), "|".join(by_text[patterns[(match.lastindex or 1) - 1]]), True) for match in matches]
 
 
 _PLACE = re.compile(words.any_of("option_by_place"))

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from punchline.read import words
+from punchline.read.reasoning import blanked
 from punchline.read.sentences import (
     FIRST,
     LEAD,
@@ -49,10 +50,6 @@ _OR_MAYBE = re.compile(r"\W*or (?:maybe|perhaps|possibly)\b(?! not)")
 _LESS = re.compile(rf"\b{any_of('less')}\b")
 _MARKED = re.compile(rf"[)\]\"']{{0,3}} ?{any_of('behind_marked')}")
 _SINGULAR = re.compile(rf"[)\]\"'.,]{{0,3}} ?{any_of('singular_verb')}\b")
-
-
-def _blank(text: str, start: int, end: int) -> str:
-    return f"{text[:start]}{' ' * (end - start)}{text[end:]}"
 
 
 def _parted(text: str) -> str:
@@ -101,7 +98,7 @@ class Sentence:
         claims: list[Claim] = []
         if fronted := _FRONTED.match(self.text):
             claims += [one for group in self.groups(0, fronted.end()) for one in self.claim(group, -1, 1)]
-            self.text = _blank(self.text, 0, fronted.end())
+            self.text = blanked(self.text, [fronted.span()])
         for pattern in (_WITHOUT, _LESS_THAN, _EXCEPT, _NOT, _RATHER, _THAN):
             text = self.text
             for match in list(pattern.finditer(text)):
@@ -131,7 +128,7 @@ class Sentence:
                         group = group[:-1]
                         end = group[-1].end
                     claims += self.claim(group, sign, tier)
-                self.text = _blank(self.text, match.start(), end)
+                self.text = blanked(self.text, [(match.start(), end)])
         return claims
 
     def left(self, start: int, floor: int) -> str:
@@ -157,9 +154,8 @@ class Sentence:
 
     def supposed(self, left: str, right: str, start: int, end: int) -> bool:
         """True if a value is only mentioned in a question, a condition, in doubt."""
-        if self.question or words.DEPENDS.search(self.text):
-            return True
-        if words.UNSURE.search(left) or words.CONDITION.search(left) or words.HYPOTHETICAL.search(right):
+        doubted = words.UNSURE.search(left) or words.CONDITION.search(left) or words.HYPOTHETICAL.search(right)
+        if self.question or doubted or words.DEPENDS.search(self.text):
             return True
         may = re.match(r" ?(?:would|might|could|may)\b", right) or re.search(r"\b(?:would|might|could) be\b", left)
         return bool(may and words.CONDITION.search(self.text, max(0, start - NEAR), start))
@@ -264,7 +260,9 @@ def claims(
     for number, (start, end) in enumerate(spans):
         sentence = text[start:end]
         if FIRST not in sentence:
-            claims += _none_fits(sentence, start)
+            none = words.NONE_FITS.search(sentence)
+            if none and not re.search(r"\bother\b", sentence[: none.end() + 12]):
+                claims.append(Claim(start + none.start(), start + none.end(), "", 1, 2))
             continue
         places = {one.start: one for one in moved(within(mentions, start, end), -start)}
         of_sentence = moved(Sentence(sentence, places, given, number == 0, judged, single).claims(), start)
@@ -293,11 +291,3 @@ def _without_first_of_list(text: str, spans: list[tuple[int, int]], claims: list
     if len(leading) < 2 or claims[0].tier != 2 or claims[0].start not in heads:
         return claims
     return [claims[0]._replace(tier=1), *claims[1:]]
-
-
-def _none_fits(sentence: str, start: int) -> list[Claim]:
-    """The claim of a sentence without a mention that none fits."""
-    none = words.NONE_FITS.search(sentence)
-    if none and not re.search(r"\bother\b", sentence[: none.end() + 12]):
-        return [Claim(start + none.start(), start + none.end(), "", 1, 2)]
-    return []

@@ -5,16 +5,13 @@ from __future__ import annotations
 import re
 
 _MARK = re.compile(r"(?:<|&lt;)(/?)(?:i|em)(?:>|&gt;)", re.IGNORECASE)
-_OTHER_TAG = re.compile(r"</?[a-zA-Z]{1,10}>")
-_WORD = re.compile(r"\w+(?:['’]\w+)*")
-_HYPHENATED = re.compile(r"\w+(?:['’‐‑-]\w+)*")
 
 
 def words(text: str, hyphens: bool = False) -> tuple[str, ...]:
     """Words, lower-cased, in order: runs of letters and digits with the apostrophes (and `hyphens`) inside; other tags
     are left out."""
-    matches = (_HYPHENATED if hyphens else _WORD).findall(_OTHER_TAG.sub("", text).lower())
-    return tuple(word.replace("’", "'") for word in matches)
+    untagged, joints = re.sub(r"</?[a-zA-Z]{1,10}>", "", text), "'’‐‑-" if hyphens else "'’"
+    return tuple(word.replace("’", "'") for word in re.findall(rf"\w+(?:[{joints}]\w+)*", untagged.lower()))
 
 
 def spans(text: str) -> list[tuple[int, int]]:

@@ -34,10 +34,8 @@ _IDIOM = re.compile(r"\bin other words\b|\bword for word\b|\bin a word\b")  # sp
 
 
 def _mentions(low: str, forms: Forms) -> list[Mention]:
-    return [
-        Mention(*match.span(), forms[(match.lastindex or 1) - 1][0])
-        for match in _pattern(forms).finditer(_IDIOM.sub(lambda idiom: "." * len(idiom[0]), low))
-    ]
+    masked = _IDIOM.sub(lambda idiom: "." * len(idiom[0]), low)
+    return [Mention(*match.span(), forms[(match.lastindex or 1) - 1][0]) for match in _pattern(forms).finditer(masked)]
 
 
 _TOGETHER = words.any_of("together")
@@ -131,7 +129,7 @@ def several(answer: str, labels: Labels) -> Read[tuple[str, ...]]:
         return Read((NOT_APPLICABLE,), 0, len(answer))
     for zone in sorted(final.zones(answer, text), key=lambda one: (one.rank, one.start, one.end), reverse=True):
         block = _BLOCK.match(answer, zone.end)
-        part = normalize.part(answer, zone.start, block.end() if block else zone.end)
+        part = normalize.plain(answer, zone.start, block.end() if block else zone.end)
         if gold_labels := _several(part.low, forms):
             return _together(gold_labels, part)
         if words.NOT_APPLICABLE.fullmatch(part.low):

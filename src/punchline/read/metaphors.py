@@ -38,7 +38,6 @@ def without_prompt(answer: str, instructions: tuple[str, ...], context: Sequence
     return rest
 
 
-_IS = ("is", "are", "has", "have")
 _QUOTED = re.compile(r"[\"“”]([^\"“”\n]{3,200})[\"“”]")
 _LIST_MARK = re.compile(r"^\s*(?:\(?\d{1,3}[.)]|[-•])\s+")
 _INTRODUCTION = re.compile(any_of("metaphor_follows"), re.IGNORECASE)
@@ -65,7 +64,7 @@ def _clause(piece: str, form: Form) -> str | None:
     lower case, what is said about the image or the caption is none either, nor "The man is holding" and "The man has".
     """
     words = " ".join(piece.split()).strip(" .,!:–—-").split()
-    places = [at for at, word in enumerate(words) if word.lower() in _IS]
+    places = [at for at, word in enumerate(words) if word.lower() in ("is", "are", "has", "have")]
     if len(places) != 1:
         return None
     at = places[0]
@@ -156,9 +155,7 @@ def repeats_example(values: Sequence[str]) -> bool:
     return all(one.lower() in EXAMPLES for one in values)
 
 
-def explanation(
-    answer: str, instructions: tuple[str, ...] = (), context: Sequence[str] = (), question: str = ""
-) -> str | None:
+def explanation(answer: str, instructions: tuple[str, ...], context: Sequence[str], question: str) -> str | None:
     """The answer, stripped, without what it repeats of the prompt, which shows `context`; None for one without
     a word of its own, for a piece of the `question`, and for a refusal."""
     text = without_prompt(answer, instructions, context).strip()

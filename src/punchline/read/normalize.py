@@ -76,28 +76,23 @@ def ends(text: str, head: int, tail: int) -> list[tuple[int, str]]:
     return [(0, text)] if len(text) <= head + tail else [(0, text[:head]), (len(text) - tail, text[len(text) - tail :])]
 
 
-def plain(text: str, *, base: int = 0) -> Plain:
-    """A text as it reads: no emphasis, headings, bullets, fences, LaTeX, tags, invisible characters, runs of blanks.
+def plain(answer: str, start: int = 0, end: int | None = None) -> Plain:
+    """A part of an answer as it reads: no emphasis, headings, bullets, fences, LaTeX, tags, invisible characters, runs
+    of blanks; with spans of the answer.
 
     Of a text longer than HEAD + TAIL only its beginning and its end are read, as two pieces with a line's end between.
-    `base`: where the text begins in the answer that spans refer to.
     """
     pieces: list[str] = []
     at: list[int] = []
-    for offset, piece in ends(text, HEAD, TAIL):
-        begin = base + offset
+    for offset, piece in ends(answer[start:end], HEAD, TAIL):
+        begin = start + offset
         rendered, places = _replaced(_FORMATTING, same_length(piece), list(range(begin, begin + len(piece))))
         at += [*[begin] * bool(pieces), *places]
         pieces.append(rendered)
     whole = "\n".join(pieces)
     if not whole.isascii():
         whole, at = _replaced(_WIDER, whole, at, stride=0)
-    return Plain(whole, lower(whole), tuple(at), base)
-
-
-def part(answer: str, start: int, end: int | None = None) -> Plain:
-    """A part of an answer in plain, with spans of the answer."""
-    return plain(answer[start:end], base=start)
+    return Plain(whole, lower(whole), tuple(at), start)
 
 
 def _replaced(pattern: re.Pattern[str], text: str, at: list[int], stride: int = 1) -> tuple[str, list[int]]:

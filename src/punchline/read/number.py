@@ -12,11 +12,9 @@ from punchline.read.sentences import Mention
 
 NOT_APPLICABLE = "NA"
 
-CARDINALS: dict[str, int] = {word: n for n, word in enumerate(words.listed("cardinal"), 1)}
-ORDINALS: dict[str, int] = {word: n for n, word in enumerate(words.listed("ordinal"), 1)}
+_NUMBERS = {word: n for name in ("ordinal", "cardinal") for n, word in enumerate(words.listed(name), 1)}
 _PANEL = rf"{words.any_of('panel')}[ _]?#?"
-_NAMED = re.compile(words.any_of("number_named"))
-_BARE = re.compile(words.any_of("number_bare"))
+_NAMED, _BARE = (re.compile(words.any_of(name)) for name in ("number_named", "number_bare"))
 _BEFORE = re.compile(rf"{words.any_of('before_number')}[ \"'(]{{0,3}}$")
 _AFTER = re.compile(rf"[)\]\"']{{0,3}} ?{words.any_of('after_number')}")
 _JOINED = re.compile(r"(?: ?(?:[,/&]|or|and|nor) ?){1,2}(?:panel )?\d")
@@ -27,12 +25,11 @@ _WORD = re.compile(rf"\W*{words.any_of('number_alone')}\W*")
 
 def number_of(word: str) -> int:
     """The number of a cardinal or an ordinal, in words or digits; 0 for another word."""
-    return CARDINALS.get(word) or ORDINALS.get(word) or int(re.sub(r"\D", "", word) or 0)
+    return _NUMBERS.get(word) or int(re.sub(r"\D", "", word) or 0)
 
 
 def _value(match: re.Match[str]) -> str:
-    word = next(filter(None, match.groups()))
-    return str(number_of(word))
+    return str(number_of(next(filter(None, match.groups()))))
 
 
 def _mentions(text: normalize.Plain, marked: bool) -> list[Mention]:

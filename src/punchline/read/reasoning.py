@@ -20,11 +20,10 @@ _BARE_FINAL = "assistantfinal"
 
 
 class Answer(NamedTuple):
-    """What was answered, where it begins in the whole, and whether every thought was closed."""
+    """An answer without its thoughts, and where it begins in the whole."""
 
     text: str
     offset: int = 0
-    closed: bool = True
 
 
 @lru_cache(maxsize=16)
@@ -45,7 +44,7 @@ def _harmony(answer: str) -> Answer | None:
     if channels:
         start = max((match.end() for match in channels if match[1].lower() == "final"), default=-1)
         if start < 0:
-            return Answer("", len(answer), False)
+            return Answer("", len(answer))
         end = _MESSAGE_ENDS.search(answer, start)
         return Answer(answer[start : end.start() if end else len(answer)], start)
     start = answer.rfind(_BARE_FINAL) + len(_BARE_FINAL)
@@ -68,8 +67,7 @@ def remove(answer: str, tags: tuple[str, ...] = TAGS) -> Answer:
     A closing tag that nothing opened ends thoughts that began with the answer (the template opened them). Opened and
     never closed: nothing was answered, and the text is "".
     """
-    harmony = _harmony(answer)
-    text, offset = (harmony.text, harmony.offset) if harmony else (answer, 0)
+    text, offset = _harmony(answer) or Answer(answer)
     spans: list[tuple[int, int]] = []
     start_of_answer = at = 0  # where the answer can begin at the earliest, and where the next tag is looked for
     opening, closing = _pattern(tags, False), _pattern(tags, True)
@@ -81,13 +79,13 @@ def remove(answer: str, tags: tuple[str, ...] = TAGS) -> Answer:
             break
         end = closing.search(text, match.end())
         if end is None:
-            return Answer("", len(answer), False)
+            return Answer("", len(answer))
         spans.append((match.start(), end.end()))
         at = end.end()
     whole = blanked(text, spans)[start_of_answer:]
     around = _AROUND.match(whole)
     begin = around.end() if around else 0
-    return Answer(whole[begin:].rstrip(), offset + start_of_answer + begin, harmony.closed if harmony else True)
+    return Answer(whole[begin:].rstrip(), offset + start_of_answer + begin)
 
 
 def without(answer: str, tags: tuple[str, ...] = TAGS) -> str:

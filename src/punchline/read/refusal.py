@@ -8,7 +8,6 @@ from punchline.read import normalize, words
 from punchline.read.result import Read, reader
 
 _REFUSAL = re.compile(words.any_of("refusal"))
-_BEGINNING = 1_500  # characters in which a refusal is looked for
 
 
 def refuses(low: str) -> re.Match[str] | None:
@@ -16,7 +15,7 @@ def refuses(low: str) -> re.Match[str] | None:
 
     What somebody in the picture, or a sign, says is no refusal.
     """
-    for match in _REFUSAL.finditer(low[:_BEGINNING]):
+    for match in _REFUSAL.finditer(low[:1_500]):  # its beginning
         before = low[: match.start()]
         if before.count('"') % 2 == 0 or not before[: before.rfind('"')].strip():
             return match

@@ -175,7 +175,7 @@ def decider(lex: Lexer, given: Iterable[str], judged: bool = True, eliminates: b
 
 def _of_zones(answer: str, zones: Iterable[final.Zone], read_text: ReadText) -> Read[Any]:
     """The verdict of marked answers of one rank, as a span of the answer."""
-    verdicts = [read_text(normalize.part(answer, zone.start, zone.end), True) for zone in zones]
+    verdicts = [read_text(normalize.plain(answer, zone.start, zone.end), True) for zone in zones]
     verdicts = [one for one in verdicts if one.decided or one.value is not None]
     if not verdicts or len({str(verdict.value).lower() for verdict in verdicts}) == 1:
         return verdicts[-1]._replace(decided=True) if verdicts else NOTHING
@@ -204,5 +204,5 @@ _BACK = re.compile(rf"{words.CORRECTION.pattern}|(?<![\w\"'])wait\b")  # "<answe
 def _taken_back(answer: str, marked_verdict: Read[Any], read_text: ReadText) -> Read[Any]:
     """The value after an answer's correction of what it had marked; without a correction, the marked value."""
     turns = list(_BACK.finditer(normalize.lower(answer[marked_verdict.end : marked_verdict.end + 4000])))
-    turned = read_text(normalize.part(answer, marked_verdict.end + turns[-1].start()), False) if turns else NOTHING
+    turned = read_text(normalize.plain(answer, marked_verdict.end + turns[-1].start()), False) if turns else NOTHING
     return turned if turned.decided and turned.value is not None else marked_verdict

@@ -19,7 +19,6 @@ _QUOTED = re.compile(r"\s*(?:\"([^\"]+)\"|“([^“”]+)”|\(([^()]+)\)|\[([^\
 _POLITE = re.compile(rf"\s*{any_of('polite')}!\s+(?=\S)", re.IGNORECASE)
 _EXPLAINED = re.compile(r"\n\W{0,9}(?:explanation|reasoning|rationale|justification|analysis)\W{0,3}:", re.IGNORECASE)
 _TURN = re.compile(r"\b(?:wait|actually|answer|correction|correct(?:ed)?|so|therefore|thus|final)\b", re.IGNORECASE)
-_FLAG = re.compile(r": (?:yes|no)$", re.MULTILINE)  # a line of a boolean
 SHORT = 500  # characters of an answer that is worth remembering
 KEPT = 1_000  # of a reader
 
@@ -88,7 +87,8 @@ def reader(
         part = reasoning.remove(answer)
         text = structure.without_markers(part.text)
         lines = structure.lines(text)
-        flags = text.startswith("{") and _FLAG.search(lines)  # whether, not which: {"A": false, "B": true}
+        # Whether, not which: {"A": false, "B": true}.
+        flags = text.startswith("{") and re.search(": (?:yes|no)$", lines, re.MULTILINE)
         tried = [] if flags or not text else [*pieces(text)]
         if quoted := _QUOTED.fullmatch(text):
             tried.append((quoted.start(quoted.lastindex or 0), quoted[quoted.lastindex or 0]))

@@ -30,7 +30,6 @@ _ITEM = re.compile(words.any_of("place_with_frame"))  # "1. Frame 3", "First: 3"
 _MENTION = re.compile(rf"\b{_NOUN} ?(?:number |labell?ed |#)?\"?\(?({words.any_of('frame_number')})\b(?!%)")
 _OWN_LINE = re.compile(rf"{_NOUN} ?#?\d{{1,3}} ?[:(-]|\s*$")
 _LED = re.compile(r"\W{0,3}(\d{1,2}) ?[-:.)] [^\d\n]*\Z")
-_STARTS = re.compile(r"\b(?:begin|start)s?\b")
 _BARE_MENTION = re.compile(r"(?<![\w.])(\d{1,3})(?![\w%]|\.\d)")
 _TOLD = re.compile(rf"\b{words.any_of('told')}\b")
 _NOT_TOLD = re.compile(r"\b(?:before|preced\w+|prior to|not|n't|earlier than|or)\b")
@@ -113,7 +112,7 @@ def _from_story(low: str, labels: frozenset[str]) -> Iterator[Order]:
     for offset, paragraph in [*((line.start(), line[0]) for line in normalize.LINE.finditer(low)), (0, low)]:
         mentions = list(_MENTION.finditer(paragraph))
         bare = list(_BARE_MENTION.finditer(paragraph)) if len(mentions) != len(labels) else mentions
-        if not bare or not (mentions or _STARTS.search(paragraph)):
+        if not bare or not (mentions or re.search(r"\b(?:begin|start)s?\b", paragraph)):
             continue
         start, end, order = bare[0].start(), bare[-1].end(), [str(number_of(match[1])) for match in bare]
         if story := _complete(offset + start, offset + end, order, labels):

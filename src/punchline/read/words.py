@@ -31,26 +31,19 @@ def blanked(pattern: re.Pattern[str], text: str, most: int = 0) -> str:
     return pattern.sub(lambda match: " " * len(match[0]), text, count=most)
 
 
-FREE = _words("free", "", "")  # blanked before anything is looked at
-NEGATION = re.compile(any_of("denies"))
-EXCLUSION = re.compile(any_of("excludes"))
-JUDGED = re.compile(any_of("judged"))
-COMMITMENT = re.compile(any_of("commits"))
-PAST = _words("past", "", "")
-LURE = _words("lure")
+NEGATION, EXCLUSION, JUDGED, COMMITMENT, CORRECTION = (
+    re.compile(any_of(name)) for name in ("denies", "excludes", "judged", "commits", "corrects")
+)
+# FREE is blanked before anything is looked at.
+FREE, PAST, UNSURE, NONE_FITS, STOP, NOT_APPLICABLE = (
+    re.compile(any_of(name)) for name in ("free", "past", "unsure", "none_fits", "stop", "not_applicable")
+)
+LURE, CONDITION, HYPOTHETICAL, HEDGED = map(_words, ("lure", "condition", "hypothetical", "hedged"))
 THOUGHT_BETTER = re.compile(r"\b(?:but|settled|now|then|before|until)\b")
-UNSURE = _words("unsure", "", "")
 DEPENDS = re.compile(r"\b(?:it|that|this|(?:answer|choice)) depends\b")
 ONLY_IF = re.compile(r"\bif\b[^,]{0,40}\b(?:only|just|merely|alone)\b")
-CONDITION = _words("condition")
-HYPOTHETICAL = _words("hypothetical")
-HEDGED = _words("hedged")
-CORRECTION = re.compile(any_of("corrects"))
-NONE_FITS = _words("none_fits", "", "")
 CONCESSION = re.compile(r",? \(?(?:even though|although|though|albeit|even if)\b[^,.;]*(?:,|[.!]?[)\"'”’\]]*$)")
 SUBJECT = _words("subject", r"\W*")  # a new subject: what follows is said of something else
-STOP = _words("stop", "", "")
 TAG_QUESTION = _words("tag_question", ", ", r"\?[\"') ]*$")
 FILLERS = re.compile(rf"\b{any_of('filler')}\b|[^\w✗]|_")
 LOST = re.compile(rf"\b{any_of('lost')}\b|n't\b")
-NOT_APPLICABLE = _words("not_applicable", "", "")

@@ -72,7 +72,7 @@ def _option(
     """Yes or No, as the option means that an answer chooses; None where it mentions no option."""
     chosen = choice.choice(answer, tuple(letters), options)
     gloss = re.match(r"\W*([A-Z])\b ?[:(.,-]+ ?", answer)  # "B (no metaphor is used)"
-    glossed = _stated(normalize.part(answer, gloss.end()), stems, against).value if gloss and stems else None
+    glossed = _stated(normalize.plain(answer, gloss.end()), stems, against).value if gloss and stems else None
     if gloss and glossed and glossed == letters.get(gloss[1]) != letters.get(chosen.value or ""):
         return Read(glossed, *gloss.span(1))
     if chosen.value is not None:

@@ -159,8 +159,11 @@ class Snakefile:
                 lock.unlink(missing_ok=True)
         return Status(self.again)
 
-    def command(self, rule: str, *fixed: str) -> Callable[..., str]:
-        """Param `run` of a rule: the command of a job whose inputs are there; `:` if its artifacts are current."""
+    def params_of(self, rule: str, *fixed: str) -> dict[str, Callable[..., str]]:
+        """Params of a rule. `run`: the command of a job whose inputs are there; `:` if its artifacts are current.
+
+        `why`: the reason why a job runs, or may run.
+        """
 
         @in_one_message()
         def run(wildcards: Any, threads: int) -> str:
@@ -174,11 +177,6 @@ class Snakefile:
             log = f"{self.project.paths.logs}/{'/'.join((rule, *names))}.log"
             return f"python scripts/stage.py {' '.join((rule, *names))} --threads {threads} 2>&1 | tee -i {log} >&2"
 
-        return run
-
-    def reason(self, rule: str, *fixed: str) -> Callable[[Any], str]:
-        """Param `why` of a rule: the reason why a job runs, or may run."""
-
         def why(wildcards: Any) -> str:
             names = fixed or tuple(wildcards)
             if not self.workflow.dryrun:
@@ -186,11 +184,7 @@ class Snakefile:
             pending = filter(None, map(self.status.pending, self.project.built_by(rule, *names)))
             return max(pending, default="will run: asked for")  # "will" before "may"
 
-        return why
-
-    def params_of(self, rule: str, *fixed: str) -> dict[str, Callable[..., str]]:
-        """Params of a rule: the command of its job, and why it runs."""
-        return {"run": self.command(rule, *fixed), "why": self.reason(rule, *fixed)}
+        return {"run": run, "why": why}
 
     def resources_of(self, card: CardOf, runtime: CardOf | None = None) -> dict[str, Callable[..., Any]]:
         """Resources of a rule whose job asks by the card that `card` gives for its wildcards (None: nobody is asked).

@@ -12,7 +12,6 @@ from punchline.core.storage import rows_in
 from punchline.paths import DEFAULT_RUN
 from punchline.schema import LENGTH
 
-SHOWN = {"ok": "answered"}  # states by another name
 ORDER = ("answered", "missing", "failed", "refused", "unparsed", "truncated")
 
 
@@ -23,13 +22,12 @@ def answers_of(project: Project, respondent: str) -> tuple[Counter[str], list[st
         index = artifact.outputs[0]
         columns = ["state", "reason", "finish_reason"]
         for state, reason, finish in rows_in(index, columns) if Path(index).is_file() else ():
-            counts[SHOWN.get(state, state)] += 1
+            counts["answered" if state == "ok" else state] += 1
             counts["truncated"] += finish == LENGTH
             reasons += [reason or "no reason given"] if state == "failed" else []
     scores = [project.paths.scores(name, respondent) for name in project.selection.benchmarks]
     for file in (path for path in scores if Path(path).is_file()):
-        rows = rows_in(file, ["state", "rule"])
-        counts["unparsed"] += sum(state == "unparsable" and rule == "paper" for state, rule in rows)
+        counts["unparsed"] += Counter(rows_in(file, ["state", "rule"]))["unparsable", "paper"]
     return counts, reasons
 
 
