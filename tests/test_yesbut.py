@@ -99,7 +99,8 @@ def scored(answers: Answers, rule: Rule, verdict: Callable[[Request], Verdict] |
 
 
 def judged(answers: Answers) -> list[Request]:
-    return yesbut.judge_requests(answers[1], answers[2], answers[0])
+    requests = yesbut.judge_requests(answers[1], answers[2], answers[0])
+    return list({request.request_id: request for request in requests}.values())
 
 
 def verdicts(rating: str, scorer: str, recall: str, state: State = "ok") -> Callable[[Request], Verdict]:
@@ -125,7 +126,7 @@ def test_what_judges_are_asked() -> None:
     compared = {tuple(texts_of(request)) for request in requests if request.task == "bertscore"}
     assert compared == {("Mine.", "Caption 1."), ("Other {ref}.", "Contradiction 1.")}
     _, item, gold = unit()
-    assert yesbut.judge_requests(item, gold, {}) == []
+    assert [*yesbut.judge_requests(item, gold, {})] == []
 
 
 @pytest.mark.parametrize(

@@ -88,9 +88,10 @@ class Benchmark(Protocol):
     # (responses, item, gold, model, rule, verdicts=None, condition=DEFAULT, tasks=None: scores of these only)
     score_item: Callable[..., Sequence[Score]]
 
-    # With JUDGES: requests about one model's responses (by task) to an item in one condition, under all rules, each
-    # once. The task of a request is the pass that answers it: one of JUDGES. (item, gold, responses, condition=DEFAULT)
-    judge_requests: Callable[..., list[Request]]
+    # With JUDGES: requests about one model's responses (by task) to an item in one condition, under all rules, equal
+    # ones too. The task of a request is the pass that answers it: one of JUDGES.
+    # (item, gold, responses, condition=DEFAULT)
+    judge_requests: Callable[..., Iterable[Request]]
 
     # With COMPARED passes: requests to scorers about texts of the released files and of printed tables.
     data_requests: Callable[[Files, Sequence[Mapping[str, str]]], list[Request]]

@@ -20,14 +20,9 @@ def label_rows(votes: Sequence[Vote]) -> list[dict[str, Any]]:
     rows = []
     for (item_id, source), group in votes_on.items():
         if label := leading(Counter(vote["value"] for vote in group)):
-            row = {
-                "annotation_row": item_id,
-                "explainer_model": source,
-                "explanation": group[0]["text"],
-                "label": label,
-            }
-            raters, time = " ".join(sorted(vote["rater"] for vote in group)), max(vote["time"] for vote in group)
-            rows.append(row | {"rater": raters, "time": time, "sheet": group[0]["sheet"]})
+            row = {"annotation_row": item_id, "explainer_model": source, "explanation": group[0]["text"]}
+            row |= {"label": label, "rater": " ".join(sorted(vote["rater"] for vote in group))}
+            rows.append(row | {"time": max(vote["time"] for vote in group), "sheet": group[0]["sheet"]})
     return rows
 
 

@@ -187,15 +187,5 @@ def by_category(scores: pd.DataFrame, items: pd.DataFrame) -> Iterator[Row]:
     return _split(scores, items, "category", CATEGORIES)
 
 
-OF_TASKS = (
-    dataset.size,
-    dataset.by_task,
-    main_results,
-    tuning,
-    by_input,
-    with_meaning,
-    by_frames,
-    by_distractors,
-    by_model_size,
-)
-TABLES = collect(NAME, METRICS, ITEMS, *OF_TASKS, dataset.categories, by_category)
+OF_MODELS = (main_results, tuning, by_input, with_meaning, by_frames, by_distractors, by_model_size)
+TABLES = collect(NAME, METRICS, ITEMS, dataset.size, dataset.by_task, *OF_MODELS, dataset.categories, by_category)
