@@ -77,11 +77,11 @@ def test_chained_requests() -> None:
     requests = asked_in("default", yesbut.requests(item))
     texts = zip("123", ("<think>Yours?</think> Mine. ", "  ", None), ("ok", "ok", "failed"), strict=True)
     own = {f"description_{k}": response(requests[f"description_{k}"], text, state) for k, text, state in texts}
-    chained = yesbut.chained_requests(item, {"default": own})
+    chained = list(yesbut.chained_requests(item, {"default": own}))
     assert [r.task for r in chained] == ["contradiction_1", "moral_mcq_1", "title_mcq_1"]
     assert {r.condition for r in chained} == {"chained"}
     assert all("comic is: Mine.\n" in text_of(r) and isinstance(r.messages[0].content[0], Image) for r in chained)
-    assert yesbut.chained_requests(item, {}) == []
+    assert [*yesbut.chained_requests(item, {})] == []
 
 
 Answers = tuple[dict[str, Response], Item, Gold]

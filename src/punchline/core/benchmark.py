@@ -77,7 +77,7 @@ class Benchmark(Protocol):
     pages: Callable[[Files], dict[str, str]]  # addresses of pictures; only where IMAGES is false and DESCRIPTION is set
     items: Callable[[Files, Images], list[Item]]  # items of the keys of the images
     golds: Callable[[Files], Iterable[Gold]]  # of every item
-    requests: Callable[[Item], list[Request]]  # what models are asked in all conditions but the CHAINED ones
+    requests: Callable[[Item], Iterable[Request]]  # what models are asked in all conditions but the CHAINED ones
 
     # With OPTIONS: fields of an item, and gold values as far as there are any, whose options begin with the one at that
     # place, from 0.
@@ -97,7 +97,7 @@ class Benchmark(Protocol):
     data_requests: Callable[[Files, Sequence[Mapping[str, str]]], list[Request]]
 
     # With CHAINED conditions: requests that depend on a model's own responses, by condition and task.
-    chained_requests: Callable[[Item, Mapping[str, Mapping[str, Response]]], list[Request]]
+    chained_requests: Callable[[Item, Mapping[str, Mapping[str, Response]]], Iterable[Request]]
 
 
 class NoAnswer(Exception):
