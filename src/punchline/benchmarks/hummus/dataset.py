@@ -129,16 +129,13 @@ def statistics_rows(files: Files) -> Iterator[Row]:
         yield Row(model=DATASET, statistic=statistic, value=_percent(samples, hit))
 
 
-MOST_FREQUENT = 100  # figure 3
-
-
 @table("figure3", of="data", files=(DATASET,))
 def frequent_metaphors(files: Files) -> Iterator[Row]:
-    """The most frequent conceptual metaphors of the metaphorical pairs; ties in alphabetical order."""
+    """The 100 most frequent conceptual metaphors of the metaphorical pairs; ties in alphabetical order."""
     pairs = metaphorical_pairs(files)
     terms = pairs["metaphors"].explode().dropna().groupby(level=0).unique().explode()
     frequencies = sorted(terms.value_counts().items(), key=lambda entry: (-entry[1], entry[0]))
-    for metaphor, _ in frequencies[:MOST_FREQUENT]:
+    for metaphor, _ in frequencies[:100]:
         has = _has(pairs["metaphors"], str(metaphor))
         yield Row(model=DATASET, metaphor=str(metaphor), pairs=_count(pairs, has), percent=_percent(pairs, has))
 

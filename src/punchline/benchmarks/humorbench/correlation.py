@@ -59,8 +59,7 @@ def own_scores(files: Files) -> dict[str, Accuracies]:
 
 def _accuracies(across: Across) -> dict[str, Accuracies]:
     """Accuracies of the selected models, of replayed ones (by their name in the paper), of the authors' summaries."""
-    points = {model.name: mean(model.scores, "passed").point() for model in across.models}
-    measured = {name: point for name, point in points.items() if point is not None}
+    measured = {m.name: point for m in across.models if (point := mean(m.scores, "passed").point()) is not None}
     released: Accuracies = {}
     for model in across.models:
         printed = model.card.printed_as(NAME, "table2") if model.card is not None else None

@@ -35,7 +35,7 @@ def scored_text(response: Response | None, rule: Rule) -> str | None:
 def judge_request(item: Item, gold: Gold, kind: str, candidate: str, condition: str, rule: Rule) -> Request:
     values = {"gen": candidate, "ref": gold.values[kind], "caption": gold.values["description"]}
     text = filled(judge_prompt(kind, rule), values)
-    return question(item, JUDGED, text, system=TEXTS["system"], condition=condition)
+    return question(item, JUDGED._replace(condition=condition), text, system=TEXTS["system"])
 
 
 def bertscore_request(item: Item, gold: Gold, kind: str, candidate: str, condition: str) -> Request:
