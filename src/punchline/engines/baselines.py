@@ -72,7 +72,7 @@ class Baseline(Engine):
         super().__init__(card, seed)
         self.options = options = read_options(card, Options, "docs/models.md")
         self.baseline, self.name = options.baseline, card.engine
-        self.needs_images = self.baseline not in BLIND
+        self.needs_images = self.baseline not in ("prior", "longest-option", *TEXT)
         self.repeatable = self.baseline not in ("ocr", *TEXT)
         self.version = f"{punchline.__version__} ({self.baseline})"
         if (self.baseline == "overlap") != (options.threshold is not None):
@@ -166,6 +166,5 @@ def _constant(engine: Baseline, request: Request, look: Callable[[], Any]) -> st
 
 
 TEXT = ("echo", "overlap")  # baselines that read the prompt only
-BLIND = ("prior", "longest-option", *TEXT)  # baselines that see no image
 ANSWERS = {"prior": _constant, "echo": _by_words, "overlap": _by_words}  # the others answer by task
 engine = Baseline

@@ -22,7 +22,6 @@ from punchline.stats.estimate import EXACT, PERCENT, Array, Estimate, MeanOf, Va
 from punchline.stats.functions import average, count
 from punchline.tables.declare import PublishedRow, Row, Table, Verdicts, table
 
-FIGURATIVE_METAPHORS = {"personification", "zoomorphism"}  # figures that are metaphors themselves (section 5)
 TEXTS = ("conceptual_metaphor", "figures")  # fields of several texts
 COUNTED = {"metaphorical": POSITIVE} | {label.lower(): (label,) for label in LABELS}  # labels by statistic
 
@@ -123,7 +122,8 @@ def statistics_rows(files: Files) -> Iterator[Row]:
     named, figures = samples["metaphors"], samples["figures"]
     hits = {name: _has(named, name.replace("_", " ")) for name in ("animals_are_humans", "humans_are_animals")}
     hits["personification"] = _has(figures, "personification")
-    hits["other_devices"] = figures.map(lambda devices: not FIGURATIVE_METAPHORS.issuperset(devices))
+    # Figures besides those that are metaphors themselves (section 5).
+    hits["other_devices"] = figures.map(lambda devices: not {"personification", "zoomorphism"}.issuperset(devices))
     hits |= {device: _has(figures, device) for device in ("pun", "exaggeration", "satire", "idiom")}
     for statistic, hit in hits.items():
         yield Row(model=DATASET, statistic=statistic, value=_percent(samples, hit))

@@ -87,9 +87,8 @@ def rank_correlation(across: Across) -> Iterator[Row]:
     for benchmark, scores in published.items():
         yield _row(benchmark, "measured", accuracies["released"], scores)
         yield _row(benchmark, "authors", accuracies["authors"], scores)
-    columns = ", ".join(Score.__struct_fields__)
-    across.notes.append(
-        "n is the number of models that have both scores; p is two-sided."
-        if user_scores or published
-        else f"No scores of other benchmarks: put yours in config/humorbench/{SCORES} (columns {columns})."
-    )
+    note = "n is the number of models that have both scores; p is two-sided."
+    if not (user_scores or published):
+        columns = ", ".join(Score.__struct_fields__)
+        note = f"No scores of other benchmarks: put yours in config/humorbench/{SCORES} (columns {columns})."
+    across.notes.append(note)

@@ -111,8 +111,6 @@ class Transformers(Engine):
 
         A prompt that does not fit into the context, or for which there is no memory even alone, is `failed`.
         """
-        if not requests:
-            return
         if reason := self.unavailable():
             raise self.wrong(reason)
         loaded = self._loaded = self._loaded or Loaded(self.card, self.id, self.revision, self.dtype)

@@ -30,7 +30,6 @@ DEFAULT = ".venv-vllm/bin/vllm"  # relative to the project root; what `make vllm
 LONGEST = 60.0  # seconds until a reply about the server itself is whole
 
 _SECRET = re.compile(r"(^|_)(API_?KEY|KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)(_|$)", re.IGNORECASE)
-_HUB_TOKENS = ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN")
 HINT = "Check extra_args; out of memory: lower max_model_len or gpu_memory_utilization, or raise tensor_parallel"
 _CAUSE = re.compile(r"\b[A-Z]\w*(Error|Exception)\b: |\berror: ")
 
@@ -51,7 +50,7 @@ def distributions(executable: Path) -> dict[str, str]:
 
 def environment(*, offline: bool, cpu: bool) -> dict[str, str]:
     """The child's environment: this process's without anything that looks like a key."""
-    allowed = () if offline else _HUB_TOKENS
+    allowed = () if offline else ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN")
     env = {name: value for name, value in os.environ.items() if name in allowed or not _SECRET.search(name)}
     env |= {"VLLM_NO_USAGE_STATS": "1", "DO_NOT_TRACK": "1"}
     if offline:
