@@ -177,7 +177,7 @@ def naming_of(answer: str, item: Item, gold: Gold, verdicts: Mapping[str, Verdic
 def test_best_match_among_gold_needs_every_verdict(demo: Files) -> None:
     item, gold, request = asked_of(demo, "naming", "nyc-combi-9003")
     answer = "HUMANS ARE ANIMALS; WORK IS WAR"
-    requests = hummus.judge_requests(item, gold, {"naming": response(request, answer)})
+    requests = [*hummus.judge_requests(item, gold, {"naming": response(request, answer)})]
     assert [one.task for one in requests] == ["cosine"] * 4  # each of the answer's with both directions
     verdicts = {one.request_id: similarity(one, other="0.5") for one in requests}
     naming = naming_of(answer, item, gold, verdicts)

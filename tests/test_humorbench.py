@@ -51,7 +51,7 @@ HERE = "<explanation>explanation goes here</explanation>"  # the prompt's own wo
 def test_thoughts_and_the_prompts_own_words_are_no_explanation(answer: str, released: str, paper: str | None) -> None:
     assert (explained(answer, "released"), explained(answer, "paper")) == (released, paper)
     assert judged_text(answer, "paper") == (paper or "")
-    requests = [request.request_id for request in judge_requests(ITEM, GOLD, {"explain": answered(answer)})]
+    requests = {request.request_id for request in judge_requests(ITEM, GOLD, {"explain": answered(answer)})}
     assert len(requests) == (1 if paper in (None, released) else 2)
     result = score_of(answered(answer), answered(PASS))
     assert (result.state, result.metrics["passed"]) == (("unparsable", 0.0) if paper is None else ("ok", 1.0))
@@ -102,11 +102,11 @@ def answered(text: str | None = None, state: State = "ok", request_id: str = "r"
 )
 def test_rule_paper_asks_about_the_last_1000_tokens(text: str, paper: str) -> None:
     """Rule `released` about all; what both show is asked once."""
-    requests = [request.request_id for request in judge_requests(ITEM, GOLD, {"explain": answered(text)})]
+    requests = {request.request_id for request in judge_requests(ITEM, GOLD, {"explain": answered(text)})}
     by_rule = {rule: judge_request(ITEM, GOLD, answered(text), rule) for rule in RULES}
     page = {rule: text_of(r).split("Student's answer: ")[1].split("\nAnticipated")[0] for rule, r in by_rule.items()}
     assert page == {"released": explanation(text), "paper": paper}
-    assert len(requests) == len(set(page.values())) and set(requests) == {r.request_id for r in by_rule.values()}
+    assert len(requests) == len(set(page.values())) and requests == {r.request_id for r in by_rule.values()}
 
 
 LONG = "early " * 600 + "late " * 900  # over 1000 tokens

@@ -138,7 +138,7 @@ def test_fewer_than_two_pointers_need_reasons() -> None:
     assert http.get("/items/1").text.count("checked") == 3
     fill(votes, lambda index, rater: "5")
     http.post(f"/items/{votes.seats('1').index(0) + 1}", data={"answer-": "4", "pointer-1": "1", "pointer-3": "1"})
-    rows = rating_rows(outcome.cast(votes))
+    rows = list(rating_rows(outcome.cast(votes)))
     assert {row["pointers"] for row in rows} == {"", "1 3"} and {row["score"] for row in rows} == {"4", "5"}
     with pytest.raises(PunchlineError, match="no pointers"):
         made("preference", pointers=True)

@@ -14,6 +14,7 @@ from tests.test_yesbut import corpus, items
 
 from punchline.artifacts.passes import passes_of
 from punchline.benchmarks import yesbut
+from punchline.benchmarks.released import Answer
 from punchline.core import benchmark as benchmarks
 from punchline.core import engine as engines
 from punchline.core.benchmark import optional_module
@@ -145,7 +146,7 @@ def test_replay(tmp_path: Path) -> None:
     assert [Path(file).name for file in engine.files] == ["description_prompt1.json", "moral_mcq_prompt2.json"]
     assert engine.unknown(["00001.jpg"]) == ["00009.jpg"]
     (item,) = items(corpus())
-    requests = yesbut.requests(item)
+    requests = list(yesbut.requests(item))
     output = {(r.condition, r.task): a for r, a in zip(requests, engine.answer(requests, {}, "k"), strict=True)}
     assert output["default", "moral_mcq_2"].text == "B" and output["default", "description_1"].text == "x"
     assert output["default", "moral_mcq_1"].reason == "question not in the file"
@@ -179,7 +180,8 @@ def test_replay_of_descriptions_under_their_other_name() -> None:
     texts = {"1.jpg": {"gen_des": "other"}, "2.jpg": {"gen_des": "other", "output": "own"}, "3.jpg": {"gen_des": None}}
     content = json.dumps([{"image_file": file, **fields} for file, fields in texts.items()])
     read = optional_module("yesbut", "replay").read({"description_prompt2.json": content.encode()}, "f")
-    assert read == {file: {"description_2": text} for file, text in zip(texts, ("other", "own", None), strict=True)}
+    expected = zip(texts, ("other", "own", None), strict=True)
+    assert read == {file: {"description_2": Answer(text)} for file, text in expected}
 
 
 @pytest.mark.parametrize(

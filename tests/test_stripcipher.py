@@ -239,7 +239,7 @@ def test_drafts_are_asked_as_published_and_read() -> None:
     assert images_of(requests["answer_prediction", 0]) == ["frame1", "frame2", "masked", "frame4"]
     assert images_of(requests["answer_comprehension", 0]) == ["page"]
     assert images_of(requests["both", 0]) == ["page", "frame3"]
-    assert studies.draft_requests(stripcipher.items(corpus(), {"s_1": "gone"})[0]) == []
+    assert [*studies.draft_requests(stripcipher.items(corpus(), {"s_1": "gone"})[0])] == []
     both = "Options in Q1:\nA. x\nB. y\nC. z\nD. w\nRight Answer 1: D\nOptions in Q2:\nA. x\nRight Answer 2: E"
     texts = ["An end", "Other\nend", "other END!", " * "] + ["A story"] * 4 + [both]
     asked = list(requests.values())

@@ -77,11 +77,11 @@ def test_chained_requests() -> None:
     requests = asked_in("default", yesbut.requests(item))
     texts = zip("123", ("<think>Yours?</think> Mine. ", "  ", None), ("ok", "ok", "failed"), strict=True)
     own = {f"description_{k}": response(requests[f"description_{k}"], text, state) for k, text, state in texts}
-    chained = yesbut.chained_requests(item, {"default": own})
+    chained = list(yesbut.chained_requests(item, {"default": own}))
     assert [r.task for r in chained] == ["contradiction_1", "moral_mcq_1", "title_mcq_1"]
     assert {r.condition for r in chained} == {"chained"}
     assert all("comic is: Mine.\n" in text_of(r) and isinstance(r.messages[0].content[0], Image) for r in chained)
-    assert yesbut.chained_requests(item, {}) == []
+    assert [*yesbut.chained_requests(item, {})] == []
 
 
 Answers = tuple[dict[str, Response], Item, Gold]
@@ -99,7 +99,8 @@ def scored(answers: Answers, rule: Rule, verdict: Callable[[Request], Verdict] |
 
 
 def judged(answers: Answers) -> list[Request]:
-    return yesbut.judge_requests(answers[1], answers[2], answers[0])
+    requests = yesbut.judge_requests(answers[1], answers[2], answers[0])
+    return list({request.request_id: request for request in requests}.values())
 
 
 def verdicts(rating: str, scorer: str, recall: str, state: State = "ok") -> Callable[[Request], Verdict]:
@@ -125,7 +126,7 @@ def test_what_judges_are_asked() -> None:
     compared = {tuple(texts_of(request)) for request in requests if request.task == "bertscore"}
     assert compared == {("Mine.", "Caption 1."), ("Other {ref}.", "Contradiction 1.")}
     _, item, gold = unit()
-    assert yesbut.judge_requests(item, gold, {}) == []
+    assert [*yesbut.judge_requests(item, gold, {})] == []
 
 
 @pytest.mark.parametrize(

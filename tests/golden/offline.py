@@ -75,7 +75,7 @@ def prepared(name: str, files: dict[str, bytes]) -> Iterator[tuple[Item, Gold, l
     benchmark = benchmarks.load(name)
     golds = {gold.item_id: gold for gold in benchmark.golds(files)}
     for item in benchmark.items(files, dict.fromkeys((row[0] for row in benchmark.listing(files)), PICTURES)):
-        yield item, golds[item.item_id], benchmark.requests(item)
+        yield item, golds[item.item_id], list(benchmark.requests(item))
 
 
 WITH_DEMO = [name for name in benchmarks.names() if (ROOT / "data/demo" / name).is_dir()]

@@ -17,10 +17,10 @@ from typing import Annotated, Any, TypeVar, get_args
 
 import msgspec
 
-from punchline.core.benchmark import Files
+from punchline.core.benchmark import Files, Images
 from punchline.errors import PunchlineError
 from punchline.files import decoded, parse_csv
-from punchline.schema import ImageRef, Item, Scalar
+from punchline.schema import Item, Scalar
 
 T = TypeVar("T", bound=msgspec.Struct)
 
@@ -81,9 +81,8 @@ def csv_table(files: Files, name: str, kind: type[T], key: str) -> dict[Any, T]:
     rows: dict[Any, T] = {}
     for line, row in csv_rows(files, name, kind, key):
         row_id = getattr(row, key)
-        if row_id in rows:
+        if rows.setdefault(row_id, row) is not row:
             raise PunchlineError("the record is there twice", file=name, line=line, record=row_id, hint="Keep one")
-        rows[row_id] = row
     return rows
 
 
@@ -127,9 +126,7 @@ def json_rows(
 Row = tuple[str, str, str, Mapping[str, Scalar]]  # item id, source, cluster, fields
 
 
-def items(
-    benchmark: str, rows: Iterable[Row], images: Mapping[str, tuple[ImageRef, ...] | str], file: str
-) -> list[Item]:
+def items(benchmark: str, rows: Iterable[Row], images: Images, file: str) -> list[Item]:
     """Items of the keys of `images`, in the order of the rows; a string says why there is no picture.
 
     Raises PunchlineError for a key that `file`, whence the rows are, does not have.

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-FIRST_ONLINE = 510  # the first contest that the site of the contest's data has
-IMAGE = "https://nextml.github.io/caption-contest-data/cartoons/{contest}.jpg"
 # Where CapCon's README says that all images are, as <contest>.jpeg; nothing here takes one out of the archive.
 ARCHIVE = "https://storage.googleapis.com/ai2-jack-public/caption_contest_data_public/all_contest_images.zip"
 
@@ -13,4 +11,5 @@ def address(contest: int) -> str:
 
     Images in the archive have no address of their own: the fetch records them as missing, with this one as the reason.
     """
-    return IMAGE.format(contest=contest) if contest >= FIRST_ONLINE else f"{ARCHIVE}#{contest}.jpeg"
+    site = f"https://nextml.github.io/caption-contest-data/cartoons/{contest}.jpg"
+    return site if contest >= 510 else f"{ARCHIVE}#{contest}.jpeg"

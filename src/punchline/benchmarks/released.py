@@ -20,7 +20,7 @@ class Answer(NamedTuple):
 
 
 Select = Mapping[str, Scalar] | None
-Answers = Mapping[str, Mapping[str, str | Answer | None]]  # item id: {task: answer}
+Answers = Mapping[str, Mapping[str, Answer]]  # item id: {task: answer}
 
 
 def no_select(select: Select, path: str, name: str) -> None:

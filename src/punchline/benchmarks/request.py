@@ -9,19 +9,12 @@ from punchline.schema import Image, Item, Message, Request, Sampling, Text
 
 
 def question(
-    item: Item,
-    task: Task,
-    text: str,
-    *,
-    above: str = "",
-    pictures: Sequence[str] | None = None,
-    system: str = "",
-    condition: str | None = None,
+    item: Item, task: Task, text: str, *, above: str = "", pictures: Sequence[str] | None = None, system: str = ""
 ) -> Request:
     """Messages about an item: the text above, pictures, text; what is empty is left out.
 
     `pictures`: names of the item's pictures; by default its first, where the task shows one. `system`: the system
-    prompt. `condition`: where it is not the task's.
+    prompt.
     """
     digests = {ref.name: ref.sha256 for ref in item.images}
     if pictures is None:
@@ -34,7 +27,7 @@ def question(
         benchmark=item.benchmark,
         item_id=item.item_id,
         task=task.name,
-        condition=task.condition if condition is None else condition,
+        condition=task.condition,
         messages=(*first, Message(role="user", content=content)),
         sampling=Sampling(temperature=task.temperature, max_tokens=task.max_tokens),
     )

@@ -62,15 +62,16 @@ class ScoreBuilder(msgspec.Struct):
 
 
 class ItemAnswers(NamedTuple):
-    """One model's answers on one item in one condition, and what they are scored by."""
+    """One model's answers on one item in one condition, and what they are scored by: arguments of `score_item`."""
 
     responses: Mapping[str, Response]  # by task
     item: Item
     gold: Gold
+    model: str
     rule: Rule
-    verdicts: Mapping[str, Verdict] | None  # by id of the judge's request; None: nobody was asked
-    condition: str
-    model: str = ""
+    verdicts: Mapping[str, Verdict] | None = None  # by id of the judge's request; None: nobody was asked
+    condition: str = DEFAULT
+    tasks: Collection[str] | None = None  # whose scores are wanted; None: all
 
     def new_score(self, task: str, signature: str, source_task: str | None = None) -> ScoreBuilder:
         """The answer to a task, or to the one that was asked in its place: not scored, nothing read."""
@@ -97,23 +98,15 @@ def measured(verdict: Verdict | None, names: Mapping[str, str], least: float, mo
 def scores(build_scores: Callable[[ItemAnswers], Iterable[ScoreBuilder]]) -> Callable[..., list[Score]]:
     """Decorate the function that builds scores of an item's answers: the benchmark's `score_item`."""
 
-    def score_item(
-        responses: Mapping[str, Response],
-        item: Item,
-        gold: Gold,
-        model: str,
-        rule: Rule,
-        verdicts: Mapping[str, Verdict] | None = None,
-        condition: str = DEFAULT,
-        tasks: Collection[str] | None = None,
-    ) -> list[Score]:
-        about: dict[str, Any] = {"benchmark": item.benchmark, "item_id": item.item_id, "cluster": item.cluster}
-        about |= {"model": model, "rule": rule, "condition": condition, "sample": 0, "gold_digest": gold.digest}
+    def score_item(*args: Any, **kwargs: Any) -> list[Score]:
+        answers = ItemAnswers(*args, **kwargs)
+        item, gold, condition = answers.item, answers.gold, answers.condition
+        about = {name: getattr(item, name) for name in ("benchmark", "item_id", "cluster")}
+        about |= {"model": answers.model, "rule": answers.rule, "condition": condition, "gold_digest": gold.digest}
         if variants.is_derived(condition):
             item, gold, tasks = variants.scored_as(load(item.benchmark), item, gold, condition)
-            condition = DEFAULT
-        answers = ItemAnswers(responses, item, gold, rule, verdicts, condition, model)
-        builders = [builder for builder in build_scores(answers) if tasks is None or builder.task in tasks]
-        return [Score(**about, **msgspec.structs.asdict(one) | {"responses": one.digests}) for one in builders]
+            answers = answers._replace(item=item, gold=gold, condition=DEFAULT, tasks=tasks)
+        wanted = (one for one in build_scores(answers) if answers.tasks is None or one.task in answers.tasks)
+        return [Score(**about, sample=0, **msgspec.structs.asdict(one) | {"responses": one.digests}) for one in wanted]
 
     return score_item

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -34,17 +34,15 @@ def without_thoughts(answer: str) -> str:
     return reasoning.remove(answer).text
 
 
-def rating_rows(votes: Sequence[Vote]) -> list[dict[str, Any]]:
+def rating_rows(votes: Sequence[Vote]) -> Iterator[dict[str, Any]]:
     """Rows of a ratings file, one per vote; a choice of the best of several texts has no source but the chosen one."""
     names = ["item_id", "source", "rater", "score", "choice", "task", "aspect", "time", "sheet", "note"]
     names += ["pointers"] if any(vote["pointers"] for vote in votes) else []
-    rows = []
     for vote in votes:
         row = vote | {"score": vote["value"], "choice": "", "note": for_spreadsheet(vote["note"])}
         if vote["aspect"] == BEST:
             row |= {"source": "", "score": "", "choice": vote["source"], "aspect": ""}
-        rows.append({name: row[name] for name in names})
-    return rows
+        yield {name: row[name] for name in names}
 
 
 class Study(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -69,7 +67,7 @@ class Study(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     practice: int = 2  # items before the first that counts
     reading: Callable[[str], str | None] = without_thoughts  # the shown part of an answer; None or "" for nothing
     file: str = RATINGS  # of the export, below config/<benchmark>/
-    rows: Callable[[Sequence[Vote]], list[dict[str, Any]]] = rating_rows
+    rows: Callable[[Sequence[Vote]], Iterator[dict[str, Any]]] = rating_rows
 
     @property
     def of_answers(self) -> bool:

@@ -77,7 +77,7 @@ class Benchmark(Protocol):
     pages: Callable[[Files], dict[str, str]]  # addresses of pictures; only where IMAGES is false and DESCRIPTION is set
     items: Callable[[Files, Images], list[Item]]  # items of the keys of the images
     golds: Callable[[Files], Iterable[Gold]]  # of every item
-    requests: Callable[[Item], list[Request]]  # what models are asked in all conditions but the CHAINED ones
+    requests: Callable[[Item], Iterable[Request]]  # what models are asked in all conditions but the CHAINED ones
 
     # With OPTIONS: fields of an item, and gold values as far as there are any, whose options begin with the one at that
     # place, from 0.
@@ -88,15 +88,16 @@ class Benchmark(Protocol):
     # (responses, item, gold, model, rule, verdicts=None, condition=DEFAULT, tasks=None: scores of these only)
     score_item: Callable[..., Sequence[Score]]
 
-    # With JUDGES: requests about one model's responses (by task) to an item in one condition, under all rules, each
-    # once. The task of a request is the pass that answers it: one of JUDGES. (item, gold, responses, condition=DEFAULT)
-    judge_requests: Callable[..., list[Request]]
+    # With JUDGES: requests about one model's responses (by task) to an item in one condition, under all rules, equal
+    # ones too. The task of a request is the pass that answers it: one of JUDGES.
+    # (item, gold, responses, condition=DEFAULT)
+    judge_requests: Callable[..., Iterable[Request]]
 
     # With COMPARED passes: requests to scorers about texts of the released files and of printed tables.
     data_requests: Callable[[Files, Sequence[Mapping[str, str]]], list[Request]]
 
     # With CHAINED conditions: requests that depend on a model's own responses, by condition and task.
-    chained_requests: Callable[[Item, Mapping[str, Mapping[str, Response]]], list[Request]]
+    chained_requests: Callable[[Item, Mapping[str, Mapping[str, Response]]], Iterable[Request]]
 
 
 class NoAnswer(Exception):

@@ -70,24 +70,19 @@ class Baseline(Engine):
 
     def __init__(self, card: ModelCard, seed: int = 0) -> None:
         super().__init__(card, seed)
-        self.options, self.name = read_options(card, Options, "docs/models.md"), card.engine
-        self.baseline = self.options.baseline
-        self._check()
-        self.needs_images = self.baseline not in BLIND
+        self.options = options = read_options(card, Options, "docs/models.md")
+        self.baseline, self.name = options.baseline, card.engine
+        self.needs_images = self.baseline not in ("prior", "longest-option", *TEXT)
         self.repeatable = self.baseline not in ("ocr", *TEXT)
         self.version = f"{punchline.__version__} ({self.baseline})"
-
-    def _check(self) -> None:
-        """Raises PunchlineError for constants that do not fit the baseline."""
-        options, baseline = self.options, self.baseline
-        if (baseline == "overlap") != (options.threshold is not None):
+        if (self.baseline == "overlap") != (options.threshold is not None):
             raise self.wrong("overlap needs a share from 0 to 1, and no other baseline takes one", field="threshold")
-        if (baseline == "prior") != bool(options.answers):
+        if (self.baseline == "prior") != bool(options.answers):
             what = "prior needs an answer for at least one task, and no other baseline takes any"
             raise self.wrong(what, field="answers", hint='Write one a line, as `Q1: "Yes"`')
         tasks = [task for benchmark in benchmarks.every(benchmarks.load).values() for task in benchmark.TASKS]
         for task in options.answers or ():
-            check_known(task, tasks, f"unknown task {task!r}", file=self.card.file, field="answers")
+            check_known(task, tasks, f"unknown task {task!r}", file=card.file, field="answers")
 
     def identity(self) -> dict[str, Any]:
         """The baseline, its constants, and the libraries that it reads comics with; the seed only where one is used."""
@@ -171,6 +166,5 @@ def _constant(engine: Baseline, request: Request, look: Callable[[], Any]) -> st
 
 
 TEXT = ("echo", "overlap")  # baselines that read the prompt only
-BLIND = ("prior", "longest-option", *TEXT)  # baselines that see no image
 ANSWERS = {"prior": _constant, "echo": _by_words, "overlap": _by_words}  # the others answer by task
 engine = Baseline

@@ -51,23 +51,20 @@ class Replay(Engine):
         super().__init__(card, seed)
         options = read_options(card, Options, "docs/humorbench.md")
         self.format, self.path, self.select, self.judge = options.format, options.path, options.select, options.judge
-        released = benchmarks.optional_module(self.format, "replay")
-        if released is None:
+        self._format: Any = benchmarks.optional_module(self.format, "replay")
+        if self._format is None:
             what = f"unknown format {self.format!r}"
             check_known(self.format, benchmarks.having("replay"), what, file=card.file, field="format")
-        self._format: Any = released
         self.files = [path for path in (self.path, options.annotations) if path is not None]
-        if self._format.FILES:
-            self.files = self._in_folder(self._format.FILES) or self.files
+        if self._format.FILES and Path(self.path).exists():  # else `check_files` says so
+            self.files = self._in_folder(self._format.FILES)
 
     def _in_folder(self, names: Sequence[str]) -> list[str]:
-        """Paths of those of the files that are in the folder, in their order; [] where there is no folder.
+        """Paths of those of the files that are in the folder, in their order.
 
         Raises PunchlineError for a .json file of another name, and for a folder without any.
         """
         folder = Path(self.path)
-        if not folder.exists():  # as `check_files` says
-            return []
         for path in sorted(folder.glob("[!.]*.[jJ][sS][oO][nN]")):
             check_known(path.name, names, f"unknown file {path.name!r} beside the answers", file=self.path)
         paths = [str(folder / name) for name in names if (folder / name).is_file()]
@@ -91,7 +88,7 @@ class Replay(Engine):
     @cached_property
     def _answers(self) -> Answers:
         answers: Answers = self._format.read(self._of_files(Path.read_bytes), self.path, self.select)
-        judges = {answer.judge for by_task in answers.values() if isinstance(answer := by_task.get(JUDGE), Answer)}
+        judges = {by_task[JUDGE].judge for by_task in answers.values() if JUDGE in by_task}
         if self.judge is not None and judges - {self.judge}:
             names = ", ".join(sorted(name or "nobody" for name in judges))
             hint = f"Take `judge` out of the card, or name the judge of {self.path!r}"
@@ -118,15 +115,13 @@ class Replay(Engine):
         """Judges of the released answers: as the card says, else as the file does."""
         if self.judge is not None:
             return {self.judge}
-        verdicts = (by_task.get(JUDGE) for by_task in self._answers.values())
-        return {a.judge for a in verdicts if isinstance(a, Answer) and a.judge is not None}
+        return {answer.judge for by_task in self._answers.values() for answer in by_task.values() if answer.judge}
 
     def answer(self, requests: Sequence[Request], images: ImageFiles, model_key: str) -> Iterator[Response]:
         """The file's answer to each request; `missing`, with the reason, if it has none."""
         for request in requests:
             by_task = self._answers.get(request.item_id)
-            given = (by_task or {}).get(request.task)
-            answer = given if isinstance(given, Answer) else Answer(given)
+            answer = (by_task or {}).get(request.task, Answer(None))
             published = (request.condition, request.sample) == ("default", 0)
             reasons = {
                 f"the file answers {self.format} only": request.benchmark != self.format,

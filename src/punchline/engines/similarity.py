@@ -33,11 +33,9 @@ PACKAGE = "package:"  # before the name of a Python package that carries the wei
 
 FEW = 8  # texts; batches are made no smaller to fill them better
 PAIRS = 1024  # scored, then returned
-NO_LIMIT = 10**9  # what a tokeniser says that knows no limit is larger
 # Files of a hub repository that are loaded: not the same weights in other formats.
 FILES = ("*.json", "*.txt", "*.model", "*.safetensors", "*/pytorch_model.bin")
 NOT_FILES = ("onnx/*", "openvino/*")
-OLD_WEIGHTS = ("pytorch_model*.bin",)  # where there are no safetensors
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):
@@ -67,20 +65,15 @@ class Similarity(Engine):
     def __init__(self, card: ModelCard, seed: int = 0) -> None:
         super().__init__(card, seed)
         self.options = read_options(card, Options, "docs/models.md")
-        self._check()
         self.metric, self.id = self.options.metric, self.options.id
         self.layers = {} if self.options.layers is None else {"layers": self.options.layers}
-        packages = (METRICS[self.metric], "transformers", "torch")
-        self.version = ", ".join(f"{name} {version_of(name)}" for name in packages)
-
-    def _check(self) -> None:
-        """Raises PunchlineError for options that do not fit together."""
-        options = self.options
-        if (options.metric == "bertscore") != (options.layers is not None):
+        if (self.metric == "bertscore") != bool(self.layers):
             hint = "The layer whose output is compared"
             raise self.wrong("bertscore needs the option, and cosine takes none", field="layers", hint=hint)
         # Files of a package are pinned as a folder's are: by their digest.
-        revisions.check(options.revision, self.card.file)
+        revisions.check(self.options.revision, card.file)
+        packages = (METRICS[self.metric], "transformers", "torch")
+        self.version = ", ".join(f"{name} {version_of(name)}" for name in packages)
 
     @functools.cached_property
     def revision(self) -> str | None:
@@ -179,7 +172,7 @@ class BertScore:
         if type(tokenizer).__name__.startswith(("Roberta", "GPT2")):
             self._scorer._tokenizer = tokenizer
         tokenizer, config = self._scorer._tokenizer, self._scorer._model.config
-        if tokenizer.model_max_length > NO_LIMIT:  # the package hands it on, and it fits into no C integer
+        if tokenizer.model_max_length > 10**9:  # no limit; the package hands it on, and it fits into no C integer
             offset = 2 if "roberta" in config.model_type else 0  # RoBERTa's first two positions are taken
             tokenizer.model_max_length = config.max_position_embeddings - offset
 
@@ -235,12 +228,10 @@ engine = Similarity
 
 def comparison_in(request: Request) -> Pair | None:
     """Reference and candidate of a comparison; None for a request that is none."""
-    texts: dict[str, str] = {}
-    for message in request.messages:
-        if message.role in texts or not all(isinstance(part, Text) for part in message.content):
-            return None
-        texts[message.role] = "\n".join(part.text for part in message.content if isinstance(part, Text))
-    return Pair(texts["user"], texts["assistant"]) if texts.keys() == {"user", "assistant"} else None
+    match [(message.role, *message.content) for message in request.messages]:
+        case [("assistant", Text(text=candidate)), ("user", Text(text=reference))]:
+            return Pair(reference, candidate)
+    return None
 
 
 def _each(pairs: Sequence[Pair], called: Callable[[Sequence[Pair]], Sequence[float]]) -> list[tuple[Pair, float | str]]:
@@ -297,7 +288,7 @@ def _fetched(model_id: str, commit: str) -> str:
         HfApi().model_info(model_id, revision=commit, timeout=10)  # says at once whether the hub is there
         folder = snapshot_download(model_id, revision=commit, allow_patterns=[*FILES], ignore_patterns=[*NOT_FILES])
         if not weights(folder, "*.safetensors"):
-            snapshot_download(model_id, revision=commit, allow_patterns=[*OLD_WEIGHTS])
+            snapshot_download(model_id, revision=commit, allow_patterns=["pytorch_model*.bin"])
     except Exception as error:  # no network, no such repository: its many errors share no base
         hint = "Check the id and the network, or put the model into a folder and name that as `id`"
         # Not the error's text, which may hold headers.

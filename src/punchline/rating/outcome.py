@@ -141,7 +141,7 @@ def export(votes: Votes, out: Path) -> tuple[int, int]:
     """
     study = study_of(votes)
     check_unchanged(votes)
-    rows = study.rows(cast(votes))
+    rows = list(study.rows(cast(votes)))
     if not rows:
         hint = f"See who has rated: punchline rate status {votes.name}"
         raise PunchlineError("nothing to export yet", file=votes.path, hint=hint)

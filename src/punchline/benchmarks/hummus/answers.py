@@ -19,10 +19,9 @@ PROMPT = tuple(INSTRUCTIONS.values())
 FIELDS = ("is_met", "conceptual_metaphor", "image_hl", "text_hl")  # of a joint answer, one for each of JOINT_TASKS
 _PIXELS = re.compile(r"qwen2[._]5[-_]?vl", re.IGNORECASE)  # families whose corners are pixels, by a card's name
 _PATCH = 28  # to multiples of which Qwen2.5-VL scales pictures (arXiv:2502.13923, section 2.1.1)
-Size = tuple[int, int]
 
 
-def box_list(answer: str, size: Size | None = None, model: str = "") -> tuple[boxes.Box, ...] | None:
+def box_list(answer: str, size: tuple[int, int] | None = None, model: str = "") -> tuple[boxes.Box, ...] | None:
     """Boxes of an answer as shares of the image, cut to it; None where it has none. `size`: the image's width and
     height, where pixels are to be read; corners in pixels are those of the picture as the `model` saw it."""
     if size is None or not _PIXELS.search(model):

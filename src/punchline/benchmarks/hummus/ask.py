@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from punchline.benchmarks.hummus import ASKED, METAPHOR_TASKS
 from punchline.benchmarks.hummus.instructions import OPTIONS, PROMPTS, involves_is_a
 from punchline.benchmarks.request import question
@@ -9,12 +11,11 @@ from punchline.core.benchmark import filled
 from punchline.schema import Item, Request
 
 
-def requests(item: Item) -> list[Request]:
+def requests(item: Item) -> Iterator[Request]:
     """Requests about a pair in every condition. Neither paper nor scripts set a temperature: 0 is ours."""
     fields = item.fields
     caption = f"Caption: {fields['caption']}"
     options = OPTIONS if involves_is_a(item.item_id) else OPTIONS[::-1]
-    all_requests = []
     for task in ASKED:
         if not fields["asked"] or (task.name in METAPHOR_TASKS and fields["asked"] != "all"):
             continue
@@ -22,7 +23,6 @@ def requests(item: Item) -> list[Request]:
         if task.name == "classification_a_b":
             text = filled(text, dict(zip("ab", options, strict=True)))
         if task.picture:
-            all_requests.append(question(item, task, f"{caption}\n\n{text}"))
+            yield question(item, task, f"{caption}\n\n{text}")
         elif fields["description"]:
-            all_requests.append(question(item, task, f"{text}\n\nImage: {fields['description']}\n{caption}"))
-    return all_requests
+            yield question(item, task, f"{text}\n\nImage: {fields['description']}\n{caption}")

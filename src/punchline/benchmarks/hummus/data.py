@@ -64,7 +64,6 @@ class Metaphor(Pair, frozen=True):
 class Tested(msgspec.Struct, frozen=True):
     """One pair of test_set.json."""
 
-    combi_id: str
     is_met: Label
 
 

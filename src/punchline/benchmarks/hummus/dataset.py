@@ -22,7 +22,6 @@ from punchline.stats.estimate import EXACT, PERCENT, Array, Estimate, MeanOf, Va
 from punchline.stats.functions import average, count
 from punchline.tables.declare import PublishedRow, Row, Table, Verdicts, table
 
-FIGURATIVE_METAPHORS = {"personification", "zoomorphism"}  # figures that are metaphors themselves (section 5)
 TEXTS = ("conceptual_metaphor", "figures")  # fields of several texts
 COUNTED = {"metaphorical": POSITIVE} | {label.lower(): (label,) for label in LABELS}  # labels by statistic
 
@@ -123,22 +122,20 @@ def statistics_rows(files: Files) -> Iterator[Row]:
     named, figures = samples["metaphors"], samples["figures"]
     hits = {name: _has(named, name.replace("_", " ")) for name in ("animals_are_humans", "humans_are_animals")}
     hits["personification"] = _has(figures, "personification")
-    hits["other_devices"] = figures.map(lambda devices: not FIGURATIVE_METAPHORS.issuperset(devices))
+    # Figures besides those that are metaphors themselves (section 5).
+    hits["other_devices"] = figures.map(lambda devices: not {"personification", "zoomorphism"}.issuperset(devices))
     hits |= {device: _has(figures, device) for device in ("pun", "exaggeration", "satire", "idiom")}
     for statistic, hit in hits.items():
         yield Row(model=DATASET, statistic=statistic, value=_percent(samples, hit))
 
 
-MOST_FREQUENT = 100  # figure 3
-
-
 @table("figure3", of="data", files=(DATASET,))
 def frequent_metaphors(files: Files) -> Iterator[Row]:
-    """The most frequent conceptual metaphors of the metaphorical pairs; ties in alphabetical order."""
+    """The 100 most frequent conceptual metaphors of the metaphorical pairs; ties in alphabetical order."""
     pairs = metaphorical_pairs(files)
     terms = pairs["metaphors"].explode().dropna().groupby(level=0).unique().explode()
     frequencies = sorted(terms.value_counts().items(), key=lambda entry: (-entry[1], entry[0]))
-    for metaphor, _ in frequencies[:MOST_FREQUENT]:
+    for metaphor, _ in frequencies[:100]:
         has = _has(pairs["metaphors"], str(metaphor))
         yield Row(model=DATASET, metaphor=str(metaphor), pairs=_count(pairs, has), percent=_percent(pairs, has))
 

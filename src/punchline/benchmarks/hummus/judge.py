@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from punchline.benchmarks.hummus import SIMILAR
 from punchline.benchmarks.hummus.answers import comparisons, graded_tasks, readings
@@ -14,13 +14,11 @@ from punchline.schema import RULES, Gold, Item, Request, Response
 
 def judge_requests(
     item: Item, gold: Gold, responses: Mapping[str, Response], condition: str = DEFAULT
-) -> list[Request]:
-    """Every text of the answers to Naming and ImageLabel with every one of gold: once, the same under both rules."""
-    requests: list[Request] = []
+) -> Iterator[Request]:
+    """Every text of the answers to Naming and ImageLabel with every one of gold, the same under both rules."""
     for task, source_task in graded_tasks(condition).items():
         response = responses.get(source_task)
         compared = task in SIMILAR and any(in_scope(task, gold, rule) for rule in RULES)
         if compared and response is not None and response.state == "ok":
             parsed = readings(source_task, response.text or "", gold, item).get(task) or ()
-            requests += itertools.chain.from_iterable(comparisons(task, parsed, item, gold, condition))
-    return list({request.request_id: request for request in requests}.values())
+            yield from itertools.chain.from_iterable(comparisons(task, parsed, item, gold, condition))

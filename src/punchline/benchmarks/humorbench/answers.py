@@ -12,7 +12,6 @@ from punchline.schema import Rule
 
 # Section 3.5. The main runs were not cut: 500 tokens are the default of truncate_and_regrade.py, a script of its own.
 LAST_TOKENS: dict[Rule, int | None] = {"released": None, "paper": 1000}
-_REASONING = re.compile("<reasoning>.*?</reasoning>", re.DOTALL)
 
 
 def _inside(text: str, tag: str) -> str | None:
@@ -24,7 +23,7 @@ def _inside(text: str, tag: str) -> str | None:
 def explanation(answer: str) -> str:
     """Text to judge under rule `released`: the first <explanation>…</explanation>, if any, outside <reasoning>."""
     *before, after = answer.rpartition("</reasoning>")  # no tag after the last end can match: linear time
-    answer = _REASONING.sub("", "".join(before)) + after
+    answer = re.sub("(?s)<reasoning>.*?</reasoning>", "", "".join(before)) + after
     inside = _inside(answer, "explanation")
     return (answer if inside is None else inside).strip()
 

@@ -59,8 +59,7 @@ def own_scores(files: Files) -> dict[str, Accuracies]:
 
 def _accuracies(across: Across) -> dict[str, Accuracies]:
     """Accuracies of the selected models, of replayed ones (by their name in the paper), of the authors' summaries."""
-    points = {model.name: mean(model.scores, "passed").point() for model in across.models}
-    measured = {name: point for name, point in points.items() if point is not None}
+    measured = {m.name: point for m in across.models if (point := mean(m.scores, "passed").point()) is not None}
     released: Accuracies = {}
     for model in across.models:
         printed = model.card.printed_as(NAME, "table2") if model.card is not None else None
@@ -88,9 +87,8 @@ def rank_correlation(across: Across) -> Iterator[Row]:
     for benchmark, scores in published.items():
         yield _row(benchmark, "measured", accuracies["released"], scores)
         yield _row(benchmark, "authors", accuracies["authors"], scores)
-    columns = ", ".join(Score.__struct_fields__)
-    across.notes.append(
-        "n is the number of models that have both scores; p is two-sided."
-        if user_scores or published
-        else f"No scores of other benchmarks: put yours in config/humorbench/{SCORES} (columns {columns})."
-    )
+    note = "n is the number of models that have both scores; p is two-sided."
+    if not (user_scores or published):
+        columns = ", ".join(Score.__struct_fields__)
+        note = f"No scores of other benchmarks: put yours in config/humorbench/{SCORES} (columns {columns})."
+    across.notes.append(note)

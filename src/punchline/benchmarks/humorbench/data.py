@@ -16,8 +16,6 @@ from punchline.errors import PunchlineError
 from punchline.files import parse_csv
 from punchline.schema import Gold, ImageRef, Item
 
-CARTOONSTOCK = "https://www.cartoonstock.com/cartoon?searchID={id}"  # a page; no image is taken from it
-
 
 def normal(text: str) -> str:
     """Text with plain line ends, as texts are joined."""
@@ -59,10 +57,10 @@ class Element(msgspec.Struct, frozen=True):
 
     @property
     def page(self) -> str:
-        """Address of the cartoon."""
+        """Address of the cartoon; CartoonStock's is a page, no image is taken from it."""
         if self.contest_number:
             return address(int(self.contest_number.partition(".")[0]))
-        return CARTOONSTOCK.format(id=self.cartoonstock_id.strip())
+        return f"https://www.cartoonstock.com/cartoon?searchID={self.cartoonstock_id.strip()}"
 
 
 def _elements(files: Files) -> Iterator[tuple[str, Element]]:
@@ -102,12 +100,11 @@ def golds(files: Files) -> Iterator[Gold]:
 
     Raises PunchlineError for category files with other rows and a category that is neither True nor False.
     """
-    values: dict[str, dict[str, Any]] = {item_id: {"element": row.element} for item_id, row in _elements(files)}
+    elements, flags = list(_elements(files)), {}
     for category, (name, column) in CATEGORIES.items():
-        flags = category_flags(files[name], name, column)
-        if [idx for idx, _ in flags] != [row.idx for _, row in _elements(files)]:
+        flags[category] = category_flags(files[name], name, column)
+        if [idx for idx, _ in flags[category]] != [row.idx for _, row in elements]:
             raise PunchlineError(f"the column idx is not that of {ANNOTATIONS}", file=name, field="idx")
-        for own, (_, has) in zip(values.values(), flags, strict=True):
-            own[category] = has
-    for item_id, own in values.items():
-        yield Gold(benchmark=NAME, item_id=item_id, values=own)
+    for place, (item_id, row) in enumerate(elements):
+        categories = {category: of_category[place][1] for category, of_category in flags.items()}
+        yield Gold(benchmark=NAME, item_id=item_id, values={"element": row.element, **categories})

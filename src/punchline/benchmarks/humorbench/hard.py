@@ -16,7 +16,6 @@ from punchline.stats.estimate import DIFFERENCE, Difference, Estimate, mean
 from punchline.stats.functions import average
 from punchline.tables.declare import Across, Row
 
-HARD = 100  # elements, or captions, of the hard subset
 RELEASED = "cc99276/analysis/hard_subsets/20250503_112359_hard_elements_100.csv"  # of the released runs' manifest
 LEAST_VERDICTS = 3  # that an element needs to be ranked
 UNITS = {"elements": ["cluster", "element"], "captions": ["cluster"]}  # columns of items by definition
@@ -30,8 +29,8 @@ def _verdicts_by_element(across: Across) -> pd.DataFrame:
     return counts.reindex(across.items.index, fill_value=0)
 
 
-def hardest(across: Across, definition: str) -> pd.Index | None:
-    """Items of the hard subset over the models at hand; None where too few verdicts are there.
+def hardest(across: Across, definition: str) -> pd.Index:
+    """Items of the hard subset over the models at hand; none where too few verdicts are there.
 
     `elements`: the 100 (caption, element) pairs with the lowest pass share among those with at least 3 verdicts, in
     stable order (the public leaderboard's). `captions`: all elements of the 100 captions with the lowest share of
@@ -40,22 +39,20 @@ def hardest(across: Across, definition: str) -> pd.Index | None:
     unit = across.items.groupby(UNITS[definition], sort=False, observed=True).ngroup()  # numbered in released order
     by_unit = _verdicts_by_element(across).groupby(unit).sum()
     ranked = by_unit[by_unit.n >= LEAST_VERDICTS]
-    if ranked.empty:
-        return None
     share = ranked.passed / ranked.n
-    return across.items.index[unit.isin(share.sort_values(kind="stable").index[:HARD])]
+    return across.items.index[unit.isin(share.sort_values(kind="stable").index[:100])]
 
 
 def hard_subsets(across: Across) -> dict[str, pd.Index]:
     """Items of the hard subset by definition; notes why there is none."""
-    subsets = {definition: hardest(across, definition) for definition in UNITS}
-    if any(hard is None for hard in subsets.values()):
+    subsets = {definition: hard for definition in UNITS if len(hard := hardest(across, definition))}
+    if len(subsets) < len(UNITS):
         across.notes.append(f"No hard subset: it needs elements with at least {LEAST_VERDICTS} verdicts of all models.")
     if RELEASED in across.files:
         rows = rows_of(across.files[ANNOTATIONS])
         cells = parse_csv(across.files[RELEASED], ("caption", "element"), file=RELEASED)
         subsets["released"] = across.items.index[across.items.index.isin([row_in(rows, one) for _, one in cells])]
-    return {definition: hard for definition, hard in subsets.items() if hard is not None}
+    return subsets
 
 
 def all_ranked(across: Across) -> bool:
@@ -67,30 +64,28 @@ def all_ranked(across: Across) -> bool:
     return every
 
 
-def _categories(across: Across) -> Iterator[tuple[str, str, pd.Series]]:
-    """(category, source of its labels, whether each element is of it): of gold, and the paper's own labels."""
-    items = across.items
-    for category, (file, column) in CATEGORIES.items():
-        yield category, "current", items[category]
-        if (earlier := f"{EARLIER}/{file}") in across.files:
-            flags = category_flags(across.files[earlier], earlier, column)
-            yield category, EARLIER, pd.Series([flags[int(name)][1] for name in items.index], items.index)
-
-
 def _share(items: pd.DataFrame, flags: pd.Series) -> Estimate:
     return average(flags.loc[items.index], items["cluster"].cat.codes, digests=tuple(items["gold_digest"]))
 
 
 @across_models("table3", runs=tuple(f"{EARLIER}/{file}" for file, _ in CATEGORIES.values()))
 def categories(across: Across) -> Iterator[Row]:
-    """Table 3: shares of categories in the whole set and in the hard subset, and their difference."""
+    """Table 3: shares of categories in the whole set and in the hard subset, and their difference.
+
+    By the labels of gold, and by those that the paper counts.
+    """
     items, hard = across.items, hard_subsets(across).get("elements")
     complete = hard is None or all_ranked(across)
-    for category, labels, flags in _categories(across):
-        every = _share(items, flags)
-        shares = {"entire_set": every}
-        if hard is not None:
-            both = np.concatenate([every.sums * items.index.isin(hard)[:, None], every.sums], axis=1)
-            shares["hard_subset"] = _share(items.loc[hard], flags)
-            shares["difference"] = replace(every, sums=both, value=Difference(mean, mean, 2), kind=DIFFERENCE)
-        yield Row(model="elements", category=category, labels=labels, **shares).set(complete=complete)
+    for category, (file, column) in CATEGORIES.items():
+        by_source = {"current": items[category]}
+        if (earlier := f"{EARLIER}/{file}") in across.files:
+            has = category_flags(across.files[earlier], earlier, column)
+            by_source[EARLIER] = pd.Series([has[int(name)][1] for name in items.index], items.index)
+        for labels, flags in by_source.items():
+            every = _share(items, flags)
+            shares = {"entire_set": every}
+            if hard is not None:
+                both = np.concatenate([every.sums * items.index.isin(hard)[:, None], every.sums], axis=1)
+                shares["hard_subset"] = _share(items.loc[hard], flags)
+                shares["difference"] = replace(every, sums=both, value=Difference(mean, mean, 2), kind=DIFFERENCE)
+            yield Row(model="elements", category=category, labels=labels, **shares).set(complete=complete)

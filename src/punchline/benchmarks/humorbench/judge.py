@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from punchline.benchmarks.humorbench import EXPLAIN, JUDGED
 from punchline.benchmarks.humorbench.answers import explained, judged_text
@@ -22,12 +22,9 @@ def judge_request(item: Item, gold: Gold, response: Response, rule: Rule) -> Req
 
 def judge_requests(
     item: Item, gold: Gold, responses: Mapping[str, Response], condition: str = DEFAULT
-) -> list[Request]:
-    """Requests to a judge about one model's answer on one element: once where both rules ask the same, and nothing
-    under a rule that finds no explanation."""
+) -> Iterator[Request]:
+    """Requests to a judge about one model's answer on one element, one a rule that finds an explanation."""
     response = responses.get(EXPLAIN.name)
-    if response is None or response.state != "ok":
-        return []
-    text = response.text or ""
-    requests = (judge_request(item, gold, response, rule) for rule in RULES if explained(text, rule) is not None)
-    return list({request.request_id: request for request in requests}.values())
+    for rule in RULES:
+        if response is not None and response.state == "ok" and explained(response.text or "", rule) is not None:
+            yield judge_request(item, gold, response, rule)

@@ -54,10 +54,17 @@ def read(files: Mapping[str, bytes], path: str, select: Select = None) -> Answer
     content, *annotations = files.values()
     released = b"explainer_usage" in content.partition(b"\n")[0]
     rows = rows_of(annotations[0]) if annotations else {}
-    answers: dict[str, dict[str, str | Answer | None]] = {}
+    answers: dict[str, dict[str, Answer]] = {}
     for line, cells in _selected(content, path, select, RELEASED if released else COLUMNS):
         where: dict[str, Any] = {"file": path, "line": line}
-        run = typed(_as_run(cells, rows, **where) if released else cells, Run, **where)
+        if released:
+            place = row_in(rows, cells)
+            if place is None:
+                what = f"no element of the annotations has this caption and element: {cells['caption'][:60]!r}"
+                hint = f"Name {ANNOTATIONS} in the model's YAML, as annotations: data/raw/humorbench/{ANNOTATIONS}"
+                raise PunchlineError(what, hint=hint, **where)
+            cells["annotation_row"] = place
+        run = typed(cells, Run, **where)
         row = str(int(run.annotation_row))
         if row in answers:
             hint = "Choose the rows of one run in the model's YAML, as select: {model: o1}"
@@ -69,16 +76,6 @@ def read(files: Mapping[str, bytes], path: str, select: Select = None) -> Answer
             judge = run.autograder_model.strip() or "unnamed"
             answers[row][JUDGE] = Answer(text, _usage(cells, "autograder", **where), judge)
     return answers
-
-
-def _as_run(cells: Mapping[str, str], rows: Mapping[tuple[str, str], str], **where: Any) -> dict[str, str]:
-    """A row in the authors' columns with the columns of `Run`."""
-    row = row_in(rows, cells)
-    if row is None:
-        what = f"no element of the annotations has this caption and element: {cells['caption'][:60]!r}"
-        hint = f"Name {ANNOTATIONS} in the model's YAML, as annotations: data/raw/humorbench/{ANNOTATIONS}"
-        raise PunchlineError(what, hint=hint, **where)
-    return {**cells, "annotation_row": row}
 
 
 def _usage(cells: Mapping[str, str], caller: str, **where: Any) -> Usage:

@@ -44,8 +44,7 @@ def score_item(answers: ItemAnswers) -> Iterator[ScoreBuilder]:
         text_digest = sha256(normal(text).encode())[:16]
         builder.add_verdict(verdict).parsed = (text_digest,)
         builder.state = "missing" if verdict is None else verdict.response.state
-        if verdict is not None:
-            builder.metrics |= _tokens(verdict.response, "judge_")
+        builder.metrics |= _tokens(verdict and verdict.response, "judge_")
         if verdict is not None and builder.state == "ok":
             word = parse_verdict(verdict.response.text or "", rule)
             if word is None:

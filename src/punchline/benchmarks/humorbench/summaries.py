@@ -19,7 +19,6 @@ from punchline.tables.declare import PublishedRow
 _NAMED = msgspec.yaml.decode(Path(__file__).with_suffix(".yaml").read_bytes(), type=dict[str, dict[str, str]])
 EXPERIMENTS, SCORES, _SAME = (_NAMED[name] for name in ("experiments", "scores", "same"))
 MAIN = "cc99276/analysis/runs/full benchmark/data.json"
-_WITHOUT_O_SERIES = "ARC-AGI (w/o o-series)"
 LATER = {"claude-sonnet-4-20250514", "claude-opus-4-20250514", "grok-4-0709"}  # than the paper
 PRINTED = {"deepseek-ai-deepseek-v3": 0.722}  # section 4.1: neither its run nor a summary of it was released
 COLUMNS = {"figure5": ("output_tokens", "accuracy"), "figure7": ("output_tokens",)}
@@ -61,7 +60,7 @@ def scores(files: Mapping[str, bytes]) -> dict[str, dict[str, float]]:
         if file in files:
             rows = {plain(m): typed(row, _Score, file=file, record=m) for m, row in json.loads(files[file]).items()}
             known = {model: row.score for model, row in rows.items() if row.score is not None}
-            left_out = r"o\d" if benchmark == _WITHOUT_O_SERIES else "$"
+            left_out = r"o\d" if benchmark == "ARC-AGI (w/o o-series)" else "$"
             result[benchmark] = {model: score for model, score in known.items() if not re.match(left_out, model)}
     return result
 

@@ -47,7 +47,7 @@ def leaderboard(across: Across) -> Iterator[Row]:
     _note_unjudged(across)
     for model in across.models:
         scores = model.scores
-        row = Row(
+        yield Row(
             judge=_judges(model),
             accuracy=mean(scores, "passed"),
             se=standard_error(scores),
@@ -55,8 +55,7 @@ def leaderboard(across: Across) -> Iterator[Row]:
             accuracy_caption_some=mean_of_clusters(scores, "passed"),
             output_tokens=output_tokens(scores),
             cost=cost(model),
-        )
-        yield row.set(of=model)
+        ).set(of=model)
 
 
 @across_models("table4", files=(ANNOTATIONS,), runs=(RELEASED,))
@@ -104,8 +103,7 @@ def tuned_models(across: Across) -> Iterator[Row]:
     """Figure 6: a tuned or thinking model and its base, on the elements that both have a verdict on."""
     for variant, base in (pair for pair in across.with_base if not _option(pair[0], "search")):
         accuracy, of_base, difference = paired(variant.scores, base.scores, "passed")
-        row = Row(base=base.name, base_accuracy=of_base, accuracy=accuracy, difference=difference)
-        yield row.set(of=variant)
+        yield Row(base=base.name, base_accuracy=of_base, accuracy=accuracy, difference=difference).set(of=variant)
 
 
 @across_models("table6")

@@ -73,11 +73,10 @@ def parse_labels(task: str, answer: str, rule: Rule, known: Collection[str] = ()
 def _unquote_released(value: str) -> str:
     """The text of one panel as the released code unquotes it."""
     value = value.strip()
-    if value and value[0] == value[-1] == '"':
-        value = value[1:-1]
-    if value and value[0] == "{" and value[-1] == "}":
-        value = value[1:-1]
-    if value and value[0].isdigit():
+    for opening, closing in ('""', "{}"):
+        if value[:1] == opening and value[-1:] == closing:
+            value = value[1:-1]
+    if value[:1].isdigit():
         if len(value.strip()) <= 2:
             return ""
         if value[1] in ")\n":

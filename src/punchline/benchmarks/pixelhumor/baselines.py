@@ -41,10 +41,9 @@ def panels(labels: Sequence[Label], boxes: Sequence[Box], width: int, height: in
 
     rows: list[list[Label]] = []
     for label in sorted(labels, key=lambda label: (label.y, label.x)):
-        if rows and label.y - rows[-1][0].y <= ROW:
-            rows[-1].append(label)
-        else:
-            rows.append([label])
+        if not rows or label.y - rows[-1][0].y > ROW:
+            rows.append([])
+        rows[-1].append(label)
     tops = [*(row[0].y - OFFSET[1] for row in rows), height]
     laid_out = []
     for row, bottom in zip(rows, tops[1:], strict=True):

@@ -213,8 +213,7 @@ def disagreements(files: Files) -> Iterator[Row]:
     cases.append(("pair_differs", "any", differs.any(axis=1)))
     cases += [("third_annotator", "any", third), ("expert", "any", expert)]
     for case, question, flags in cases:
-        row = _count_and_percent("comics", flags, flags.index)
-        yield Row(model=RELEASED, case=case, question=question, **row)
+        yield Row(model=RELEASED, case=case, question=question, **_count_and_percent("comics", flags, flags.index))
 
 
 TABLES = (panels, words_by_source, styles, agreement, disagreements, labels, consolidation)

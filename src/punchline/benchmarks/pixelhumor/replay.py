@@ -9,7 +9,7 @@ from msgspec import UNSET, UnsetType
 
 from punchline.benchmarks.annotations import json_rows
 from punchline.benchmarks.pixelhumor import NAME, TASKS
-from punchline.benchmarks.released import Answers, Select, no_select
+from punchline.benchmarks.released import Answer, Answers, Select, no_select
 
 FILES: tuple[str, ...] = ()
 
@@ -26,7 +26,7 @@ def read(files: Mapping[str, bytes], path: str, select: Select = None) -> Answer
     no_select(select, path, NAME)
     (content,) = files.values()
     rows = json_rows(content, Comic, file=path, hint='Expected {comic_id: {"Q1": "3", "text": "1: …"}}')
-    answers = {comic_id: msgspec.structs.asdict(comic) for comic_id, comic in rows.items()}
     return {
-        comic_id: {task: text for task, text in own.items() if text is not UNSET} for comic_id, own in answers.items()
+        comic_id: {task: Answer(text) for task, text in msgspec.structs.asdict(comic).items() if text is not UNSET}
+        for comic_id, comic in rows.items()
     }

@@ -90,8 +90,9 @@ def _read(task: str, text: str, rule: Rule, gold: Gold) -> tuple[str, ...] | Non
     return parsed
 
 
-def _text(response: Response | None) -> str:
-    return (response.text or "") if response is not None else ""
+def _text(response: Response | None, rule: Rule) -> str:
+    """The text of an answer; "" where there is none, and for a refusal under rule `paper`: it says nothing."""
+    return "" if response is None or (rule == "paper" and response.state == "refused") else response.text or ""
 
 
 @scores
@@ -103,14 +104,13 @@ def score_item(answers: ItemAnswers) -> Iterator[ScoreBuilder]:
     into NA. Q8 needs the model's own order of panels: without an answer to Q7 it is in that one's state.
     """
     responses, gold, rule = answers.responses, answers.gold, answers.rule
-    first, sequence = responses.get("Q1"), responses.get("Q7")
-    gated = rule == "released" and "yes" not in _text(first).lower()
-    answers_no = rule == "paper" and first is not None and first.state == "ok"
-    answers_no = answers_no and parse_labels("Q1", _text(first), rule) == ("No",)
+    first = _text(responses.get("Q1"), rule)
+    gated = rule == "released" and "yes" not in first.lower()
+    answers_no = rule == "paper" and parse_labels("Q1", first, rule) == ("No",)
     for task in GRADED:
         builder = answers.new_score(task, signature(task, rule))
         builder.gold = tuple(gold.values[task]) if task in gold.values else None
-        text, context = _text(responses.get(task)), CONTEXT[rule].get(task)
+        text, context = _text(responses.get(task), rule), CONTEXT[rule].get(task)
         before = responses.get(context or "")
         builder.responses = [before, responses.get(task)]
         if context and (task == "Q8" or rule == "released") and builder.state not in ABSENT:
@@ -124,31 +124,30 @@ def score_item(answers: ItemAnswers) -> Iterator[ScoreBuilder]:
             builder.scored, builder.parsed = True, ("NA",)
         else:
             builder.scored = True
-            refused = rule == "paper" and builder.state == "refused"  # a refusal says nothing
             if task == "Q8":
-                parsed, builder.metrics = _grade_text("" if refused else text, sequence, gold, rule)
+                parsed, builder.metrics = _grade_text(text, _text(before, rule), gold, rule)
             else:
-                parsed = None if refused else _read(task, text, rule, gold)
+                parsed = _read(task, text, rule, gold)
             if task == "Q7":
                 builder.metrics = {"panel_acc": float(parsed == _gold_order(gold))}
             builder.set_parsed(parsed)
         yield builder
 
 
-def _grade_text(
-    text: str, sequence: Response | None, gold: Gold, rule: Rule
-) -> tuple[tuple[str, ...] | None, dict[str, float]]:
-    """(texts in the model's own order, scores) of an answer to Q8; None where no panel's text can be read."""
+def _grade_text(text: str, sequence: str, gold: Gold, rule: Rule) -> tuple[tuple[str, ...] | None, dict[str, float]]:
+    """(texts in the model's own order, scores) of an answer to Q8; None where no panel's text can be read.
+
+    `sequence`: the model's answer to Q7.
+    """
     gold_order = tuple(label.strip() for label in gold.values["panel_sequence"].split(","))
     known = _labels(gold) if rule == "paper" else ()
     gold_texts, texts = (panel_texts(answer, rule, known) for answer in (gold.values["text"], text))
     if rule == "released":
-        order = tuple(piece.strip() for piece in _text(sequence).split(","))
+        order = tuple(piece.strip() for piece in sequence.split(","))
     elif not texts:
         return None, {"text_acc": 0, "wer": 1, "cer": 1}
     else:
-        refused = sequence is not None and sequence.state == "refused"
-        order = (None if refused else _read("Q7", _text(sequence), rule, gold)) or tuple(texts)
+        order = _read("Q7", sequence, rule, gold) or tuple(texts)
         order, gold_order = (tuple(dict.fromkeys(one)) for one in (order, _gold_order(gold)))  # xkcd_108 repeats one
     candidate = _ordered(texts, order)
     return (candidate if texts else None), text_scores(_ordered(gold_texts, gold_order), candidate, rule)

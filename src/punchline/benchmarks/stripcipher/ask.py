@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from punchline.benchmarks.prompts import prompts
 from punchline.benchmarks.request import question
 from punchline.benchmarks.stripcipher import CONDITIONS, MEANING, REVIEWED
@@ -19,20 +21,18 @@ def _listed(item: Item, task: str, condition: str) -> str:
     return "\n".join((*lines, PROMPTS["choose"]))
 
 
-def requests(item: Item) -> list[Request]:
+def requests(item: Item) -> Iterator[Request]:
     """Requests about a strip in every condition; prediction and comprehension of reviewed strips only.
 
     The reordering instruction speaks of strips "provided below", and so stands above them.
     """
-    requests = []
     for task, pictures in (pair for condition in CONDITIONS for pair in pictures_by_task(item, condition).items()):
         instruction = PROMPTS[task.file]
         if task.condition == MEANING:
             instruction = filled(instruction, item.fields)
         if task.name in REVIEWED:
             parts = instruction, item.fields.get(f"{task.name}_question"), _listed(item, task.name, task.condition)
-            requests.append(question(item, task, "\n".join(str(part) for part in parts if part), pictures=pictures))
+            yield question(item, task, "\n".join(str(part) for part in parts if part), pictures=pictures)
         else:
             below = _listed(item, task.name, task.condition) if task.name == "reordering_choice" else ""
-            requests.append(question(item, task, below, above=instruction, pictures=pictures))
-    return requests
+            yield question(item, task, below, above=instruction, pictures=pictures)

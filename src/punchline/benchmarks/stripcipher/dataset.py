@@ -32,8 +32,7 @@ def _counts(strips: Sequence[Strip], kind: Kind | None = None) -> tuple[Estimate
 def size(files: Files) -> Iterator[Row]:
     if strips := list(strips_of(files).values()):
         sequences, frames, categories = _counts(strips)
-        row = Row(model="strips", frames=frames, sequences=sequences, categories=categories)
-        yield row.set(complete=False)
+        yield Row(model="strips", frames=frames, sequences=sequences, categories=categories).set(complete=False)
 
 
 def _length(strip: Strip, task: str) -> tuple[int, int]:

@@ -7,7 +7,7 @@ texts become items. docs/stripcipher.md has the commands.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -55,13 +55,13 @@ class Accepted(NamedTuple):
     category: str = ""  # of the strip; "": it stays as it is
 
 
-def draft_requests(item: Item) -> list[Request]:
+def draft_requests(item: Item) -> Iterator[Request]:
     """Requests for drafts of a strip's texts, with the prompts of figures 9 and 11; none for a strip without images.
 
     Their tasks: answer_<task>, distractor_<task> (DISTRACTORS samples), both.
     """
     if not item.images:
-        return []
+        return
     n = int(str(item.fields["frames"]))
     pictures = {
         "prediction": (*(f"frame{number}" for number in range(1, n - 1)), "masked", f"frame{n}"),
@@ -73,17 +73,15 @@ def draft_requests(item: Item) -> list[Request]:
         task = Task(name, max_tokens=2048, condition=CONDITION, temperature=1.0)  # samples should differ
         return question(item, task, PROMPTS[name], pictures=pictures[name.partition("_")[2] or name])
 
-    requests = []
     for task in TASKS:
-        requests.append(ask(f"{ANSWER}_{task}"))
+        yield ask(f"{ANSWER}_{task}")
         distractor = ask(f"{DISTRACTOR}_{task}")
-        requests += [replace(distractor, sample=sample) for sample in range(DISTRACTORS)]
-    return [*requests, ask(BOTH)]
+        yield from (replace(distractor, sample=sample) for sample in range(DISTRACTORS))
+    yield ask(BOTH)
 
 
 _PLACES = {"prediction": ("Options in Q1", "Right Answer 1"), "comprehension": ("Options in Q2", "Right Answer 2")}
 _OPTION = re.compile(r"^[\s*_]{0,8}+([A-D])[.):][*_]{0,2}[ \t]{0,4}(\S[^\n]*)", re.MULTILINE)
-_RIGHT = re.compile(r"[\s:*_]{0,8}+([A-D])\b")
 
 
 def parse_both(answer: str) -> dict[str, tuple[str, tuple[str, ...]]]:
@@ -94,7 +92,7 @@ def parse_both(answer: str) -> dict[str, tuple[str, tuple[str, ...]]]:
         options: dict[str, str] = {}
         for letter, text in _OPTION.findall(start + listed):
             options.setdefault(letter, text.strip().strip("[]").strip())
-        right = _RIGHT.match(after)
+        right = re.match(r"[\s:*_]{0,8}+([A-D])\b", after)
         if ending and right and right[1] in options:
             questions[task] = options.pop(right[1]), tuple(text for text in options.values() if text)
     return questions

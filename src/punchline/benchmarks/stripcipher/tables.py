@@ -3,7 +3,6 @@ published."""
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -56,12 +55,11 @@ def accuracy(part: pd.DataFrame, column: str = "correct", where: Flags | None = 
 
 def mean_accuracy(part: pd.DataFrame, over: str, count: int) -> Estimate:
     """Sum of the accuracies of each value of the column `over`, divided by `count`: a value without answers adds 0."""
-    value = functools.partial(_mean_of_shares, count=count)
+
+    def value(sums: Array) -> Array:
+        return np.asarray(100 * ratio(sums[..., 0::2], sums[..., 1::2]).sum(axis=-1) / count)
+
     return replace(mean(part, "correct", PERCENT, over=over), value=value)
-
-
-def _mean_of_shares(sums: Array, count: int) -> Array:
-    return np.asarray(100 * ratio(sums[..., 0::2], sums[..., 1::2]).sum(axis=-1) / count)
 
 
 def _has(items: pd.DataFrame, task: str, column: str = "tasks") -> pd.Series[bool]:
@@ -187,15 +185,5 @@ def by_category(scores: pd.DataFrame, items: pd.DataFrame) -> Iterator[Row]:
     return _split(scores, items, "category", CATEGORIES)
 
 
-OF_TASKS = (
-    dataset.size,
-    dataset.by_task,
-    main_results,
-    tuning,
-    by_input,
-    with_meaning,
-    by_frames,
-    by_distractors,
-    by_model_size,
-)
-TABLES = collect(NAME, METRICS, ITEMS, *OF_TASKS, dataset.categories, by_category)
+OF_MODELS = (main_results, tuning, by_input, with_meaning, by_frames, by_distractors, by_model_size)
+TABLES = collect(NAME, METRICS, ITEMS, dataset.size, dataset.by_task, *OF_MODELS, dataset.categories, by_category)

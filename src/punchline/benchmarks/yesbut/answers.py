@@ -31,7 +31,6 @@ def drawn_option(item_id: str, task: str, letters: str) -> str:
 
 _SCORE = re.compile(r"\[\[(\d+(?:\.\d*)?)\]\]", re.ASCII)
 _BACKUP = re.compile(r"\[(\d+(?:\.\d*)?)\]", re.ASCII)
-_LARGEST = 1e100  # of a score that means can be made of
 
 
 def read_score(answer: str, rule: Rule) -> float | None:
@@ -44,7 +43,7 @@ def read_score(answer: str, rule: Rule) -> float | None:
         return rating.rating(answer).value
     match = _SCORE.search(answer) or _BACKUP.search(answer)
     score = float(match[1]) if match else math.inf
-    return score if score <= _LARGEST else None
+    return score if score <= 1e100 else None  # of larger ones no mean can be made
 
 
 def written_text(answer: str, rule: Rule) -> str:

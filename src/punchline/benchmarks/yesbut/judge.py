@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from punchline.benchmarks.prompts import prompts
 from punchline.benchmarks.request import question
@@ -35,7 +35,7 @@ def scored_text(response: Response | None, rule: Rule) -> str | None:
 def judge_request(item: Item, gold: Gold, kind: str, candidate: str, condition: str, rule: Rule) -> Request:
     values = {"gen": candidate, "ref": gold.values[kind], "caption": gold.values["description"]}
     text = filled(judge_prompt(kind, rule), values)
-    return question(item, JUDGED, text, system=TEXTS["system"], condition=condition)
+    return question(item, JUDGED._replace(condition=condition), text, system=TEXTS["system"])
 
 
 def bertscore_request(item: Item, gold: Gold, kind: str, candidate: str, condition: str) -> Request:
@@ -44,12 +44,10 @@ def bertscore_request(item: Item, gold: Gold, kind: str, candidate: str, conditi
 
 def judge_requests(
     item: Item, gold: Gold, responses: Mapping[str, Response], condition: str = DEFAULT
-) -> list[Request]:
-    """Requests to judge and BERTScore about a model's descriptions and contradictions, each once."""
-    requests: list[Request] = []
+) -> Iterator[Request]:
+    """Requests to judge and BERTScore about a model's descriptions and contradictions, under each rule."""
     for kind, k, rule in itertools.product(WRITTEN, PROMPTS, RULES):
         candidate = scored_text(responses.get(f"{kind}_{k}"), rule)
         if candidate is not None:
-            requests.append(judge_request(item, gold, kind, candidate, condition, rule))
-            requests.append(bertscore_request(item, gold, kind, candidate, condition))
-    return list({request.request_id: request for request in requests}.values())
+            yield judge_request(item, gold, kind, candidate, condition, rule)
+            yield bertscore_request(item, gold, kind, candidate, condition)

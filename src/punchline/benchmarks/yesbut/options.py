@@ -10,12 +10,10 @@ from punchline.benchmarks.yesbut import CHOSEN
 from punchline.core.variants import turned
 from punchline.schema import Item, Scalar
 
-OPTION = re.compile(r"([A-E])\. (.+)")
-
 
 def options(question: str) -> dict[str, str]:
     """{letter: text} of a question's options, one a line (`A. …`), letters from A on; {} for anything else."""
-    matches = [OPTION.fullmatch(line) for line in question.split("\n")]
+    matches = [re.fullmatch(r"([A-E])\. (.+)", line) for line in question.split("\n")]
     read = {match[1]: match[2].strip() for match in matches if match}
     return read if len(matches) > 1 and all(matches) and "".join(read) == "ABCDE"[: len(matches)] else {}
 

@@ -40,10 +40,10 @@ def read(files: Mapping[str, bytes], path: str, select: Select = None) -> Answer
     twice, for a record without an output, and for any `select`.
     """
     no_select(select, path, NAME)
-    answers: dict[str, dict[str, str | Answer | None]] = {}
+    answers: dict[str, dict[str, Answer]] = {}
     for name, content in files.items():
         file, hint = f"{path.rstrip('/')}/{name}", 'Expected a list of {"image_file": "00001.jpg", "output": "…"}'
         rows = json_rows(content, functools.partial(_kind, name), file=file, key="image_file", hint=hint)
         for image_file, row in rows.items():
-            answers.setdefault(image_file, {})[TASK_OF[name]] = row.output
+            answers.setdefault(image_file, {})[TASK_OF[name]] = Answer(row.output)
     return answers

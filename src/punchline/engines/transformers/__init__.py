@@ -38,7 +38,6 @@ from punchline.schema import ModelCard, Request, Response, Scalar, State, Text, 
 from punchline.workflow.code import version_of
 
 PACKAGES = ("torch", "transformers", "PIL")
-PIXELS_PER_TOKEN = 28 * 28  # as Qwen2-VL; for sorting by size only
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):
@@ -112,8 +111,6 @@ class Transformers(Engine):
 
         A prompt that does not fit into the context, or for which there is no memory even alone, is `failed`.
         """
-        if not requests:
-            return
         if reason := self.unavailable():
             raise self.wrong(reason)
         loaded = self._loaded = self._loaded or Loaded(self.card, self.id, self.revision, self.dtype)
@@ -152,14 +149,12 @@ class Transformers(Engine):
         digests = [image.sha256 for image in images_in(request)]
         if digests and not self.needs_images:
             return "missing", "the model reads no images"
-        if None in digests:
-            return "missing", "image missing"
         limit = self.card.images_per_prompt
         if limit is not None and len(digests) > limit:
             return "failed", f"{len(digests)} images, and the model takes {limit} at most"
-        for text in (content.text for content in contents if isinstance(content, Text)):
-            if token := loaded.control_token_in(text):
-                return "failed", f"the text holds the model's control token {token!r}"
+        texts = [content.text for content in contents if isinstance(content, Text)]
+        if token := next((token for token in loaded.control if any(token in text for text in texts)), None):
+            return "failed", f"the text holds the model's control token {token!r}"
         files = [image_file(digest, request, images) for digest in digests]
         try:
             text = loaded.render(request, self.options.template)
@@ -167,7 +162,7 @@ class Transformers(Engine):
         except (ValueError, OSError) as error:
             return "failed", one_line(error)
         tokens = loaded.tokenise(text)
-        size = len(tokens) + sum(count // PIXELS_PER_TOKEN for count in pixels)
+        size = len(tokens) + sum(count // 28**2 for count in pixels)  # as Qwen2-VL; for sorting by size only
         if loaded.context and len(tokens) >= loaded.context:
             return "failed", _too_long(len(tokens), loaded.context)
         seeded = {} if greedy(sampling) else {"seed": sampling.get("seed", self.seed + request.sample)}

