@@ -13,15 +13,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 from PIL import Image
 
 from punchline.fetch.annotations import from_mirror, read_place
-from punchline.fetch.log import Missing, appending, lock_lines, read_log, write_lock
-from punchline.fetch.manifests import Lock, Pin, Selected, read_manifest
+from punchline.fetch.log import Missing, lock_lines, read_log
+from punchline.fetch.manifests import LOCK_COLUMNS, Lock, Pin, Selected, read_manifest
 from punchline.fetch.resolvers import SITES, is_image
 from punchline.fetch.web import Fetched, Request, Web
-from punchline.files import exclusive_lock, sha256_file, write_bytes, write_changed
+from punchline.files import csv_text, exclusive_lock, sha256_file, write_bytes, write_changed
 from punchline.grouping import grouped
 from punchline.schema import FetchEntry, canonical, sha256
 from punchline.text import track
@@ -91,7 +91,10 @@ async def fetch_images(
             known |= await _fetch_all(web, [*queues.values()], mirror, out, log)
             fixed = {(key, record.sha256) for records in (pins, locked) for key, record in records.items()}
             _reject_placeholders(known, comics, fixed, out)
-        write_lock(lock, lock_lines(known.values(), pins, manifests.name) | locked)
+        locked = lock_lines(known.values(), pins, manifests.name) | locked
+        if locked or lock.exists():
+            rows = [asdict(line) for _, line in sorted(locked.items())]
+            write_changed(lock, csv_text(LOCK_COLUMNS, rows).encode())
         final = [known[name] for name in comics]
         others = [known[name] for name in sorted(known.keys() - comics)]
         write_changed(log, b"".join(canonical(entry) + b"\n" for entry in [*final, *others]))
@@ -139,7 +142,9 @@ async def _fetch_all(
     total, missing = sum(map(len, queues)), list[str]()
     ticks = track(range(total), total, "fetching comics", lambda: f", {len(missing):,} missing")
     next(ticks)
-    with appending(log) as lines:
+    with log.open("a+b", buffering=0) as lines:
+        lines.seek(0)
+        lines.truncate(lines.readall().rfind(b"\n") + 1)  # cuts off a torn last line
 
         async def work(queue: Sequence[Comic]) -> None:
             for comic in queue:
