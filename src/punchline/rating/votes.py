@@ -6,7 +6,6 @@ Votes are only added: a rater's last vote on a page counts. Of a rater's secret 
 from __future__ import annotations
 
 import datetime
-import hashlib
 import json
 import os
 import secrets
@@ -24,7 +23,7 @@ from punchline.benchmarks.study import Question
 from punchline.errors import PunchlineError, check_file, permission_hint
 from punchline.files import write_bytes
 from punchline.grouping import grouped
-from punchline.schema import Record
+from punchline.schema import Record, sha256
 
 POINTERS = "pointers"  # among a vote's answers: what holds
 PATIENCE_S = 20.0  # of a vote that waits for another's
@@ -107,10 +106,6 @@ class CastVote(NamedTuple):
         return self.answers | named | ticked | {"note": self.note}
 
 
-def _hashed(secret: str) -> str:
-    return hashlib.sha256(secret.encode()).hexdigest()
-
-
 class Votes:
     """A study. Raises PunchlineError for a file that is none, sqlite3.Error if the disk is full."""
 
@@ -175,12 +170,12 @@ class Votes:
     def new_secret(self, rater: str) -> str:
         """Give a rater a new secret, which replaces the last one."""
         secret = secrets.token_urlsafe(24)
-        self._write("UPDATE raters SET secret = ? WHERE name = ?", _hashed(secret), rater)
+        self._write("UPDATE raters SET secret = ? WHERE name = ?", sha256(secret.encode()), rater)
         return secret
 
     def rater_of(self, secret: str) -> str | None:
         """The rater with this secret; None for an unknown one."""
-        raters = self._rows("SELECT name FROM raters WHERE secret = ?", _hashed(secret))
+        raters = self._rows("SELECT name FROM raters WHERE secret = ?", sha256(secret.encode()))
         return raters[0][0] if raters else None
 
     def seats(self, rater: str) -> list[int]:
