@@ -15,10 +15,7 @@ from punchline.schema import ModelCard
 
 ASKED = ("openai", "transformers", "vllm")  # engines that compute or are called: several jobs may ask a model by them
 HERE = ("transformers", "similarity")  # engines that load weights into the job itself
-SERVER_THREADS = 4  # of a model on a GPU: images and text are prepared on the CPU
 MANY_THREADS = 8  # of what computes on the CPU
-SPARE_GB = 4.0  # of a job's memory, besides weights
-SMALL_GB = 5.0
 
 
 def computes(card: ModelCard) -> bool:
@@ -42,7 +39,7 @@ def gpus(card: ModelCard | None) -> int:
 def threads(card: ModelCard | None) -> int:
     """Threads of a model's job; Snakemake gives it fewer if there are fewer."""
     if card is not None and computes(card):
-        return SERVER_THREADS if gpus(card) else MANY_THREADS
+        return 4 if gpus(card) else MANY_THREADS  # with a GPU, images and text are prepared on the CPU
     ocr = card is not None and card.options.get("baseline") == "ocr"  # looks at several images at a time
     return MANY_THREADS if ocr else 1
 
@@ -60,8 +57,8 @@ def weights_gb(card: ModelCard) -> float:
 
 
 def memory_mb(card: ModelCard | None, attempt: int) -> int:
-    """Main memory that a model's job asks for; more when it is tried again."""
-    return int((SPARE_GB + (weights_gb(card) if card is not None else 0.0)) * 1024) * attempt
+    """Main memory that a model's job asks for: its weights and 4 GB; more when it is tried again."""
+    return int((4.0 + (weights_gb(card) if card is not None else 0.0)) * 1024) * attempt
 
 
 def minutes(settings: ModelCard | Recipe | None, attempt: int) -> int | None:
@@ -103,6 +100,6 @@ def too_small(card: ModelCard) -> str | None:
 
 
 def small(card: ModelCard) -> bool:
-    """True if a model whose card names no number of GPUs runs on a CPU too: a scorer, a small folder."""
+    """True if a model whose card names no number of GPUs runs on a CPU too: a scorer or a folder, below 5 GB."""
     here = Path(str(card.options.get("id", ""))).is_dir() or card.engine == "similarity"
-    return card.gpus is None and here and weights_gb(card) < SMALL_GB
+    return card.gpus is None and here and weights_gb(card) < 5.0
