@@ -57,8 +57,7 @@ rule respond_all:
 
 rule all_tables:
     input:
-        all_of("tables"),
-        all_of("overview"),
+        rules.all.input,
 
 
 rule figures:
