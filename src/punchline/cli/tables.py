@@ -29,7 +29,6 @@ from punchline.cli.base import (
     overview_path,
     print_json,
     print_rows,
-    run_for,
 )
 from punchline.config.runs import (
     last_run,
@@ -73,7 +72,7 @@ def audit_command(
 
     chosen = row is not None or column is not None
     if not chosen and (overview := overview_path(table, run)) is not None:
-        report = audit_overview(overview, Project(selection_of(run_of(overview) or run)), expect)
+        report = audit_overview(overview, Project(selection_of(run_of(overview, run))), expect)
     else:
         report = audit(find_table(table, run)[-1], expect=expect)
     cells = []
@@ -131,7 +130,7 @@ def compare_command(a: Model, b: Model, table: ComparedTable = "", as_json: JSON
     from punchline.audit import compare
 
     run = run or (DEFAULT_RUN if ":" in f"{a}{b}" else latest_run(""))
-    named = table_named(table, run_for(table, run), given(table)) if table else None
+    named = table_named(table, run, given(table)) if table else None
     compared, refused = compare.compare_models((a, b), named, run)
     if as_json is not None:
         print_rows(compare.differences_frame(compared).to_dict("records"), as_json=as_json, data=compared)

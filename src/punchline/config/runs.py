@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from pathlib import Path
 from typing import Any
@@ -92,10 +93,10 @@ def making(run: str, *targets: str, **overrides: str) -> str:
     return " ".join(["snakemake --cores all", *targets, *config])
 
 
-def run_of(name: str) -> str:
-    """The named run of a path; "" for another path or a name."""
-    parts, folder = Path(name).parts, Path(RUNS[1]).parts
-    return parts[len(folder)] if parts[: len(folder)] == folder and len(parts) > len(folder) else ""
+def run_of(name: str, run: str = DEFAULT_RUN) -> str:
+    """The run of a path below results/; `run` for another path or a name."""
+    found = re.match(f"{RUNS[1]}/([^/]+)|{Paths().results}/", Path(name).as_posix())
+    return (found[1] or DEFAULT_RUN) if found else run
 
 
 def table_named(name: str, run: str = DEFAULT_RUN, *others: Path) -> tuple[str, str]:
@@ -103,7 +104,7 @@ def table_named(name: str, run: str = DEFAULT_RUN, *others: Path) -> tuple[str, 
 
     Of several tables with one name, that of the run's benchmarks. Raises PunchlineError.
     """
-    run = run_of(name) or run
+    run = run_of(name, run)
     where, chosen = Paths(run=run), selection_of(run).benchmarks
     tables = benchmarks.every(lambda benchmark: benchmarks.load(benchmark).TABLES)
     paths = {where.table(t.file): (benchmark, t.name) for benchmark, of in tables.items() for t in of.values()}
