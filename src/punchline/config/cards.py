@@ -12,10 +12,11 @@ from punchline.core.benchmark import folders
 from punchline.errors import PunchlineError, check_known
 from punchline.files import as_record
 from punchline.schema import ModelCard
-from punchline.text import PASSWORDS, secret_field
+from punchline.text import secret_field
 
 MODELS = "config/model"
 JUDGES = "config/judge"
+PASSWORDS = "Put them into ~/.netrc, or set PUNCHLINE_MIRROR_AUTH=user:password; give the address without them"
 # Names of models, corpora, runs and folders become parts of paths and words of commands.
 PLAIN_NAME = "[A-Za-z0-9][A-Za-z0-9._-]{0,99}"
 

@@ -31,7 +31,6 @@ IMAGE_PIXELS = 60_000_000
 PAGE_BYTES = 5_000_000
 IMAGE_TYPES = ("image/", "application/octet-stream", "binary/octet-stream")
 FORMATS = {"PNG": "png", "JPEG": "jpeg", "MPO": "jpeg", "GIF": "gif", "WEBP": "webp"}  # Pillow's name -> media type
-EXTENSIONS = {"png", "jpg", "gif", "webp"}
 
 NO_FILE: dict[str, None] = dict.fromkeys(("path", "sha256", "bytes", "width", "height", "media_type"))
 
@@ -122,7 +121,7 @@ def _reject_placeholders(
 
 def _remove(out: Path, comic_id: str, keep: str = "") -> None:
     """Remove a comic's files, except that with the extension `keep`."""
-    for extension in EXTENSIONS - {keep}:
+    for extension in {"png", "jpg", "gif", "webp"} - {keep}:
         (out / f"{comic_id}.{extension}").unlink(missing_ok=True)
 
 

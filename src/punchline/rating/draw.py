@@ -23,8 +23,6 @@ from punchline.rating.texts import answer_texts, prepared_items
 from punchline.rating.votes import Seats, Sheet, ShownText, Unit, Votes
 from punchline.schema import Gold, Item
 
-DISPUTED = 1  # questions on which people may differ about an item of high agreement
-CHECK_EVERY = 20  # texts per attention check; every rater has at least one
 CHECK = "This is no answer but a check that you read along: choose {} here."
 
 
@@ -78,7 +76,7 @@ def agreeing(where: Paths, benchmark: str) -> set[str]:
     ballots = votes.ballots(read_files([where.raw(benchmark, name) for name in votes.FILES]))
     differing = [(item_id, len(set(labels)) > 1) for item_id, _, labels in ballots]
     disputed = Counter(item_id for item_id, differ in differing if differ)
-    return {item_id for item_id, _ in differing if disputed[item_id] <= DISPUTED}
+    return {item_id for item_id, _ in differing if disputed[item_id] <= 1}
 
 
 def _check(unit: Unit, study: Study, draw: random.Random) -> Unit:
@@ -97,7 +95,7 @@ def _seated(
     units = sheet.units
     groups = [f"{unit.task}/{unit.texts[0].source if len(unit.texts) == 1 else ''}" for unit in units]
     pages = assigned(groups, len(raters), overlap, sheet.seed)
-    checks = [max(1, len(mine) // CHECK_EVERY) if mine and not study.reviews else 0 for mine in pages]
+    checks = [max(1, len(mine) // 20) if mine and not study.reviews else 0 for mine in pages]  # one in 20 texts
     checking = [_check(draw.choice(units), study, draw) for _ in range(max(checks))]
     first = len(units) + len(practice)
     seats = {}

@@ -26,7 +26,6 @@ from punchline.grouping import grouped
 from punchline.schema import Record, sha256
 
 POINTERS = "pointers"  # among a vote's answers: what holds
-PATIENCE_S = 20.0  # of a vote that waits for another's
 SCHEMA = """
 CREATE TABLE sheet (content BLOB NOT NULL) STRICT;
 CREATE TABLE raters (name TEXT PRIMARY KEY, secret TEXT NOT NULL) STRICT;
@@ -150,7 +149,7 @@ class Votes:
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
         address = f"{self.path.absolute().as_uri()}?mode=rw"  # read-only where it may not be written
-        with closing(sqlite3.connect(address, uri=True, timeout=PATIENCE_S)) as file, file:
+        with closing(sqlite3.connect(address, uri=True, timeout=20.0)) as file, file:  # a vote waits for another's
             file.execute("PRAGMA synchronous = EXTRA")  # a committed vote survives a crash
             yield file
 

@@ -27,8 +27,6 @@ MODES = ("own", "open", "all")  # each holds what the one before it holds
 PUBLIC = "PUNCHLINE_PUBLIC"  # "true": a report holds no annotations whose licence does not allow sharing
 OWNER = "PUNCHLINE_OWNER"  # process id of the Snakemake whose jobs these are
 
-GRACE_S = 10.0  # that a process has to end by itself
-
 _held: list[TextIO] = []  # open until this process ends: the system then lifts the lock, whatever ended it
 
 
@@ -107,8 +105,8 @@ def end_with_owner() -> None:
         _after(owner, end)
 
 
-def end_with_parent(grace_s: float = GRACE_S) -> None:
-    """From now on, end this process soon after its parent, even while it hangs.
+def end_with_parent(grace_s: float = 10.0) -> None:
+    """From now on, end this process soon after its parent, even while it hangs. `grace_s`: to end by itself.
 
     For Snakemake on a node: its handler of SIGTERM takes a lock that the interrupted code may hold (9.27, seen on SLURM
     when a job was cancelled: the process stayed).
