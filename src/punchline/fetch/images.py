@@ -92,8 +92,7 @@ async def fetch_images(
             _reject_placeholders(known, comics, fixed, out)
         locked = lock_lines(known.values(), pins, manifests.name) | locked
         if locked or lock.exists():
-            rows = [asdict(line) for _, line in sorted(locked.items())]
-            write_changed(lock, csv_text(LOCK_COLUMNS, rows).encode())
+            write_changed(lock, csv_text(LOCK_COLUMNS, [asdict(line) for _, line in sorted(locked.items())]).encode())
         final = [known[name] for name in comics]
         others = [known[name] for name in sorted(known.keys() - comics)]
         write_changed(log, b"".join(canonical(entry) + b"\n" for entry in [*final, *others]))
