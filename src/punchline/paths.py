@@ -140,9 +140,8 @@ class Paths:
 
     def pictures(self, benchmark: str) -> str:
         """Folder of the images that models see."""
-        within = f"{self.raw_root}/".removeprefix(f"{RAW}/")
-        corpus = within if within != f"{self.raw_root}/" else f"_/{within}"  # no name begins with _
-        return f"data/images/{corpus}{benchmark}"
+        root = f"_/{self.raw_root}/"  # no name begins with _
+        return f"data/images/{root.removeprefix(f'_/{RAW}/')}{benchmark}"
 
     # Of one selection
 

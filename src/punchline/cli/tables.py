@@ -98,19 +98,15 @@ def print_command(table: TableName, run: RUN = "") -> None:
 
     run, benchmark, spec, path = find_table(table, run)
     if not Path(path).is_file() or not Path(path).with_suffix(".md").is_file():
-        raise PunchlineError("no such table", file=path, hint=f"Make it first: {_building(run, benchmark, path)}")
+        # The command that builds it, also where its benchmark is not selected.
+        more = {} if benchmark in selection_of(run).benchmarks else {"benchmarks": f"[{benchmark}]"}
+        raise PunchlineError("no such table", file=path, hint=f"Make it first: {making(run, path, **more)}")
     check_table(path)
     for state in table_states(Project(selection_of(run))):
         if state.path == path and state.reason:
             print(f"{path}: stale: {state.reason}. {again(path)}", file=sys.stderr)
     _warn_of_empty([path])
     print(printed(path, spec, get_terminal_size().columns))
-
-
-def _building(run: str, benchmark: str, path: str) -> str:
-    """The command that builds a table, also where its benchmark is not selected."""
-    more = {} if benchmark in selection_of(run).benchmarks else {"benchmarks": f"[{benchmark}]"}
-    return making(run, path, **more)
 
 
 def _warn_of_empty(paths: Iterable[str]) -> list[str]:

@@ -53,8 +53,7 @@ def read_card(name: str, folder: str | Path = MODELS) -> ModelCard:
     check_known(name, stems(file.parent), f"unknown model {name!r}", file=file)
     check_plain(name, file)
     content = read_yaml(file)
-    hint = "Name an environment variable by `api_key_env`; give the address without them"
-    check_without_secrets(content, str(file), hint)
+    check_without_secrets(content, str(file), "Name an environment variable by `api_key_env`; leave them out here")
     known = set(ModelCard.__struct_fields__) - {"name", "folder", "options"}
     values = {key: content.pop(key) for key in known & content.keys()}  # the rest are the engine's options
     values |= {"name": name, "folder": Path(folder).as_posix(), "options": content}

@@ -111,5 +111,4 @@ def can_train(card: ModelCard, adapter: str, benchmarks: Collection[str]) -> boo
     benchmark = read_recipe(adapter).benchmark
     if exists or benchmark in benchmarks:
         return benchmark in benchmarks
-    what = f"the adapter {adapter} is not trained, and training it needs items of {benchmark}"
-    raise PunchlineError(what, file=card.file, hint="Select that benchmark too")
+    raise PunchlineError(f"to train the adapter {adapter}, select {benchmark} too", file=card.file, field="adapter")

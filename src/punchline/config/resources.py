@@ -25,11 +25,9 @@ def computes(card: ModelCard) -> bool:
 
 def gpus(card: ModelCard | None) -> int:
     """GPUs of a model's job: as the card says, else as many as its engine takes; 0 without a card."""
-    if card is None:
-        return 0
-    if card.gpus is not None:
+    if card is not None and card.gpus is not None:
         return card.gpus
-    if not computes(card):
+    if card is None or not computes(card):
         return 0
     if card.engine == "vllm":
         return math.prod(int(card.options.get(f"{kind}_parallel", 1)) for kind in ("tensor", "pipeline", "data"))
@@ -40,8 +38,8 @@ def threads(card: ModelCard | None) -> int:
     """Threads of a model's job; Snakemake gives it fewer if there are fewer."""
     if card is not None and computes(card):
         return 4 if gpus(card) else MANY_THREADS  # with a GPU, images and text are prepared on the CPU
-    ocr = card is not None and card.options.get("baseline") == "ocr"  # looks at several images at a time
-    return MANY_THREADS if ocr else 1
+    # OCR looks at several images at a time.
+    return MANY_THREADS if card is not None and card.options.get("baseline") == "ocr" else 1
 
 
 def weights_gb(card: ModelCard) -> float:

@@ -136,6 +136,6 @@ def _resolve(model_id: str) -> str:
     except Exception as error:  # no network, no such repository, no licence accepted: its many errors share no base
         with suppress(Exception):
             return Path(snapshot_download(model_id, local_files_only=True)).name
-        reason = type(error).__name__  # not its text, which may hold headers
-        what = f"the hub was not reached and the model is not in its local cache ({reason})"
+        # The error's type: its text may hold headers.
+        what = f"the hub was not reached and the model is not in its local cache ({type(error).__name__})"
         raise PunchlineError(what, record=model_id, hint="Check id and network; a gated model needs HF_TOKEN") from None

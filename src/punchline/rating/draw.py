@@ -118,8 +118,7 @@ def _ratable(
         units = [unit for unit in units if unit.item_id in allowed]
     if not units:
         needed = ("two texts to choose from" if study.best else "a text to rate") + " and a picture" * study.picture
-        hint = "Run the target `respond_all` with models that look at pictures, or name more models: --model"
-        raise PunchlineError(f"no item has {needed}", hint=hint)
+        raise PunchlineError(f"no item has {needed}", hint="Run the target `respond_all`, or name more models: --model")
     return units
 
 
@@ -146,8 +145,7 @@ def draw_up(
         raise PunchlineError(f"{benchmark}/{study_name} has no pointers: --pointers is for pixelhumor/relevance")
     overlap = min(study.overlap, raters) if overlap is None else overlap
     if overlap > raters:
-        hint = f"--overlap goes from 1 to --raters, {raters}"
-        raise PunchlineError(f"{overlap} raters per text of {raters} raters", hint=hint)
+        raise PunchlineError(f"{overlap} raters per text of {raters} raters", hint="--overlap is at most --raters")
     all_items = prepared_items(where, benchmark, "respond_all" if study.of_answers else "prepare_all")
     ratable = _ratable(where, of, models, all_items, seed, agreed)
     drawn = drawing_order({unit.item_id: all_items[unit.item_id].source for unit in ratable}, seed)

@@ -128,8 +128,7 @@ class Votes:
         """Write a new study. Raises PunchlineError if the file exists."""
         path = Path(path)
         if path.exists():
-            hint = "Give the new one another name: --name NAME; or move the file away"
-            raise PunchlineError("the study exists", file=path, hint=hint)
+            raise PunchlineError("the study exists", file=path, hint="Give another --name, or move the file away")
         with closing(sqlite3.connect(":memory:")) as file:
             file.executescript(SCHEMA)
             file.execute("INSERT INTO sheet VALUES (?)", [msgspec.json.encode(sheet)])

@@ -46,8 +46,7 @@ def is_public(chosen: Any = None) -> bool:
     if value not in ("true", "false"):
         raise PunchlineError(f"expected true or false, got {value!r}", file="--config", field="public")
     if value == "true" and pictures_mode() == "all":
-        what = "pictures=all holds pictures that may not be shared, and public=true was asked for"
-        raise PunchlineError(what, file="--config", field="public", hint="Leave out pictures=all")
+        raise PunchlineError("pictures=all holds pictures that may not be shared", file="--config", field="public")
     return value == "true"
 
 
@@ -70,8 +69,7 @@ def take_folder() -> bool:
     except BlockingIOError:
         file.seek(0)
         what = f"another run is at work in this folder: process {file.read().strip() or '?'}"
-        hint = "Wait until it is done, or end it with Ctrl-C; what it has answered is kept"
-        raise PunchlineError(what, hint=hint) from None
+        raise PunchlineError(what, hint="Wait until it is done, or end it with Ctrl-C; answers are kept") from None
     except OSError:
         return False
     file.truncate(0)
