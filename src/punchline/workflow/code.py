@@ -120,7 +120,4 @@ def plain(node: Any) -> Any:
 
 def version_of(package: str) -> str:
     """The installed version of a package, or `absent`."""
-    try:
-        return importlib.metadata.version(package)
-    except importlib.metadata.PackageNotFoundError:
-        return "absent"
+    return next((found.version for found in importlib.metadata.distributions(name=package)), "absent")

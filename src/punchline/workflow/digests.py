@@ -56,23 +56,18 @@ def afresh() -> Iterator[None]:
         _afresh.pop()
 
 
-def _stat(path: Path) -> list[int]:
-    """Size, times and inode of a file. Writing sets the change time, which no program can set back."""
-    status = path.stat()
-    return [status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino]
-
-
 def cached(kind: str, path: str | Path, compute: Callable[[], Any]) -> Any:
     """The JSON result of `compute` for a file, cached until the file changes. Raises OSError."""
-    path = Path(path)
-    stat = _stat(path)
+    status = Path(path).stat()
+    # Writing sets the change time, which no program can set back.
+    state = [status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino]
     known = _afresh[-1] if _afresh else _cache(Path.cwd())
     name = f"{kind}:{path}"
-    if name in known and known[name][0] == stat:
+    if name in known and known[name][0] == state:
         return known[name][1]
     value = msgspec.json.decode(msgspec.json.encode(compute()))
-    if time.time_ns() - max(stat[1], stat[2]) > _JUST_NOW_NS:
-        known[name] = (stat, value)
+    if time.time_ns() - max(status.st_mtime_ns, status.st_ctime_ns) > _JUST_NOW_NS:
+        known[name] = (state, value)
     return value
 
 
