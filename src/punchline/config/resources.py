@@ -14,13 +14,12 @@ from punchline.config.recipes import Recipe
 from punchline.schema import ModelCard
 
 ASKED = ("openai", "transformers", "vllm")  # engines that compute or are called: several jobs may ask a model by them
-HERE = ("transformers", "similarity")  # engines that load weights into the job itself
 MANY_THREADS = 8  # of what computes on the CPU
 
 
 def computes(card: ModelCard) -> bool:
     """True if a model's job loads its weights, itself or in a server that it starts."""
-    return card.engine in HERE or (card.engine == "vllm" and "base_url" not in card.options)
+    return card.engine in ("transformers", "similarity") or (card.engine == "vllm" and "base_url" not in card.options)
 
 
 def gpus(card: ModelCard | None) -> int:

@@ -10,9 +10,10 @@ import contextvars
 import fcntl
 import functools
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -23,7 +24,6 @@ from punchline.schema import digest_of
 
 LOCK = Path(MODELS_LOCK)
 COLUMNS = ("id", "revision")
-PINNED = "[0-9a-f]{40}|sha256:[0-9a-f]{64}"
 BUILT = "python scripts/small_model.py builds SmolLM2"
 
 
@@ -34,7 +34,7 @@ def is_folder(model_id: str) -> bool:
 
 def check(revision: str | None, file: str, trust_remote_code: bool = False) -> None:
     """Raise PunchlineError, naming the card, for a `revision` that pins nothing, and for code that none pins."""
-    if revision is not None and not re.fullmatch(PINNED, revision):
+    if revision is not None and not re.fullmatch("[0-9a-f]{40}|sha256:[0-9a-f]{64}", revision):
         what = f"expected a commit hash of 40 hexadecimal digits, of a folder sha256: and 64, got {revision!r}"
         raise PunchlineError(what, file=file, field="revision")
     if trust_remote_code and revision is None:
@@ -96,14 +96,11 @@ def _digest_of_files(folder: Path) -> str:
 _ASK = contextvars.ContextVar("ask the hub", default=True)
 
 
-@contextmanager
-def locked_only() -> Iterator[None]:
-    """Inside, the hub is not asked: a revision that is not locked yet is a PunchlineError."""
-    token = _ASK.set(False)
-    try:
-        yield
-    finally:
-        _ASK.reset(token)
+def locked_only(call: Callable[..., str], *values: Any) -> str:
+    """The result of a call that does not ask the hub: a revision that is not locked yet is a PunchlineError."""
+    context = contextvars.copy_context()
+    context.run(_ASK.set, False)
+    return context.run(call, *values)
 
 
 def _locked(model_id: str) -> str:
