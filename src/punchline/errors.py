@@ -34,9 +34,8 @@ class PunchlineError(Exception):
         field: str | None = None,
         hint: str | None = None,
     ) -> None:
-        named = {"line": line, "record": record, "field": field}
-        where = [str(file)] if file is not None else []
-        where += [f"{name} {value}" for name, value in named.items() if value is not None]
+        named = {"": file, "line": line, "record": record, "field": field}
+        where = [f"{name} {value}".lstrip() for name, value in named.items() if value is not None]
         text = f"{', '.join(where)}: {what}" if where else what
         super().__init__(without_secret(f"{text.rstrip('.')}. {hint}" if hint else text))
 

@@ -12,8 +12,6 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 
-SECRET = "[secret]"
-
 # User and password before the host. A password that holds a slash is malformed but still secret: the text after the
 # first colon is then no port. Bounded lengths keep the search linear.
 _USERINFO = re.compile(r"(?<=://)(?:[^\s/?#]{0,500}@|[^\s/?#@:\[]{0,500}:(?!\d{0,5}(?:[/?#\s'\"),;]|$))[^\s@]{0,500}@)")
@@ -29,7 +27,7 @@ _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u20
 
 def without_secret(text: str) -> str:
     """Text without the user, password and keys of any address in it. Every log, record and message passes through."""
-    return _PARAMETER.sub(rf"\g<1>{SECRET}", _USERINFO.sub("", text)) if "://" in text else text
+    return _PARAMETER.sub(r"\g<1>[secret]", _USERINFO.sub("", text)) if "://" in text else text
 
 
 def secret_field(value: Any, at: str = "") -> str | None:

@@ -207,8 +207,7 @@ def import_command(
     from punchline.tables.ratings import as_csv, read_ratings
 
     benchmark, _, declaration = declared(study)
-    labels = benchmark == "humorbench"
-    if (out if labels else key) is None:
+    if (out if benchmark == "humorbench" else key) is None:
         raise PunchlineError("no file is named", hint="--out FILE.csv for labels, --key key.csv for sheets of ratings")
     out = out or Path(own(benchmark, declaration.file))
     if out.exists() and not replace:

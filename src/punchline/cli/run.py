@@ -62,8 +62,7 @@ def _list(names: list[str] | None) -> list[str] | str | None:
 def _model(name: str) -> str:
     """A model's name; the card of a path outside config/model/ is copied there. Raises PunchlineError."""
     if not name.endswith((".yaml", ".yml")):
-        read_card(name)
-        return name
+        return read_card(name).name
     card = given(name)
     target = Path(MODELS) / f"{card.stem}.yaml"
     if not card.is_file():
@@ -73,8 +72,7 @@ def _model(name: str) -> str:
             raise PunchlineError("another card has this name", file=target, hint="Rename yours, or remove that one")
         shutil.copyfile(card, target)
         print(f"{target}: copied from {name}")
-    read_card(card.stem)
-    return card.stem
+    return read_card(card.stem).name
 
 
 def _print_tables(project: Project) -> None:
