@@ -84,8 +84,7 @@ def even(votes: Votes) -> list[Unit]:
 
     Of several texts they have the leading ones; of drafts, those that a rater used.
     """
-    units = []
-    form = votes.sheet.form
+    units, form = list[Unit](), votes.sheet.form
     for index, given in votes.rated().items():
         unit = votes.sheet.units[index]
         if unit.kind != "counts":
