@@ -1,4 +1,5 @@
 # The workflow: configuration, includes, target rules. The rules of each stage are in rules/.
+# On a cluster, respond and train are submitted; local rules take seconds each, or need the network.
 from snakemake.utils import min_version
 
 min_version("9.16")
@@ -8,17 +9,6 @@ report: "report/workflow.rst"
 
 
 include: "rules/common.smk"
-
-
-# On a cluster these stay where Snakemake runs: seconds each, or in need of the network. So do targets, which run no command.
-# Submitted: respond, train.
-localrules:
-    fetch,
-    prepare,
-    score,
-    overview,
-    figure,
-    report,
 
 
 onstart:
@@ -57,8 +47,7 @@ rule respond_all:
 
 rule all_tables:
     input:
-        all_of("tables"),
-        all_of("overview"),
+        rules.all.input,
 
 
 rule figures:

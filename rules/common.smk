@@ -12,17 +12,12 @@ inputs, all_of = SNAKEFILE.inputs, SNAKEFILE.all_of
 params_of, resources_of = SNAKEFILE.params_of, SNAKEFILE.resources_of
 
 
-def output_file(path):
-    """An output of a job; a CSV is shown in Snakemake's report."""
-    if path.endswith(".csv"):
-        return report(update(path), **SNAKEFILE.page(path))
-    return update(path)
-
-
 def outputs(rule, *names):
-    """The outputs of a job."""
-    steps = PROJECT.built_by(rule, *names)
-    return [output_file(path) for step in steps for path in step.outputs]
+    """The outputs of a job; CSVs are shown in Snakemake's report."""
+    paths = [path for step in PROJECT.built_by(rule, *names) for path in step.outputs]
+    csvs = [path for path in paths if path.endswith(".csv")]
+    shown = {path: report(update(path), **SNAKEFILE.page(path)) for path in csvs}
+    return [shown.get(path, update(path)) for path in paths]
 
 
 def asked_card(wildcards):

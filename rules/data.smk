@@ -9,6 +9,7 @@ rule fetch:
         f"{PATHS.logs}/fetch/{{benchmark}}.log",
     wildcard_constraints:
         benchmark=wildcard(PROJECT.manifests),  # of released runs, too
+    localrule: True
     params:
         **params_of("fetch"),
     message:
@@ -25,6 +26,7 @@ rule prepare:
         update(PATHS.requests("{benchmark}")),
     log:
         f"{PATHS.logs}/prepare/{{benchmark}}.log",
+    localrule: True
     threads: MANY_THREADS
     params:
         **params_of("prepare"),

@@ -12,6 +12,7 @@ rule figure:
         pdf=update(PATHS.table("{table}.pdf")),
     log:
         f"{PATHS.logs}/figure/{{table}}.log",
+    localrule: True
     params:
         **params_of("figure"),
     message:
@@ -28,6 +29,7 @@ rule report:
         update(f"{PATHS.report}/files.json"),
     log:
         f"{PATHS.logs}/report.log",
+    localrule: True
     params:
         **params_of("report"),
     message:

@@ -5,6 +5,7 @@ rule score:
         update(PATHS.scores("{benchmark}", "{model}")),
     log:
         f"{PATHS.logs}/score/{{benchmark}}/{{model}}.log",
+    localrule: True
     params:
         **params_of("score"),
     message:

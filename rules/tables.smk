@@ -27,6 +27,7 @@ rule overview:
         outputs("overview"),
     log:
         f"{PATHS.logs}/overview.log",
+    localrule: True
     params:
         **params_of("overview"),
     message:

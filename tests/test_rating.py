@@ -91,7 +91,7 @@ def test_a_study_is_the_same_for_its_seed_and_practises_on_other_comics(answers:
     [
         ("relevanze", {}, "no study 'relevanze'. Did you mean 'pixelhumor/relevance'"),
         ("pixelhumor", {}, "no study 'pixelhumor'. Did you mean 'pixelhumor/relevance' or "),
-        ("relevance", {"overlap": 4}, "4 raters per text of 3 raters. --overlap goes from 1 to --raters, 3"),
+        ("relevance", {"overlap": 4}, "4 raters per text of 3 raters. --overlap is at most --raters"),
         ("preference", {"models": MODELS[:1]}, "no item has two texts to choose from and a picture"),
         ("relevance", {"models": ["hal-9"]}, "the model has no answers. Did you mean 'hal-9000'"),
         ("stripcipher", {}, "Run snakemake --cores all prepare_all --config 'benchmarks=[strip"),

@@ -14,7 +14,6 @@ from typing import Any, ParamSpec
 from punchline.text import without_secret
 
 P = ParamSpec("P")
-NAMES_LISTED = 40  # valid names in a message that has a similar one
 SHARED = "Work in a clone of your own; or share this one: one group, chmod -R g+rwX, chmod g+s on folders, umask 002"
 
 
@@ -35,9 +34,8 @@ class PunchlineError(Exception):
         field: str | None = None,
         hint: str | None = None,
     ) -> None:
-        named = {"line": line, "record": record, "field": field}
-        where = [str(file)] if file is not None else []
-        where += [f"{name} {value}" for name, value in named.items() if value is not None]
+        named = {"": file, "line": line, "record": record, "field": field}
+        where = [f"{name} {value}".lstrip() for name, value in named.items() if value is not None]
         text = f"{', '.join(where)}: {what}" if where else what
         super().__init__(without_secret(f"{text.rstrip('.')}. {hint}" if hint else text))
 
@@ -69,12 +67,12 @@ def did_you_mean(name: str, valid: Iterable[str]) -> str:
 
 
 def nearest(name: str, valid: Iterable[str]) -> str:
-    """`Did you mean 'a' or 'b'? Valid: a, b, c` for a mistyped name; of many names the similar ones, if any."""
+    """`Did you mean 'a' or 'b'? Valid: a, b, c` for a mistyped name; of over 40 names the similar ones only, if any."""
     names = sorted(valid)
     hint = did_you_mean(name, names)
     if not names:
         return "There is none to choose from"
-    return hint.rstrip() if hint and len(names) > NAMES_LISTED else f"{hint}Valid: {', '.join(names)}"
+    return hint.rstrip() if hint and len(names) > 40 else f"{hint}Valid: {', '.join(names)}"
 
 
 def check_known(name: str, valid: Collection[str], what: str, **where: Any) -> None:

@@ -28,7 +28,6 @@ S = TypeVar("S", bound=msgspec.Struct)
 MANIFEST = "punchline.json"  # in a model's folder: sha256 of every other file
 PART = ".part"  # suffix of files that are being written, or that killed processes left
 REBUILD = "Delete the file and run the same target again; the stage that makes it writes it anew"
-LEFT_S = 86_400.0  # after which a file that was being written is a leftover
 
 
 def as_record(
@@ -102,7 +101,7 @@ def _sweep(folder: Path) -> None:
     """Remove temporary files that killed processes left: nothing was written to them for a day."""
     for leftover in folder.glob(f".*{PART}"):
         with suppress(OSError):  # its writer has just finished, or is another user
-            if time.time() - leftover.stat().st_mtime > LEFT_S:
+            if time.time() - leftover.stat().st_mtime > 86_400:
                 leftover.unlink()
 
 

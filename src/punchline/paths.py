@@ -14,7 +14,6 @@ from pathlib import Path
 DEFAULT_RUN = "default"  # of config/run.yaml
 
 DATA = "data/"
-MANIFESTS = "data/manifests"
 MODELS_LOCK = "data/locks/models.lock.csv"
 RAW = "data/raw"
 JOURNALS = "data/responses"
@@ -42,7 +41,7 @@ def folder_of(path: str) -> str:
 
 def manifest(benchmark: str, name: str = "annotations.csv") -> str:
     """A file of a benchmark's manifests."""
-    return f"{MANIFESTS}/{benchmark}/{name}"
+    return f"data/manifests/{benchmark}/{name}"
 
 
 def demo(benchmark: str) -> str:
@@ -141,9 +140,8 @@ class Paths:
 
     def pictures(self, benchmark: str) -> str:
         """Folder of the images that models see."""
-        within = f"{self.raw_root}/".removeprefix(f"{RAW}/")
-        corpus = within if within != f"{self.raw_root}/" else f"_/{within}"  # no name begins with _
-        return f"data/images/{corpus}{benchmark}"
+        root = f"_/{self.raw_root}/"  # no name begins with _
+        return f"data/images/{root.removeprefix(f'_/{RAW}/')}{benchmark}"
 
     # Of one selection
 

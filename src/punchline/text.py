@@ -12,9 +12,6 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 
-SECRET = "[secret]"
-PROGRESS_S = 5.0  # between two lines of progress
-
 # User and password before the host. A password that holds a slash is malformed but still secret: the text after the
 # first colon is then no port. Bounded lengths keep the search linear.
 _USERINFO = re.compile(r"(?<=://)(?:[^\s/?#]{0,500}@|[^\s/?#@:\[]{0,500}:(?!\d{0,5}(?:[/?#\s'\"),;]|$))[^\s@]{0,500}@)")
@@ -27,15 +24,10 @@ _PARAMETER = re.compile(
 
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
-PASSWORDS = (
-    "Put them into ~/.netrc (machine, login, password), or into the environment variable PUNCHLINE_MIRROR_AUTH as"
-    " user:password, and give the address without them"
-)
-
 
 def without_secret(text: str) -> str:
     """Text without the user, password and keys of any address in it. Every log, record and message passes through."""
-    return _PARAMETER.sub(rf"\g<1>{SECRET}", _USERINFO.sub("", text)) if "://" in text else text
+    return _PARAMETER.sub(r"\g<1>[secret]", _USERINFO.sub("", text)) if "://" in text else text
 
 
 def secret_field(value: Any, at: str = "") -> str | None:
@@ -68,12 +60,12 @@ def log_line(text: str) -> None:
 
 
 def track(items: Iterable[T], total: int, label: str, more: Callable[[], str] = str) -> Iterator[T]:
-    """Yield the items; every few seconds print how many are done, the rate, the time left, and the text of `more`."""
+    """Yield the items; every five seconds print how many are done, the rate, the time left, and the text of `more`."""
     start = last = time.monotonic()
     for done, item in enumerate(items, start=1):
         yield item
         now = time.monotonic()
-        if now - last >= PROGRESS_S and done < total:
+        if now - last >= 5.0 and done < total:
             last = now
             left = (now - start) / done * (total - done)
             rate = done / (now - start)

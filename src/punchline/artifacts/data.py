@@ -108,7 +108,7 @@ class DataArtifacts(Run):
             (log,),
             [self._selected(benchmark), *(copies if demo else self._pins(benchmark))],
             f"{FETCH}:write_images",
-            code=("punchline.fetch.demo",) if demo else None,
+            code=() if demo else None,
             extra=lambda: [str(entry.path) for entry in read_records(log, FetchEntry) if entry.state == "ok"],
             extra_role="image",
             job=self._fetched(benchmark),

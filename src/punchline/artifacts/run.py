@@ -47,8 +47,7 @@ KeyOf = Callable[[Engine, ModelCard, str], str]
 def key_so_far(engine: Engine, card: ModelCard, benchmark: str) -> str:
     """Model key; empty while weights or a lock are not there yet."""
     try:
-        with revisions.locked_only():
-            return model_key(engine, card, benchmark)
+        return revisions.locked_only(model_key, engine, card, benchmark)
     except PunchlineError:
         return ""
 

@@ -141,14 +141,9 @@ def print_rows(
     print("\n".join(map(text, filter(None, lists))), end="")
 
 
-def run_for(name: str, run: str) -> str:
-    """The run of a table: that of its path, else `run`."""
-    return run_of(name) or (DEFAULT_RUN if name.startswith(f"{Paths().results}/") else run)
-
-
 def find_table(name: str, run: str = DEFAULT_RUN) -> tuple[str, str, Table, str]:
     """(run, benchmark, table, path of its CSV) by path or name, as `table_named`. Raises PunchlineError."""
-    run = run_for(name, run)
+    run = run_of(name, run)
     benchmark, table = table_named(name, run, given(name))
     spec = benchmarks.load(benchmark).TABLES[table]
     return run, benchmark, spec, Paths(run=run).table(spec.file)
@@ -158,7 +153,7 @@ def overview_path(name: str, run: str = DEFAULT_RUN) -> str | None:
     """The file of an overview, by path or name: `cost`, `yesbut/unread`; None for another name."""
     from punchline.artifacts.project import SHARED, VALIDITY
 
-    results = Paths(run=run_for(name, run)).results
+    results = Paths(run=run_of(name, run)).results
     kinds = ("unread", "ranks", "availability", "shortcuts", *VALIDITY)
     stems = {"cost", "discrepancies", *SHARED, *(f"{b}/{kind}" for b in benchmarks.names() for kind in kinds)}
     for path in (Path(name), given(name)):

@@ -48,8 +48,7 @@ def new_benchmark(name: Name, data: Data) -> None:
         raise PunchlineError(f"there is a benchmark {name!r}", hint="Choose another name")
     package = benchmarks.FOLDER / name
     if not package.is_relative_to(Path.cwd()):
-        what = "this project has no source code to add a benchmark to"
-        raise PunchlineError(what, file=package, hint="git clone the repository, and work in it")
+        raise PunchlineError("the project has no source code", file=package, hint="git clone it, and work in the clone")
     source = given(data)
     check_file(source, "no such file", hint=COLUMNS_HELP)
     rows = read_rows(source)

@@ -18,8 +18,7 @@ def printed(path: str, table: Table, width: int) -> str:
     """The table at `path` within `width` columns, and the notes of its run."""
     rows = read_rows(path)
     markdown = Path(path).with_suffix(".md")
-    written = markdown.read_text(encoding="utf-8").splitlines()
-    notes = [line.removeprefix("- ") for line in written if line.startswith("- ")]
+    notes = [line[2:] for line in markdown.read_text(encoding="utf-8").splitlines() if line.startswith("- ")]
     of_run = [note for note in notes if note not in table.notes and not note.startswith("95 %")]
     lines = [*of_run, f"More notes: {markdown}. All digits: {path}"]
     parts = [f"{table.title} ({path})", fitted(rows, table, width)]

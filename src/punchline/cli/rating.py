@@ -97,8 +97,7 @@ def new(
     from punchline.rating.draw import declared, draw_decision, draw_up
 
     if host in EVERYWHERE:
-        hint = "Give the address under which raters reach this machine; `rate serve` takes 0.0.0.0"
-        raise PunchlineError(f"nobody can open a link to {host}", hint=hint)
+        raise PunchlineError(f"nobody can open a link to {host}", hint="Give the address by which raters reach it")
     if link:
         return _print_links(_votes(study), link, host, port)
     if decide or verify:
@@ -208,10 +207,8 @@ def import_command(
     from punchline.tables.ratings import as_csv, read_ratings
 
     benchmark, _, declaration = declared(study)
-    labels = benchmark == "humorbench"
-    if (out if labels else key) is None:
-        hint = "--out data/replay/labelled.csv for a replay card, or --key key.csv for sheets of ratings"
-        raise PunchlineError("no file is named", hint=hint)
+    if (out if benchmark == "humorbench" else key) is None:
+        raise PunchlineError("no file is named", hint="--out FILE.csv for labels, --key key.csv for sheets of ratings")
     out = out or Path(own(benchmark, declaration.file))
     if out.exists() and not replace:
         raise PunchlineError("the file exists", file=out, hint="Give --replace, or another --out")

@@ -20,8 +20,6 @@ from punchline.core import benchmark as benchmarks
 from punchline.errors import PunchlineError
 from punchline.paths import DEFAULT_RUN
 
-SHOWN = 3  # models from the top whose differences are printed
-
 Models = Annotated[list[str], typer.Argument(metavar="MODEL…", help="Names of models, or paths of cards")]
 
 
@@ -64,8 +62,7 @@ def _list(names: list[str] | None) -> list[str] | str | None:
 def _model(name: str) -> str:
     """A model's name; the card of a path outside config/model/ is copied there. Raises PunchlineError."""
     if not name.endswith((".yaml", ".yml")):
-        read_card(name)
-        return name
+        return read_card(name).name
     card = given(name)
     target = Path(MODELS) / f"{card.stem}.yaml"
     if not card.is_file():
@@ -75,8 +72,7 @@ def _model(name: str) -> str:
             raise PunchlineError("another card has this name", file=target, hint="Rename yours, or remove that one")
         shutil.copyfile(card, target)
         print(f"{target}: copied from {name}")
-    read_card(card.stem)
-    return card.stem
+    return read_card(card.stem).name
 
 
 def _print_tables(project: Project) -> None:
@@ -86,8 +82,7 @@ def _print_tables(project: Project) -> None:
 
     for name in project.selection.benchmarks:
         table = main_table(benchmarks.load(name))
-        path = project.paths.table(table.file)
-        print(f"\n{printed(path, table, get_terminal_size().columns)}")
+        print(f"\n{printed(project.paths.table(table.file), table, get_terminal_size().columns)}")
         for line in leaders(project, name):
             print(line)
     option = "" if project.selection.run == DEFAULT_RUN else f" --run {project.selection.run}"
@@ -95,7 +90,7 @@ def _print_tables(project: Project) -> None:
 
 
 def leaders(project: Project, name: str) -> Iterator[str]:
-    """Sentences on the differences between the best models of a benchmark's main table, neighbor by neighbor."""
+    """Sentences on the differences between the best three models of a benchmark's main table, neighbor by neighbor."""
     from punchline.audit.compare import compare_files, main_table
     from punchline.tables.ranks import main_column
     from punchline.tabulate.ranks import ranks_of
@@ -111,7 +106,7 @@ def leaders(project: Project, name: str) -> Iterator[str]:
         return
     rows = list(dict.fromkeys(one.row for one in ranked))
     row = max(reversed(rows), key=lambda key: sum(one.row == key for one in ranked))
-    best = sorted((one for one in ranked if one.row == row), key=lambda one: one.rank)[:SHOWN]
+    best = sorted((one for one in ranked if one.row == row), key=lambda one: one.rank)[:3]
     for first, second in itertools.pairwise(best):
         try:
             compared = compare_files(benchmark, table, (first.model, second.model), project)

@@ -36,8 +36,7 @@ def restore(pull: Annotated[bool, typer.Option(help="Run `dvc pull`")] = True) -
     Example: punchline restore
     """
     if not Path("dvc.lock").is_file():
-        hint = "Run `dvc repro`, or clone a project whose dvc.lock is committed"
-        raise PunchlineError("no dvc.lock: no run was ever recorded", hint=hint)
+        raise PunchlineError("no dvc.lock: no run was ever recorded", hint="Run dvc repro, or clone a project with one")
     dvc = [sys.executable, "-m", "dvc"]
     if pull and subprocess.run([*dvc, "pull"], check=False).returncode != 0:
         raise PunchlineError("dvc pull failed", hint="See above; docs/data.md says how to add a remote")

@@ -75,8 +75,7 @@ def init(folder: Folder = None, model_card: Card = None) -> None:
     if folder is None:
         raise PunchlineError("no folder is named", hint="punchline init DIR, or punchline init --model-card my.yaml")
     if not WORKFLOW.is_dir():
-        what = "this Punchline is a checkout, installed in place, and brings no workflow along"
-        raise PunchlineError(what, hint=f"Work in it, {WORKFLOW.parent.parent.parent}, or git clone it")
+        raise PunchlineError("a checkout brings no workflow along", hint=f"Work in it: {WORKFLOW.parent.parent.parent}")
     target = given(folder).resolve()
     with new_folder(target, "Name a new folder") as new:
         shutil.copytree(WORKFLOW, new)
@@ -90,8 +89,7 @@ def init(folder: Folder = None, model_card: Card = None) -> None:
 def _write_card(file: Path) -> None:
     """Ask for server, model, key and input, and write a card of the openai engine. Raises PunchlineError."""
     if file.suffix != ".yaml" or not re.fullmatch(PLAIN_NAME, file.stem):
-        what = "expected a plain name that ends in .yaml; it names the model"
-        raise PunchlineError(what, file=file, hint="punchline init --model-card my-model.yaml")
+        raise PunchlineError("expected a model's name and .yaml", file=file, hint="--model-card my-model.yaml")
     if file.exists():
         raise PunchlineError("the file exists", file=file, hint="Choose another name")
     address = typer.prompt("Address of the OpenAI-compatible server", default="http://127.0.0.1:8000/v1")

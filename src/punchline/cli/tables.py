@@ -29,7 +29,6 @@ from punchline.cli.base import (
     overview_path,
     print_json,
     print_rows,
-    run_for,
 )
 from punchline.config.runs import (
     last_run,
@@ -73,7 +72,7 @@ def audit_command(
 
     chosen = row is not None or column is not None
     if not chosen and (overview := overview_path(table, run)) is not None:
-        report = audit_overview(overview, Project(selection_of(run_of(overview) or run)), expect)
+        report = audit_overview(overview, Project(selection_of(run_of(overview, run))), expect)
     else:
         report = audit(find_table(table, run)[-1], expect=expect)
     cells = []
@@ -99,19 +98,15 @@ def print_command(table: TableName, run: RUN = "") -> None:
 
     run, benchmark, spec, path = find_table(table, run)
     if not Path(path).is_file() or not Path(path).with_suffix(".md").is_file():
-        raise PunchlineError("no such table", file=path, hint=f"Make it first: {_building(run, benchmark, path)}")
+        # The command that builds it, also where its benchmark is not selected.
+        more = {} if benchmark in selection_of(run).benchmarks else {"benchmarks": f"[{benchmark}]"}
+        raise PunchlineError("no such table", file=path, hint=f"Make it first: {making(run, path, **more)}")
     check_table(path)
     for state in table_states(Project(selection_of(run))):
         if state.path == path and state.reason:
             print(f"{path}: stale: {state.reason}. {again(path)}", file=sys.stderr)
     _warn_of_empty([path])
     print(printed(path, spec, get_terminal_size().columns))
-
-
-def _building(run: str, benchmark: str, path: str) -> str:
-    """The command that builds a table, also where its benchmark is not selected."""
-    more = {} if benchmark in selection_of(run).benchmarks else {"benchmarks": f"[{benchmark}]"}
-    return making(run, path, **more)
 
 
 def _warn_of_empty(paths: Iterable[str]) -> list[str]:
@@ -131,7 +126,7 @@ def compare_command(a: Model, b: Model, table: ComparedTable = "", as_json: JSON
     from punchline.audit import compare
 
     run = run or (DEFAULT_RUN if ":" in f"{a}{b}" else latest_run(""))
-    named = table_named(table, run_for(table, run), given(table)) if table else None
+    named = table_named(table, run, given(table)) if table else None
     compared, refused = compare.compare_models((a, b), named, run)
     if as_json is not None:
         print_rows(compare.differences_frame(compared).to_dict("records"), as_json=as_json, data=compared)

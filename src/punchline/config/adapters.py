@@ -75,14 +75,12 @@ def trained(name: str) -> Trained | None:
 
 def files_beside(name: str) -> list[str]:
     """Weights and settings of an adapter that is trained."""
-    manifest = trained(name)
-    return [] if manifest is None else [(folder_of(name) / file).as_posix() for file in manifest.files]
+    return [(folder_of(name) / file).as_posix() for file in manifest.files] if (manifest := trained(name)) else []
 
 
 def identity(name: str) -> str:
     """The digest of an adapter's weights, or `untrained`."""
-    manifest = trained(name)
-    return "untrained" if manifest is None else digest_of(manifest.files)
+    return digest_of(manifest.files) if (manifest := trained(name)) else "untrained"
 
 
 def how_to_train(name: str) -> str:

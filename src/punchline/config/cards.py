@@ -12,10 +12,11 @@ from punchline.core.benchmark import folders
 from punchline.errors import PunchlineError, check_known
 from punchline.files import as_record
 from punchline.schema import ModelCard
-from punchline.text import PASSWORDS, secret_field
+from punchline.text import secret_field
 
 MODELS = "config/model"
 JUDGES = "config/judge"
+PASSWORDS = "Put them into ~/.netrc, or set PUNCHLINE_MIRROR_AUTH=user:password; give the address without them"
 # Names of models, corpora, runs and folders become parts of paths and words of commands.
 PLAIN_NAME = "[A-Za-z0-9][A-Za-z0-9._-]{0,99}"
 
@@ -52,8 +53,7 @@ def read_card(name: str, folder: str | Path = MODELS) -> ModelCard:
     check_known(name, stems(file.parent), f"unknown model {name!r}", file=file)
     check_plain(name, file)
     content = read_yaml(file)
-    hint = "Name an environment variable by `api_key_env`; give the address without them"
-    check_without_secrets(content, str(file), hint)
+    check_without_secrets(content, str(file), "Name an environment variable by `api_key_env`; leave them out here")
     known = set(ModelCard.__struct_fields__) - {"name", "folder", "options"}
     values = {key: content.pop(key) for key in known & content.keys()}  # the rest are the engine's options
     values |= {"name": name, "folder": Path(folder).as_posix(), "options": content}

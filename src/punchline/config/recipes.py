@@ -77,29 +77,26 @@ class Recipe(Record, frozen=True, kw_only=True):
 
 
 def read_recipe(name: str) -> Recipe:
-    """The recipe config/finetune/<name>.yaml. Raises PunchlineError naming file and key."""
+    """The recipe config/finetune/<name>.yaml.
+
+    Raises PunchlineError, naming file and key, also for values that its base or its benchmark does not allow.
+    """
     file = f"{FOLDER}/{name}.yaml"
     check_known(name, stems(FOLDER), f"unknown recipe {name!r}", file=file)
-    content = read_yaml(file)
-    recipe = as_record({**content, "name": name}, Recipe, lambda _: file)
-    _check(recipe)
-    return recipe
-
-
-def _check(recipe: Recipe) -> None:
-    """Raise PunchlineError for a value that base and benchmark do not allow."""
-    check_names([recipe.base], stems("config/model"), recipe.file, "base")
-    check_names([recipe.benchmark], benchmarks.having("training"), recipe.file, "benchmark")
+    recipe = as_record({**read_yaml(file), "name": name}, Recipe, lambda _: file)
+    check_names([recipe.base], stems("config/model"), file, "base")
+    check_names([recipe.benchmark], benchmarks.having("training"), file, "benchmark")
     card = read_card(recipe.base)
     if card.engine != "transformers" or "adapter" in card.options:
-        raise PunchlineError("expected a card of engine transformers, no adapter", file=recipe.file, field="base")
+        raise PunchlineError("expected a card of engine transformers, no adapter", file=file, field="base")
     benchmark, hook = benchmarks.load(recipe.benchmark), benchmarks.optional_module(recipe.benchmark, "training")
     conditions = [condition for condition in benchmark.CONDITIONS if condition not in benchmark.CHAINED]
-    check_names(recipe.tasks, benchmark.TASKS, recipe.file, "tasks")
-    check_names(recipe.conditions, conditions, recipe.file, "conditions")
-    check_names([recipe.split.by], [hook.CLUSTER], recipe.file, "split.by")
+    check_names(recipe.tasks, benchmark.TASKS, file, "tasks")
+    check_names(recipe.conditions, conditions, file, "conditions")
+    check_names([recipe.split.by], [hook.CLUSTER], file, "split.by")
     if recipe.shuffles > 1 and not hasattr(hook, "variants"):
-        raise PunchlineError(f"{recipe.benchmark} has no orders to shuffle", file=recipe.file, field="shuffles")
+        raise PunchlineError(f"{recipe.benchmark} has no orders to shuffle", file=file, field="shuffles")
+    return recipe
 
 
 def can_train(card: ModelCard, adapter: str, benchmarks: Collection[str]) -> bool:
@@ -114,5 +111,4 @@ def can_train(card: ModelCard, adapter: str, benchmarks: Collection[str]) -> boo
     benchmark = read_recipe(adapter).benchmark
     if exists or benchmark in benchmarks:
         return benchmark in benchmarks
-    what = f"the adapter {adapter} is not trained, and training it needs items of {benchmark}"
-    raise PunchlineError(what, file=card.file, hint="Select that benchmark too")
+    raise PunchlineError(f"to train the adapter {adapter}, select {benchmark} too", file=card.file, field="adapter")

@@ -14,25 +14,19 @@ from punchline.config.recipes import Recipe
 from punchline.schema import ModelCard
 
 ASKED = ("openai", "transformers", "vllm")  # engines that compute or are called: several jobs may ask a model by them
-HERE = ("transformers", "similarity")  # engines that load weights into the job itself
-SERVER_THREADS = 4  # of a model on a GPU: images and text are prepared on the CPU
 MANY_THREADS = 8  # of what computes on the CPU
-SPARE_GB = 4.0  # of a job's memory, besides weights
-SMALL_GB = 5.0
 
 
 def computes(card: ModelCard) -> bool:
     """True if a model's job loads its weights, itself or in a server that it starts."""
-    return card.engine in HERE or (card.engine == "vllm" and "base_url" not in card.options)
+    return card.engine in ("transformers", "similarity") or (card.engine == "vllm" and "base_url" not in card.options)
 
 
 def gpus(card: ModelCard | None) -> int:
     """GPUs of a model's job: as the card says, else as many as its engine takes; 0 without a card."""
-    if card is None:
-        return 0
-    if card.gpus is not None:
+    if card is not None and card.gpus is not None:
         return card.gpus
-    if not computes(card):
+    if card is None or not computes(card):
         return 0
     if card.engine == "vllm":
         return math.prod(int(card.options.get(f"{kind}_parallel", 1)) for kind in ("tensor", "pipeline", "data"))
@@ -42,9 +36,9 @@ def gpus(card: ModelCard | None) -> int:
 def threads(card: ModelCard | None) -> int:
     """Threads of a model's job; Snakemake gives it fewer if there are fewer."""
     if card is not None and computes(card):
-        return SERVER_THREADS if gpus(card) else MANY_THREADS
-    ocr = card is not None and card.options.get("baseline") == "ocr"  # looks at several images at a time
-    return MANY_THREADS if ocr else 1
+        return 4 if gpus(card) else MANY_THREADS  # with a GPU, images and text are prepared on the CPU
+    # OCR looks at several images at a time.
+    return MANY_THREADS if card is not None and card.options.get("baseline") == "ocr" else 1
 
 
 def weights_gb(card: ModelCard) -> float:
@@ -60,8 +54,8 @@ def weights_gb(card: ModelCard) -> float:
 
 
 def memory_mb(card: ModelCard | None, attempt: int) -> int:
-    """Main memory that a model's job asks for; more when it is tried again."""
-    return int((SPARE_GB + (weights_gb(card) if card is not None else 0.0)) * 1024) * attempt
+    """Main memory that a model's job asks for: its weights and 4 GB; more when it is tried again."""
+    return int((4.0 + (weights_gb(card) if card is not None else 0.0)) * 1024) * attempt
 
 
 def minutes(settings: ModelCard | Recipe | None, attempt: int) -> int | None:
@@ -103,6 +97,6 @@ def too_small(card: ModelCard) -> str | None:
 
 
 def small(card: ModelCard) -> bool:
-    """True if a model whose card names no number of GPUs runs on a CPU too: a scorer, a small folder."""
+    """True if a model whose card names no number of GPUs runs on a CPU too: a scorer or a folder, below 5 GB."""
     here = Path(str(card.options.get("id", ""))).is_dir() or card.engine == "similarity"
-    return card.gpus is None and here and weights_gb(card) < SMALL_GB
+    return card.gpus is None and here and weights_gb(card) < 5.0

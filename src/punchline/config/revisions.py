@@ -10,9 +10,10 @@ import contextvars
 import fcntl
 import functools
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -23,7 +24,6 @@ from punchline.schema import digest_of
 
 LOCK = Path(MODELS_LOCK)
 COLUMNS = ("id", "revision")
-PINNED = "[0-9a-f]{40}|sha256:[0-9a-f]{64}"
 BUILT = "python scripts/small_model.py builds SmolLM2"
 
 
@@ -34,7 +34,7 @@ def is_folder(model_id: str) -> bool:
 
 def check(revision: str | None, file: str, trust_remote_code: bool = False) -> None:
     """Raise PunchlineError, naming the card, for a `revision` that pins nothing, and for code that none pins."""
-    if revision is not None and not re.fullmatch(PINNED, revision):
+    if revision is not None and not re.fullmatch("[0-9a-f]{40}|sha256:[0-9a-f]{64}", revision):
         what = f"expected a commit hash of 40 hexadecimal digits, of a folder sha256: and 64, got {revision!r}"
         raise PunchlineError(what, file=file, field="revision")
     if trust_remote_code and revision is None:
@@ -96,14 +96,11 @@ def _digest_of_files(folder: Path) -> str:
 _ASK = contextvars.ContextVar("ask the hub", default=True)
 
 
-@contextmanager
-def locked_only() -> Iterator[None]:
-    """Inside, the hub is not asked: a revision that is not locked yet is a PunchlineError."""
-    token = _ASK.set(False)
-    try:
-        yield
-    finally:
-        _ASK.reset(token)
+def locked_only(call: Callable[..., str], *values: Any) -> str:
+    """The result of a call that does not ask the hub: a revision that is not locked yet is a PunchlineError."""
+    context = contextvars.copy_context()
+    context.run(_ASK.set, False)
+    return context.run(call, *values)
 
 
 def _locked(model_id: str) -> str:
@@ -136,6 +133,6 @@ def _resolve(model_id: str) -> str:
     except Exception as error:  # no network, no such repository, no licence accepted: its many errors share no base
         with suppress(Exception):
             return Path(snapshot_download(model_id, local_files_only=True)).name
-        reason = type(error).__name__  # not its text, which may hold headers
-        what = f"the hub was not reached and the model is not in its local cache ({reason})"
+        # The error's type: its text may hold headers.
+        what = f"the hub was not reached and the model is not in its local cache ({type(error).__name__})"
         raise PunchlineError(what, record=model_id, hint="Check id and network; a gated model needs HF_TOKEN") from None

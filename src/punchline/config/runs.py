@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from pathlib import Path
 from typing import Any
@@ -20,13 +21,6 @@ def _plain(selection: Selection) -> dict[str, Any]:
     return {key: value for key, value in plain.items() if key != "run"}
 
 
-def changes(before: Selection, after: Selection) -> list[str]:
-    """`key: before → after` of every key of two selections that differs."""
-    old, new = _plain(before), _plain(after)
-    pairs = {key: (old.get(key), new.get(key)) for key in old | new}
-    return [f"{key}: {_text(one)} → {_text(other)}" for key, (one, other) in pairs.items() if one != other]
-
-
 def _text(value: Any) -> str:
     return f"[{','.join(map(str, value))}]" if isinstance(value, list) else "none" if value is None else str(value)
 
@@ -42,12 +36,15 @@ def selection_text(selection: Selection) -> str:
 
 
 def changes_in_place(selection: Selection) -> list[str]:
-    """One line with the changes of a run's selection; empty for a new or an unchanged run."""
-    before = read_chosen(selection.run)
-    if before is None or not (changed := changes(before.selection, selection)):
+    """One line with the changes of a run's selection, `key: before → after`; empty for a new or an unchanged run."""
+    before, new = read_chosen(selection.run), _plain(selection)
+    old = new if before is None else _plain(before.selection)
+    changed = [key for key in old | new if old.get(key) != new.get(key)]
+    if not changed:
         return []
+    text = "; ".join(f"{key}: {_text(old.get(key))} → {_text(new.get(key))}" for key in changed)
     keep = "add --config run=NAME" if selection.run == DEFAULT_RUN else "give the new one another name"
-    return [f"the {selection.run} run changes in place: {'; '.join(changed)} (to keep it, {keep})"]
+    return [f"the {selection.run} run changes in place: {text} (to keep it, {keep})"]
 
 
 def selection_of(run: str) -> Selection:
@@ -96,10 +93,10 @@ def making(run: str, *targets: str, **overrides: str) -> str:
     return " ".join(["snakemake --cores all", *targets, *config])
 
 
-def run_of(name: str) -> str:
-    """The named run of a path; "" for another path or a name."""
-    parts, folder = Path(name).parts, Path(RUNS[1]).parts
-    return parts[len(folder)] if parts[: len(folder)] == folder and len(parts) > len(folder) else ""
+def run_of(name: str, run: str = DEFAULT_RUN) -> str:
+    """The run of a path below results/; `run` for another path or a name."""
+    found = re.match(f"{RUNS[1]}/([^/]+)|{Paths().results}/", Path(name).as_posix())
+    return (found[1] or DEFAULT_RUN) if found else run
 
 
 def table_named(name: str, run: str = DEFAULT_RUN, *others: Path) -> tuple[str, str]:
@@ -107,7 +104,7 @@ def table_named(name: str, run: str = DEFAULT_RUN, *others: Path) -> tuple[str, 
 
     Of several tables with one name, that of the run's benchmarks. Raises PunchlineError.
     """
-    run = run_of(name) or run
+    run = run_of(name, run)
     where, chosen = Paths(run=run), selection_of(run).benchmarks
     tables = benchmarks.every(lambda benchmark: benchmarks.load(benchmark).TABLES)
     paths = {where.table(t.file): (benchmark, t.name) for benchmark, of in tables.items() for t in of.values()}

@@ -78,7 +78,6 @@ class Execution(Record, frozen=True, kw_only=True):
 
 
 EXECUTION_KEYS = set(Execution.__struct_fields__)
-OPTIONAL = ("extractor", "max_cost")  # keys that config/run.yaml need not have
 KEYS = set(Selection.__struct_fields__) - {"subset_sha256"} | EXECUTION_KEYS
 
 
@@ -130,7 +129,8 @@ def read_selection(overrides: Mapping[str, Any]) -> tuple[Selection, Execution]:
 
     if corpus := overrides.get("corpus") or of_run.get("corpus"):
         check_names([corpus], stems(CORPORA), where("corpus"), "corpus")
-    merged = {**dict.fromkeys(OPTIONAL), **_composed(corpus), **of_run, **overrides, "run": run}
+    # config/run.yaml need not have the first two.
+    merged = {"extractor": None, "max_cost": None, **_composed(corpus), **of_run, **overrides, "run": run}
     merged = {key: None if value in ("null", "none", "") else value for key, value in merged.items()}
     if "corpus" not in merged:
         raise PunchlineError("`defaults` names no corpus", file=RUN, hint="Write `- corpus: demo` there")

@@ -19,8 +19,7 @@ class Loader(yaml.SafeLoader):
         names = [str(key.value) for key, _ in node.value]
         for place, (key, _) in enumerate(node.value):
             if names[place] in names[:place]:
-                what = f"the key {names[place]!r} is there twice"
-                raise yaml.MarkedYAMLError(problem=what, problem_mark=key.start_mark)
+                raise yaml.MarkedYAMLError(None, None, f"the key {names[place]!r} is there twice", key.start_mark)
         return super().construct_mapping(node, deep)
 
 

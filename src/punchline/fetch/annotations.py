@@ -16,8 +16,6 @@ from punchline.files import sha256_file, write_bytes
 from punchline.schema import sha256
 from punchline.text import log_line
 
-ANNOTATION_BYTES = 50_000_000
-
 
 def mirror_auth() -> httpx.Auth | None:
     """User and password for a mirror: from $PUNCHLINE_MIRROR_AUTH (user:password), else from ~/.netrc or $NETRC."""
@@ -73,8 +71,7 @@ async def fetch_annotations(web: Web, manifest: Path, out: Path, mirror: str | N
 
 async def _read(web: Web, entry: Annotation, mirror: str | None, target: Path) -> bytes:
     """Pinned bytes of a released file, from the mirror or from its address."""
-    limit = max(ANNOTATION_BYTES, entry.bytes)
-    notes: list[str] = []
+    limit, notes = max(50_000_000, entry.bytes), list[str]()
     if mirror and "://" in entry.url:
         if (content := await from_mirror(web, mirror, entry.mirror, entry.sha256, limit, notes)) is not None:
             return content

@@ -13,15 +13,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 from PIL import Image
 
 from punchline.fetch.annotations import from_mirror, read_place
-from punchline.fetch.log import Missing, appending, lock_lines, read_log, write_lock
-from punchline.fetch.manifests import Lock, Pin, Selected, read_manifest
+from punchline.fetch.log import Missing, lock_lines, read_log
+from punchline.fetch.manifests import LOCK_COLUMNS, Lock, Pin, Selected, read_manifest
 from punchline.fetch.resolvers import SITES, is_image
 from punchline.fetch.web import Fetched, Request, Web
-from punchline.files import exclusive_lock, sha256_file, write_bytes, write_changed
+from punchline.files import csv_text, exclusive_lock, sha256_file, write_bytes, write_changed
 from punchline.grouping import grouped
 from punchline.schema import FetchEntry, canonical, sha256
 from punchline.text import track
@@ -31,7 +31,6 @@ IMAGE_PIXELS = 60_000_000
 PAGE_BYTES = 5_000_000
 IMAGE_TYPES = ("image/", "application/octet-stream", "binary/octet-stream")
 FORMATS = {"PNG": "png", "JPEG": "jpeg", "MPO": "jpeg", "GIF": "gif", "WEBP": "webp"}  # Pillow's name -> media type
-EXTENSIONS = {"png", "jpg", "gif", "webp"}
 
 NO_FILE: dict[str, None] = dict.fromkeys(("path", "sha256", "bytes", "width", "height", "media_type"))
 
@@ -91,7 +90,9 @@ async def fetch_images(
             known |= await _fetch_all(web, [*queues.values()], mirror, out, log)
             fixed = {(key, record.sha256) for records in (pins, locked) for key, record in records.items()}
             _reject_placeholders(known, comics, fixed, out)
-        write_lock(lock, lock_lines(known.values(), pins, manifests.name) | locked)
+        locked = lock_lines(known.values(), pins, manifests.name) | locked
+        if locked or lock.exists():
+            write_changed(lock, csv_text(LOCK_COLUMNS, [asdict(line) for _, line in sorted(locked.items())]).encode())
         final = [known[name] for name in comics]
         others = [known[name] for name in sorted(known.keys() - comics)]
         write_changed(log, b"".join(canonical(entry) + b"\n" for entry in [*final, *others]))
@@ -119,7 +120,7 @@ def _reject_placeholders(
 
 def _remove(out: Path, comic_id: str, keep: str = "") -> None:
     """Remove a comic's files, except that with the extension `keep`."""
-    for extension in EXTENSIONS - {keep}:
+    for extension in {"png", "jpg", "gif", "webp"} - {keep}:
         (out / f"{comic_id}.{extension}").unlink(missing_ok=True)
 
 
@@ -139,7 +140,9 @@ async def _fetch_all(
     total, missing = sum(map(len, queues)), list[str]()
     ticks = track(range(total), total, "fetching comics", lambda: f", {len(missing):,} missing")
     next(ticks)
-    with appending(log) as lines:
+    with log.open("a+b", buffering=0) as lines:
+        lines.seek(0)
+        lines.truncate(lines.readall().rfind(b"\n") + 1)  # cuts off a torn last line
 
         async def work(queue: Sequence[Comic]) -> None:
             for comic in queue:

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import io
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePosixPath
 
-import msgspec
-
-from punchline.fetch.manifests import LOCK_COLUMNS, Lock, Pin
-from punchline.files import csv_text, decoded, write_changed
+from punchline.fetch.manifests import Lock, Pin
+from punchline.files import csv_text, decoded
 from punchline.grouping import grouped
 from punchline.schema import FetchEntry
 from punchline.text import without_secret
@@ -37,16 +33,6 @@ def read_log(path: Path) -> dict[str, FetchEntry]:
     lines = enumerate(content[: content.rfind(b"\n") + 1].splitlines(), start=1)
     entries = (decoded(line, FetchEntry, "a fetch log entry", path, number, HINT) for number, line in lines)
     return {entry.item_id: entry for entry in entries}
-
-
-@contextmanager
-def appending(path: Path) -> Iterator[io.FileIO]:
-    """Open a fetch log for whole lines at its end; a torn last line is cut off."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("a+b", buffering=0) as file:
-        file.seek(0)
-        file.truncate(file.readall().rfind(b"\n") + 1)
-        yield file
 
 
 def availability_text(entries: Iterable[FetchEntry]) -> str:
@@ -77,9 +63,3 @@ def lock_lines(entries: Iterable[FetchEntry], pins: Mapping[str, Pin], folder: s
             picture = {name: getattr(entry, name) for name in ("sha256", "bytes", "width", "height")}
             lines[entry.item_id] = Lock(comic_id=entry.item_id, url=entry.url or "", mirror=mirror, **picture)
     return lines
-
-
-def write_lock(path: Path, lines: Mapping[str, Lock]) -> None:
-    if lines or path.exists():
-        rows = [msgspec.structs.asdict(line) for _, line in sorted(lines.items())]
-        write_changed(path, csv_text(LOCK_COLUMNS, rows).encode())

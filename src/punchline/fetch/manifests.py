@@ -7,16 +7,15 @@ from typing import Annotated, TypeVar
 
 import msgspec
 
-from punchline.benchmarks.annotations import typed
-from punchline.files import parse_csv
-from punchline.schema import PLACE, Place, Record, Sha256
+from punchline.benchmarks.annotations import csv_rows
+from punchline.schema import PLACE, Place, Sha256
 
-L = TypeVar("L", bound=Record)
+L = TypeVar("L", bound=msgspec.Struct)
 Address = Annotated[str, msgspec.Meta(pattern=rf"^(\w+://|{PLACE})", title="an address, or a path in the project")]
 FileName = Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}\Z", title="a plain file name")]
 
 
-class Annotation(Record, frozen=True, kw_only=True):
+class Annotation(msgspec.Struct, frozen=True, kw_only=True):
     """One line of annotations.csv: a released file and its digest."""
 
     path: Place  # under the output folder
@@ -27,7 +26,7 @@ class Annotation(Record, frozen=True, kw_only=True):
     mirror: Place  # path under a mirror
 
 
-class Pin(Record, frozen=True, kw_only=True):
+class Pin(msgspec.Struct, frozen=True, kw_only=True):
     """One line of images_pinned.csv: an image whose bytes are known."""
 
     comic_id: str
@@ -42,7 +41,7 @@ class Pin(Record, frozen=True, kw_only=True):
     credit: str  # to be shown wherever the image is
 
 
-class Lock(Record, frozen=True, kw_only=True):
+class Lock(msgspec.Struct, frozen=True, kw_only=True):
     """One line of images.lock.csv: the result of a comic's first fetch."""
 
     comic_id: str
@@ -54,7 +53,7 @@ class Lock(Record, frozen=True, kw_only=True):
     mirror: Place  # path under a mirror of the user's own
 
 
-class Selected(Record, frozen=True, kw_only=True):
+class Selected(msgspec.Struct, frozen=True, kw_only=True):
     """One line of selected.csv: an item of the run."""
 
     item_id: FileName
@@ -66,8 +65,9 @@ ANNOTATION_COLUMNS, PIN_COLUMNS, LOCK_COLUMNS = (kind.__struct_fields__ for kind
 
 
 def read_manifest(path: Path, kind: type[L]) -> list[L]:
-    """Lines of a manifest, lock or selection as records of `kind`. Raises PunchlineError with file, line and field."""
-    columns = kind.__struct_fields__
-    rows = parse_csv(path.read_bytes(), columns, file=path)
-    known = ((line, {name: row[name] for name in columns}) for line, row in rows)
-    return [typed(row, kind, file=str(path), line=line, strict=False) for line, row in known]
+    """Lines of a manifest, lock or selection as records of `kind`, without other columns.
+
+    Raises PunchlineError with file, line, record and field.
+    """
+    key, *_ = kind.__struct_fields__
+    return [row for _, row in csv_rows({str(path): path.read_bytes()}, str(path), kind, key)]

@@ -20,7 +20,6 @@ import yaml
 
 from punchline.fetch.log import Missing
 
-IMAGE_SUFFIXES = (".png", ".jpg", ".jpeg", ".gif", ".webp")
 NO_IMAGE = "resolver found no image"
 IMAGE_HOSTS = ("pbs.twimg.com", "nextml.github.io")  # YesBut and Hummus list the images themselves
 
@@ -119,4 +118,4 @@ SITES = {host: Site(**of) for host, of in yaml.safe_load(Path(__file__).with_nam
 def is_image(page: str) -> bool:
     """True for an address that is an image's own, by its host or its ending."""
     parts = urlsplit(page)
-    return parts.hostname in IMAGE_HOSTS or parts.path.lower().endswith(IMAGE_SUFFIXES)
+    return parts.hostname in IMAGE_HOSTS or parts.path.lower().endswith((".png", ".jpg", ".jpeg", ".gif", ".webp"))

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from itertools import chain
-from operator import attrgetter, itemgetter
+from operator import attrgetter
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -65,25 +65,30 @@ def draft_units(items: Mapping[str, Item], pool: Sequence[Draft]) -> list[Unit]:
     return units
 
 
-def texts_of(answers: Mapping[str, str]) -> list[tuple[str, str]]:
-    """(kind, text) of the texts that a rater used, the answer first."""
+def texts_of(answers: Mapping[str, str]) -> tuple[ShownText, ...]:
+    """The texts that a rater used, the answer first."""
     used = [(answers.get(f"use-{place}"), answers.get(f"text-{place}", "")) for place in range(len(answers))]
-    return sorted(((kind, text) for kind, text in used if kind), key=itemgetter(0))
+    texts = [ShownText(source="", text=text, kind=kind) for kind, text in used if kind]
+    return tuple(sorted(texts, key=attrgetter("kind")))
+
+
+def _content(texts: Sequence[ShownText]) -> frozenset[tuple[str, str]]:
+    """What counts when texts are compared: their kinds and words."""
+    return frozenset((one.kind, plain(one.text)) for one in texts)
 
 
 def wrong(answers: Mapping[str, str]) -> str:
     """Reason why a page cannot be saved; "" if it can."""
     used = texts_of(answers)
-    kinds = [kind for kind, _ in used]
-    if not used or (kinds == [ANSWER, *[DISTRACTOR] * 3] and len({plain(text) for _, text in used} - {""}) == TEXTS):
+    kinds = [one.kind for one in used]
+    if not used or (kinds == [ANSWER, *[DISTRACTOR] * 3] and len({plain(one.text) for one in used} - {""}) == TEXTS):
         return ""
     return "a question needs one answer and three distractors, all different, or none at all."
 
 
 def winner(votes: Sequence[CastVote]) -> CastVote | None:
     """The vote that most raters of a unit agree with; None if several lead."""
-    texts = (frozenset((kind, plain(text)) for kind, text in texts_of(vote.answers)) for vote in votes)
-    versions = [(version, vote.answers.get(CATEGORY, "")) for version, vote in zip(texts, votes, strict=True)]
+    versions = [(_content(texts_of(vote.answers)), vote.answers.get(CATEGORY, "")) for vote in votes]
     version = leading(Counter(versions))
     return None if version is None else votes[versions.index(version)]
 
@@ -91,12 +96,12 @@ def winner(votes: Sequence[CastVote]) -> CastVote | None:
 def used(votes: Sequence[CastVote]) -> tuple[ShownText, ...]:
     """All texts that a unit's raters used, each once, in the words of the first."""
     texts: dict[str, ShownText] = {}
-    for kind, text in chain.from_iterable(texts_of(one.answers) for one in votes):
-        texts.setdefault(plain(text), ShownText(source="", text=text, kind=kind))
+    for shown in chain.from_iterable(texts_of(vote.answers) for vote in votes):
+        texts.setdefault(plain(shown.text), shown)
     return tuple(sorted(texts.values(), key=attrgetter("kind")))
 
 
-def accepted(votes: Votes) -> dict[int, tuple[list[tuple[str, str]], str]]:
+def accepted(votes: Votes) -> dict[int, tuple[tuple[ShownText, ...], str]]:
     """(texts, category) by unit that all its raters have rated and most agree on."""
     winners = ((unit, winner(given)) for unit, given in votes.rated().items())
     return {unit: (texts_of(vote.answers), vote.answers.get(CATEGORY, "")) for unit, vote in winners if vote}
@@ -106,17 +111,13 @@ def verified(votes: Votes) -> list[Unit]:
     """A random tenth of the accepted pages, with their texts as accepted, to be checked (section 4)."""
     texts = {unit: texts for unit, (texts, _) in accepted(votes).items() if texts}
     drawn = sorted(random.Random(f"verify/{votes.sheet.seed}").sample(sorted(texts), -(-len(texts) // 10)))
-    shown = [tuple(ShownText(source="", text=text, kind=kind) for kind, text in texts[unit]) for unit in drawn]
-    return [replace(votes.sheet.units[unit], texts=own) for unit, own in zip(drawn, shown, strict=True)]
+    return [replace(votes.sheet.units[unit], texts=texts[unit]) for unit in drawn]
 
 
 def unchanged(votes: Votes) -> int:
     """Number of pages whose raters accept the texts exactly as they were shown."""
-    count = 0
-    for unit, (texts, _) in accepted(votes).items():
-        shown = {(one.kind, plain(one.text)) for one in votes.sheet.units[unit].texts}
-        count += shown == {(kind, plain(text)) for kind, text in texts}
-    return count
+    units = votes.sheet.units
+    return sum(_content(texts) == _content(units[unit].texts) for unit, (texts, _) in accepted(votes).items())
 
 
 def export(votes: Votes, out: Path) -> tuple[int, int]:
@@ -126,7 +127,7 @@ def export(votes: Votes, out: Path) -> tuple[int, int]:
     for index, (texts, category) in pages.items():
         unit = votes.sheet.units[index]
         if texts or category:
-            entries.append(Accepted(unit.item_id, unit.task, tuple(text for _, text in texts), category))
+            entries.append(Accepted(unit.item_id, unit.task, tuple(one.text for one in texts), category))
     text = with_accepted(out.read_bytes(), entries, str(out))
     write_text(out, text)
     listed = out.with_name("annotations.csv")

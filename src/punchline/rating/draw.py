@@ -23,8 +23,6 @@ from punchline.rating.texts import answer_texts, prepared_items
 from punchline.rating.votes import Seats, Sheet, ShownText, Unit, Votes
 from punchline.schema import Gold, Item
 
-DISPUTED = 1  # questions on which people may differ about an item of high agreement
-CHECK_EVERY = 20  # texts per attention check; every rater has at least one
 CHECK = "This is no answer but a check that you read along: choose {} here."
 
 
@@ -78,7 +76,7 @@ def agreeing(where: Paths, benchmark: str) -> set[str]:
     ballots = votes.ballots(read_files([where.raw(benchmark, name) for name in votes.FILES]))
     differing = [(item_id, len(set(labels)) > 1) for item_id, _, labels in ballots]
     disputed = Counter(item_id for item_id, differ in differing if differ)
-    return {item_id for item_id, _ in differing if disputed[item_id] <= DISPUTED}
+    return {item_id for item_id, _ in differing if disputed[item_id] <= 1}
 
 
 def _check(unit: Unit, study: Study, draw: random.Random) -> Unit:
@@ -97,7 +95,7 @@ def _seated(
     units = sheet.units
     groups = [f"{unit.task}/{unit.texts[0].source if len(unit.texts) == 1 else ''}" for unit in units]
     pages = assigned(groups, len(raters), overlap, sheet.seed)
-    checks = [max(1, len(mine) // CHECK_EVERY) if mine and not study.reviews else 0 for mine in pages]
+    checks = [max(1, len(mine) // 20) if mine and not study.reviews else 0 for mine in pages]  # one in 20 texts
     checking = [_check(draw.choice(units), study, draw) for _ in range(max(checks))]
     first = len(units) + len(practice)
     seats = {}
@@ -120,8 +118,7 @@ def _ratable(
         units = [unit for unit in units if unit.item_id in allowed]
     if not units:
         needed = ("two texts to choose from" if study.best else "a text to rate") + " and a picture" * study.picture
-        hint = "Run the target `respond_all` with models that look at pictures, or name more models: --model"
-        raise PunchlineError(f"no item has {needed}", hint=hint)
+        raise PunchlineError(f"no item has {needed}", hint="Run the target `respond_all`, or name more models: --model")
     return units
 
 
@@ -148,8 +145,7 @@ def draw_up(
         raise PunchlineError(f"{benchmark}/{study_name} has no pointers: --pointers is for pixelhumor/relevance")
     overlap = min(study.overlap, raters) if overlap is None else overlap
     if overlap > raters:
-        hint = f"--overlap goes from 1 to --raters, {raters}"
-        raise PunchlineError(f"{overlap} raters per text of {raters} raters", hint=hint)
+        raise PunchlineError(f"{overlap} raters per text of {raters} raters", hint="--overlap is at most --raters")
     all_items = prepared_items(where, benchmark, "respond_all" if study.of_answers else "prepare_all")
     ratable = _ratable(where, of, models, all_items, seed, agreed)
     drawn = drawing_order({unit.item_id: all_items[unit.item_id].source for unit in ratable}, seed)

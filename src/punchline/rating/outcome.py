@@ -84,8 +84,7 @@ def even(votes: Votes) -> list[Unit]:
 
     Of several texts they have the leading ones; of drafts, those that a rater used.
     """
-    units = []
-    form = votes.sheet.form
+    units, form = list[Unit](), votes.sheet.form
     for index, given in votes.rated().items():
         unit = votes.sheet.units[index]
         if unit.kind != "counts":
@@ -128,8 +127,7 @@ def check_unchanged(votes: Votes) -> None:
         for text in unit.texts if unit.kind == "counts" else ():
             if text.source in sheet.models and now.get((unit.item_id, unit.task, text.source)) != text.text:
                 what = f"another answer of {text.source} was rated than run {sheet.run} has now"
-                study = f"punchline rate new {sheet.benchmark}/{sheet.study} --raters N --name NAME"
-                hint = f"Restore the selection and the answers of that time, or make a new study: {study}"
+                hint = "Restore the selection and the answers of that time, or make a new study: punchline rate new"
                 raise PunchlineError(what, file=votes.path, record=unit.item_id, hint=hint)
 
 
@@ -143,8 +141,7 @@ def export(votes: Votes, out: Path) -> tuple[int, int]:
     check_unchanged(votes)
     rows = list(study.rows(cast(votes)))
     if not rows:
-        hint = f"See who has rated: punchline rate status {votes.name}"
-        raise PunchlineError("nothing to export yet", file=votes.path, hint=hint)
+        raise PunchlineError("nothing to export yet", file=votes.path, hint=f"See punchline rate status {votes.name}")
     lines = parse_csv(out.read_bytes(), (), file=out) if out.is_file() else []
     others: list[dict[str, Any]] = [cells for _, cells in lines if cells.get("sheet") != votes.version]
     columns = list(dict.fromkeys(name for row in (*others, *rows) for name in row))

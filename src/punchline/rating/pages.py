@@ -35,7 +35,6 @@ HERE = Path(__file__).parent
 MOST = 64 * 1024  # bytes of a post
 FEWEST = 2  # pointers that a vote without a note needs
 WORDS = 2_000  # characters of a note or a draft
-COOKIE_S = 90 * 24 * 3600
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
@@ -92,7 +91,7 @@ class Pages:
         reply = RedirectResponse("/", 303)
         # Lax: a link in a mail works, a form of another site does not.
         https = request.url.scheme == "https"  # as reported by a TLS server in front of this one
-        reply.set_cookie(self.cookie, secret, max_age=COOKIE_S, httponly=True, samesite="lax", secure=https)
+        reply.set_cookie(self.cookie, secret, max_age=90 * 24 * 3600, httponly=True, samesite="lax", secure=https)
         return reply
 
     def start(self, request: Request) -> Response:

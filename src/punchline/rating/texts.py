@@ -50,10 +50,8 @@ def answer_texts(where: Paths, benchmark: str, study: Study, models: Sequence[st
                     texts[request.item_id, study.tasks[request.task], model] = text
     if not states["ok"]:
         what = f"no answer to {', '.join(study.tasks)} of {', '.join(models)} ({states['failed']:,} failed)"
-        hint = f"Select models that answer it: {making(where.run, 'respond_all', models='[NAME]')}; baselines do not"
-        raise PunchlineError(
-            what, file=where.requests(benchmark), hint=f"{hint}. `punchline retry` asks failed ones again"
-        )
+        hint = f"Ask models: {making(where.run, 'respond_all', models='[NAME]')}; for failed answers: punchline retry"
+        raise PunchlineError(what, file=where.requests(benchmark), hint=hint)
     return texts
 
 

@@ -6,7 +6,6 @@ Votes are only added: a rater's last vote on a page counts. Of a rater's secret 
 from __future__ import annotations
 
 import datetime
-import hashlib
 import json
 import os
 import secrets
@@ -24,10 +23,9 @@ from punchline.benchmarks.study import Question
 from punchline.errors import PunchlineError, check_file, permission_hint
 from punchline.files import write_bytes
 from punchline.grouping import grouped
-from punchline.schema import Record
+from punchline.schema import Record, sha256
 
 POINTERS = "pointers"  # among a vote's answers: what holds
-PATIENCE_S = 20.0  # of a vote that waits for another's
 SCHEMA = """
 CREATE TABLE sheet (content BLOB NOT NULL) STRICT;
 CREATE TABLE raters (name TEXT PRIMARY KEY, secret TEXT NOT NULL) STRICT;
@@ -107,10 +105,6 @@ class CastVote(NamedTuple):
         return self.answers | named | ticked | {"note": self.note}
 
 
-def _hashed(secret: str) -> str:
-    return hashlib.sha256(secret.encode()).hexdigest()
-
-
 class Votes:
     """A study. Raises PunchlineError for a file that is none, sqlite3.Error if the disk is full."""
 
@@ -134,8 +128,7 @@ class Votes:
         """Write a new study. Raises PunchlineError if the file exists."""
         path = Path(path)
         if path.exists():
-            hint = "Give the new one another name: --name NAME; or move the file away"
-            raise PunchlineError("the study exists", file=path, hint=hint)
+            raise PunchlineError("the study exists", file=path, hint="Give another --name, or move the file away")
         with closing(sqlite3.connect(":memory:")) as file:
             file.executescript(SCHEMA)
             file.execute("INSERT INTO sheet VALUES (?)", [msgspec.json.encode(sheet)])
@@ -155,7 +148,7 @@ class Votes:
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
         address = f"{self.path.absolute().as_uri()}?mode=rw"  # read-only where it may not be written
-        with closing(sqlite3.connect(address, uri=True, timeout=PATIENCE_S)) as file, file:
+        with closing(sqlite3.connect(address, uri=True, timeout=20.0)) as file, file:  # a vote waits for another's
             file.execute("PRAGMA synchronous = EXTRA")  # a committed vote survives a crash
             yield file
 
@@ -175,12 +168,12 @@ class Votes:
     def new_secret(self, rater: str) -> str:
         """Give a rater a new secret, which replaces the last one."""
         secret = secrets.token_urlsafe(24)
-        self._write("UPDATE raters SET secret = ? WHERE name = ?", _hashed(secret), rater)
+        self._write("UPDATE raters SET secret = ? WHERE name = ?", sha256(secret.encode()), rater)
         return secret
 
     def rater_of(self, secret: str) -> str | None:
         """The rater with this secret; None for an unknown one."""
-        raters = self._rows("SELECT name FROM raters WHERE secret = ?", _hashed(secret))
+        raters = self._rows("SELECT name FROM raters WHERE secret = ?", sha256(secret.encode()))
         return raters[0][0] if raters else None
 
     def seats(self, rater: str) -> list[int]:

@@ -30,7 +30,7 @@ from punchline.config.selection import Execution, Selection, named_run, read_sel
 from punchline.core.engine import check_files
 from punchline.errors import PunchlineError, system_error
 from punchline.files import write_bytes
-from punchline.paths import DEFAULT_RUN, LAST_RUN, Paths, demo
+from punchline.paths import LAST_RUN, Paths, demo
 from punchline.schema import canonical
 from punchline.snakemake import preflight
 from punchline.snakemake.summary import summary
@@ -95,7 +95,7 @@ class Snakefile:
         os.environ[PUBLIC] = str(is_public(config.get("public")))
         self.selection, self.making = read_selection(self.config)
         for target in sys.argv[1:]:  # Snakemake would find nothing to do for a file of another run
-            run = run_of(target) or DEFAULT_RUN
+            run = run_of(target)
             if target.startswith(f"{Paths().results}/") and run != self.selection.run:
                 raise PunchlineError(f"{target} belongs to the run {run}", hint=f"Add --config run={run}")
         self.project = self.later = Project(self.selection, self.making.shards)

@@ -91,8 +91,7 @@ def _load(
     if not tokenised:
         what = [f"nothing to train on: {len(items)} items selected, {len(held)} of them held out"]
         what += [f"{count} examples: {reason}" for reason, count in sorted(excluded.items())]
-        hint = "Select the whole corpus (no subset=), and a model that looks at images: models=[…]"
-        raise PunchlineError("; ".join(what), file=recipe.file, hint=hint)
+        raise PunchlineError("; ".join(what), file=recipe.file, hint="Use no subset=, and a model that looks at images")
     return engine, loaded, tokenised, excluded
 
 

@@ -65,9 +65,7 @@ def examples_of(
             break
         # (item with its own ids, {picture: order of frames}); the first is the item itself
         orders = hook.variants(item, recipe.shuffles)[1:] if recipe.shuffles > 1 else []
-        for variant, rows in [(item, {}), *orders]:
-            if rows:
-                variant = with_rows(variant, rows, pictures)
+        for variant in (item, *(with_rows(variant, rows, pictures) for variant, rows in orders)):
             variants.append(variant)
             for request in benchmark.requests(variant):
                 if request.task not in recipe.tasks or request.condition not in recipe.conditions:

@@ -20,7 +20,6 @@ from punchline.workflow import digests
 PACKAGE = Path(__file__).resolve().parent.parent
 NO_CODE = ("ctx", "kind", "type_comment")  # fields of the syntax tree that do not change what runs
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-PAGES = ("templates", "static")  # folders next to x.py: files of the pages that x.py writes
 NOT_FOLLOWED = tuple(f"punchline.{name}" for name in ("artifacts", "config", "jobs", "paths", "snakemake", "workflow"))
 
 
@@ -60,13 +59,13 @@ def closure(*modules: str) -> dict[str, Path]:
 
 
 def data(*modules: str) -> list[Path]:
-    """Data files of `modules` and their imports: for x.py, x.yaml or the YAML files of the folder x, and its PAGES."""
+    """Data files of `modules` and their imports: for x.py, x.yaml or the YAML files of the folder x, and pages."""
     files: list[Path] = []
     for path in closure(*modules).values():
         yaml_file = path.with_suffix(".yaml")
         files += [yaml_file] if yaml_file.is_file() else sorted(path.with_suffix("").glob("*.yaml"))
-        pages = (file for folder in PAGES for file in path.with_suffix("").joinpath(folder).rglob("*"))
-        files += sorted(file for file in pages if file.is_file())
+        pages = (file for folder in ("templates", "static") for file in (path.with_suffix("") / folder).rglob("*"))
+        files += sorted(filter(Path.is_file, pages))
     return files
 
 
@@ -92,22 +91,17 @@ def _parse(path: Path) -> tuple[str, list[str], list[str]]:
     except SyntaxError as error:
         raise PunchlineError(f"not Python: {error.msg}", file=path, line=error.lineno) from error
     names, folders = set[str](), set[str]()
+    package = ".".join(path.relative_to(PACKAGE.parent).parts[:-1])
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
-            source = _source(node, path)
+            source = resolve_name("." * node.level + (node.module or ""), package)
             names |= {source, *(f"{source}.{alias.name}" for alias in node.names)}
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "prompts":
             folders.add("/".join(str(one.value) for one in node.args[1:] if isinstance(one, ast.Constant)))
     imported = sorted(name for name in names if name.split(".")[0] == "punchline")
     return digest_of(plain(tree)), imported, sorted(folders) if "punchline.benchmarks.prompts.prompts" in names else []
-
-
-def _source(node: ast.ImportFrom, path: Path) -> str:
-    """Absolute name of the module or package that a file imports from."""
-    package = ".".join(path.relative_to(PACKAGE.parent).parts[:-1])
-    return resolve_name("." * node.level + (node.module or ""), package)
 
 
 def plain(node: Any) -> Any:
@@ -126,7 +120,4 @@ def plain(node: Any) -> Any:
 
 def version_of(package: str) -> str:
     """The installed version of a package, or `absent`."""
-    try:
-        return importlib.metadata.version(package)
-    except importlib.metadata.PackageNotFoundError:
-        return "absent"
+    return next((found.version for found in importlib.metadata.distributions(name=package)), "absent")

@@ -45,20 +45,15 @@ def files_behind(artifact: Artifact) -> list[File]:
         for path in input_.companions():
             _add(files, input_.role, path)
         if input_.artifact is not None:
-            _add_named(files, input_.artifact)
+            with suppress(OSError, PunchlineError):  # as far as what names them can be read
+                for path in input_.artifact.extra() if input_.artifact.extra_role else ():
+                    _add(files, input_.artifact.extra_role, path)
+                for role, path, answers in input_.artifact.journals():
+                    _add(files, role, path, functools.partial(str, answers))
     for path in artifact.outputs:
         if not path.endswith(".lineage.json"):
             _add(files, "table", path)
     return [files[path] for path in sorted(files)]
-
-
-def _add_named(files: dict[str, File], producer: Artifact) -> None:
-    """Add further outputs of an artifact, and its journals, as far as what names them can be read."""
-    with suppress(OSError, PunchlineError):
-        for path in producer.extra() if producer.extra_role else ():
-            _add(files, producer.extra_role, path)
-        for role, path, answers in producer.journals():
-            _add(files, role, path, functools.partial(str, answers))
 
 
 def _add(files: dict[str, File], role: str, path: str, content: Callable[[], str | None] = lambda: None) -> None:

@@ -27,8 +27,6 @@ MODES = ("own", "open", "all")  # each holds what the one before it holds
 PUBLIC = "PUNCHLINE_PUBLIC"  # "true": a report holds no annotations whose licence does not allow sharing
 OWNER = "PUNCHLINE_OWNER"  # process id of the Snakemake whose jobs these are
 
-GRACE_S = 10.0  # that a process has to end by itself
-
 _held: list[TextIO] = []  # open until this process ends: the system then lifts the lock, whatever ended it
 
 
@@ -48,8 +46,7 @@ def is_public(chosen: Any = None) -> bool:
     if value not in ("true", "false"):
         raise PunchlineError(f"expected true or false, got {value!r}", file="--config", field="public")
     if value == "true" and pictures_mode() == "all":
-        what = "pictures=all holds pictures that may not be shared, and public=true was asked for"
-        raise PunchlineError(what, file="--config", field="public", hint="Leave out pictures=all")
+        raise PunchlineError("pictures=all holds pictures that may not be shared", file="--config", field="public")
     return value == "true"
 
 
@@ -72,8 +69,7 @@ def take_folder() -> bool:
     except BlockingIOError:
         file.seek(0)
         what = f"another run is at work in this folder: process {file.read().strip() or '?'}"
-        hint = "Wait until it is done, or end it with Ctrl-C; what it has answered is kept"
-        raise PunchlineError(what, hint=hint) from None
+        raise PunchlineError(what, hint="Wait until it is done, or end it with Ctrl-C; answers are kept") from None
     except OSError:
         return False
     file.truncate(0)
@@ -107,8 +103,8 @@ def end_with_owner() -> None:
         _after(owner, end)
 
 
-def end_with_parent(grace_s: float = GRACE_S) -> None:
-    """From now on, end this process soon after its parent, even while it hangs.
+def end_with_parent(grace_s: float = 10.0) -> None:
+    """From now on, end this process soon after its parent, even while it hangs. `grace_s`: to end by itself.
 
     For Snakemake on a node: its handler of SIGTERM takes a lock that the interrupted code may hold (9.27, seen on SLURM
     when a job was cancelled: the process stayed).

@@ -223,13 +223,12 @@ def write_provenance(artifact: Artifact, inputs: Mapping[str, str]) -> None:
 
     `inputs`: digests at the start of the build. An input that has changed since makes the artifact stale.
     """
-    outputs = {path: digests.of_file(path) for path in (*artifact.outputs, *artifact.extra())}
     record = Provenance(
         step=artifact.name,
         inputs=dict(inputs),
         parameters=dict(artifact.parameters),
         code=artifact.parts,
         libraries=artifact.versions,
-        outputs=outputs,
+        outputs={path: digests.of_file(path) for path in (*artifact.outputs, *artifact.extra())},
     )
     write_bytes(artifact.record, msgspec.json.format(canonical(record), indent=1) + b"\n")
