@@ -85,7 +85,7 @@ def _bonett_price(value: float, of: Influence, reach: float, alpha: float) -> tu
     return centre - half, centre + half
 
 
-def _mover(estimate: Estimate, parts: tuple[Value, ...]) -> Interval:
+def _mover(estimate: Estimate, parts: tuple[Value, ...]) -> tuple[float, float]:
     """Interval of a mean of values, from their intervals (Zou and Donner, Statistics in Medicine 2008)."""
     points, reaches, moved = [], [], []
     for part in parts:
@@ -203,7 +203,6 @@ def interval(estimate: Estimate) -> Interval:
         return NONE
     if isinstance(estimate.value, MeanOf):
         low, high = _mover(estimate, estimate.value.parts)
-        assert low is not None and high is not None
         return max(estimate.bounds.low, low), min(estimate.bounds.high, high)
     return _limits(estimate, value, of)
 
