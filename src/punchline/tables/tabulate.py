@@ -144,11 +144,10 @@ def published_rows(table: Table, published: Sequence[PublishedRow], *, comparabl
     """The paper's rows of a table, values as printed."""
     rows: dict[tuple[str, str], Line] = {}
     about = {"kind": "published", "scoring": table.published_rule, "subset": "all"}
-    end = {"comparable": "yes" if comparable else "no"}
+    about["comparable"] = "yes" if comparable else "no"
     for cell in (cell for cell in published if cell["table"] == table.name):
         keys = dict(part.split("=", 1) for part in cell["key"].split(";") if part)
-        first: Line = {"model": cell["row"], **about, **keys, "n": cell["n"], **end}
+        first: Line = {"model": cell["row"], **about, **keys, "n": cell["n"]}
         row = rows.setdefault((cell["row"], cell["key"]), first)
-        row |= {"note": cell["note"]} if cell["note"] else {}
-        row[cell["column"]] = cell["value"]
+        row |= {cell["column"]: cell["value"]} | ({"note": cell["note"]} if cell["note"] else {})
     return list(rows.values())

@@ -90,11 +90,9 @@ def unasked(
     if not table.of_models and table.compared is None:
         return notes
     answered = {one.pass_ for one in passes}
-    notes += [
-        f"No {pass_} values: choose a scorer of config/judge/ with scorers=[NAME] (docs/models.md)."
-        for pass_ in SCORERS
-        if pass_ in loaded.JUDGES and pass_ not in answered
-    ]
+    absent = [pass_ for pass_ in SCORERS if pass_ in loaded.JUDGES and pass_ not in answered]
+    choice = "choose a scorer of config/judge/ with scorers=[NAME] (docs/models.md)"
+    notes += [f"No {pass_} values: {choice}." for pass_ in absent]
     # A table of several models (`across`) says itself whose answers have no verdict.
     if JUDGE in loaded.JUDGES and table.rows is not None and JUDGE not in answered:
         notes.append("No judge was asked: choose one of config/judge/ with judge=NAME.")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import astuple
 from pathlib import Path
 
 import pandas as pd
@@ -39,12 +38,8 @@ def read_models(run: Run, benchmark: str, items: pd.DataFrame, rule: Rule) -> tu
 
     Raises PunchlineError for a model without a file of scores.
     """
-    models, digests = [], []
-    for name in run.selection.models:
-        model, of_rows = read_model(run, benchmark, name, items, rule)
-        models.append(model)
-        digests.append((model.scores, of_rows))
-    return models, Answers(digests)
+    pairs = [read_model(run, benchmark, name, items, rule) for name in run.selection.models]
+    return [model for model, _ in pairs], Answers([(model.scores, digests) for model, digests in pairs])
 
 
 def read_model(run: Run, benchmark: str, name: str, items: pd.DataFrame, rule: Rule) -> tuple[Model, Digests]:
@@ -82,7 +77,7 @@ def ranks_text(run: Run, benchmark: str, ranks: Mapping[str, Sequence[Rank]]) ->
     """The text of ranks.csv: by table the ranks of models in its main column."""
     tables, kinds = run.benchmark(benchmark).TABLES, {name: kind_of(card) for name, card in run.cards.items()}
     rows = [
-        (name, one.row, one.model, kinds[one.model], main_column(tables[name]), *astuple(one)[2:])
+        (name, one.row, one.model, kinds[one.model], main_column(tables[name]), *one[2:])
         for name, of_table in ranks.items()
         for one in of_table
     ]

@@ -25,7 +25,6 @@ COLUMNS = (
     *(f"example_{number}" for number in range(1, EXAMPLES + 1)),
 )
 SCORE = ("condition", "task", "rule", "state", "truncated", "responses")
-RESPONSE = ("digest", "request_id", "finish_reason", "text")
 Key = tuple[str, str, str]  # condition, task, rule
 Row = dict[str, str | int]
 
@@ -65,7 +64,7 @@ def count_unparsed(model: str, scores: str | Path, snapshots: Mapping[str, str |
             places[next((digest for digest in read if passes.get(digest) == JUDGE), read[-1])].append(key)
     examples: defaultdict[tuple[Key, str], list[str]] = defaultdict(list)  # by reason
     for path in snapshots.values() if places else ():
-        for digest, request_id, finish_reason, text in rows_in(path, RESPONSE):
+        for digest, request_id, finish_reason, text in rows_in(path, ("digest", "request_id", "finish_reason", "text")):
             for key in places.get(digest, ()):
                 reason = why_unparsed(text or "", finish_reason)
                 counts[key][reason] += 1
