@@ -37,8 +37,7 @@ def plan(project: Project) -> list[Row]:
     """One row for each model and pass of each benchmark, from the present items, gold and requests."""
     rows = []
     for benchmark in project.selection.benchmarks:
-        items = Keyed(project.paths.items(benchmark), Item)
-        golds = Keyed(project.paths.gold(benchmark), Gold)
+        items, golds = Keyed(project.paths.items(benchmark), Item), Keyed(project.paths.gold(benchmark), Gold)
         requests = read_table(project.paths.requests(benchmark), Request)
         for model in project.selection.models:
             rows += Plan(project, benchmark, model, items, golds).rows(requests)

@@ -195,7 +195,7 @@ class Measured:
             for place, (task, estimate) in self.cells(required, function).items():
                 drawn = [values[place] for values in draws if place in values]
                 value, (low, high) = estimate.point(), limits(estimate)
-                if value is None or value in (estimate.bounds.low, estimate.bounds.high):
+                if value in (estimate.bounds.low, estimate.bounds.high):
                     continue  # of a constant answer, such as the recall of its label
                 chance = pd.Series(drawn, dtype=float).mean()
                 values = (self.benchmark.NAME, task, place[2], name, value, low, high, estimate.n, chance)
