@@ -40,7 +40,6 @@ _FIELDS: dict[str, pa.DataType] = {
 }
 _WORDS = ("task", "condition", "parsed", "gold", "judge", "signature", "gold_digest")
 FRAME = ("item_id", "sample", "state", "scored", "truncated", *_WORDS, "digest")
-_DECODE = msgspec.json.Decoder(tuple[str, ...])
 
 
 def write_scores(path: str | Path, scores: Iterable[Score], metrics: Sequence[str]) -> None:
@@ -66,14 +65,13 @@ def _table(scores: Sequence[Score], metrics: Sequence[str]) -> pa.Table:
 def read_scores(path: str | Path, *, verify: bool = True) -> Iterator[Score]:
     """Scores of a file. `verify`: each against its digest. Raises PunchlineError naming the row that differs."""
     with naming(path), pq.ParquetFile(path, buffer_size=BUFFER) as file:
-        metrics, labels = _metrics_in(file, path), functools.cache(_DECODE.decode)
+        metrics, labels = _metrics_in(file, path), functools.cache(msgspec.json.Decoder(tuple[str, ...]).decode)
         groups = (file.read_row_group(group, use_threads=False) for group in range(file.num_row_groups))
         for row, cells in enumerate(cells for group in groups for cells in group.to_pylist()):
-            digest = cells.pop("digest")
+            digest, responses = cells.pop("digest"), tuple(cells.pop("responses"))
             cells |= {name: labels(cells[name]) for name in ("parsed", "gold") if cells[name] is not None}
-            cells |= {"responses": tuple(cells["responses"])}
             values = {name: value for name in metrics if (value := cells.pop(name)) is not None}
-            score = Score(**cells, metrics=values)
+            score = Score(**cells, responses=responses, metrics=values)
             if verify and score.digest != digest:
                 record = f"row {row}"
                 raise PunchlineError("the score differs from its digest", file=path, record=record, hint=REBUILD)

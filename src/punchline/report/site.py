@@ -44,14 +44,13 @@ class Site:
         self.files: dict[str, str] = {}  # sha256 by path
         self.why_private = partial(why_private, run)  # for templates
         self.templates = templates(HERE / "templates")
-        self.templates.filters |= {"head": head, "title": title_of, "shown": shown_number, "number": parse_number}
-        self.templates.filters |= {"filled": filled}
+        self.templates.filters.update(head=head, title=title_of, shown=shown_number, number=parse_number, filled=filled)
         self.sheets: dict[str, list[Sheet]] = {}  # every table of the run, by benchmark
-        self.mains: dict[str, Sheet] = {}  # the table by which a benchmark's models are compared
         for name in run.selection.benchmarks:
             tables = run.benchmark(name).TABLES.values()
             self.sheets[name] = [read_sheet(run, name, table) for table in tables]
-            self.mains[name] = next(sheet for sheet in self.sheets[name] if sheet.table.main)
+        # The tables by which models are compared.
+        self.mains = {name: next(sheet for sheet in of if sheet.table.main) for name, of in self.sheets.items()}
         self.validity = validity.read_lists(run)  # by benchmark and name
         unread = {name: pd.read_csv(run.paths.csv("unread", name), dtype={"model": str}) for name in self.sheets}
         frame = pd.concat(frame.assign(benchmark=name) for name, frame in unread.items()).query("rule == 'paper'")
@@ -86,8 +85,7 @@ class Site:
         counts = self.states[self.states.index.get_level_values("benchmark") == benchmark].droplevel("benchmark")
         answering = set(counts.index[counts["missing"] < counts["answers"]])
         ordered = [line["model"] for line in self.standing(self.mains[benchmark]).lines if line["kind"] != "published"]
-        models = list(dict.fromkeys([*ordered, *self.run.selection.models]))
-        models = [model for model in models if model in self.run.cards]
+        models = [name for name in dict.fromkeys([*ordered, *self.run.selection.models]) if name in self.run.cards]
         return [model for model in models if model in answering] or models
 
     def write(self) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from punchline.grouping import grouped
 from punchline.schema import RULES, Cell, Rule
@@ -15,8 +15,7 @@ TOLD = 0.01  # the share of answers cut off that a note speaks of
 Line = dict[str, str | int | float | None]  # a row as it is written
 
 
-@dataclass(frozen=True)
-class Tabulated:
+class Tabulated(NamedTuple):
     """A finished table: its rows as they are written, and a Cell for every computed value."""
 
     columns: tuple[str, ...]

@@ -22,7 +22,6 @@ COLUMNS = (
     *("model", "judge", "rule", "judged", "labeled", "n_labeled", "fpr", "fpr_lo", "fpr_hi", "fnr", "fnr_lo", "fnr_hi"),
     *("kappa", "corrected", "corrected_lo", "corrected_hi", "method", "rank_judged", "rank_corrected"),
 )
-UNTESTABLE = "not testable"
 
 
 def rows(run: Run, benchmark: str) -> list[dict[str, Any]]:
@@ -55,7 +54,7 @@ def _of_model(benchmark: str, card: ModelCard, scores: pd.DataFrame, labels: pd.
         row: dict[str, Any] = {"judge": judge, "judged": frame[PASSED].sum() / (len(frame) + len(unjudged))}
         if both.empty:
             n = len(part)
-            yield row | {"labeled": part["label"].mean() if n else None, "n_labeled": n, "method": UNTESTABLE}
+            yield row | {"labeled": part["label"].mean() if n else None, "n_labeled": n, "method": "not testable"}
             continue
         measures = verdict_agreement(both[PASSED], both["label"], [*both["cluster"]])
         row |= {"labeled": both["label"].mean(), "n_labeled": len(both), "kappa": measures["kappa"].point()}

@@ -31,7 +31,6 @@ COLUMNS = (
     *("model", "kind", "task", "rule", "n_agreed", "n_disputed"),
     *(f"{name}{end}" for name in VALUES for end in ("", "_lo", "_hi")),
 )
-PEOPLE = "annotators"
 
 
 @functools.lru_cache(maxsize=1)  # of two files
@@ -79,7 +78,7 @@ def _of_people(ballots: dict[tuple[str, str], list[str]], task: str) -> dict[str
     """The share of the others who gave a person's labels: the agreement of an item."""
     shares = pd.Series({item: agreement(given) for (item, of), given in ballots.items() if of == task}, dtype=float)
     shares = shares.dropna()
-    return {"model": PEOPLE, "kind": "human", "task": task} | with_limits(votes=average(shares, shares.index))
+    return {"model": "annotators", "kind": "human", "task": task} | with_limits(votes=average(shares, shares.index))
 
 
 def by_agreement(part: pd.DataFrame, ballots: dict[tuple[str, str], list[str]]) -> Iterator[dict[str, Any]]:

@@ -27,7 +27,6 @@ GROUP = ["model", "task", "condition", "rule"]
 COLUMNS = (*GROUP, "n_items", "samples", "agreement", "se_items", "se_sampling", "value")
 VERDICTS = ("item_id", *GROUP, "sample", "judge", "verdicts", "passed", "disagreement", "flag")
 MOST = 0.3  # disagreement of an element's verdicts (HumorBench, section 3.4)
-REVIEW = "review"
 
 
 def rows(run: Run, benchmark: str) -> list[dict[str, Any]]:
@@ -47,7 +46,7 @@ def verdicts(run: Run, benchmark: str) -> list[dict[str, Any]]:
         shares = part["answer"].value_counts(normalize=True)
         row = dict(zip(VERDICTS, (*keys, part["judge"].iloc[0], len(part), part["right"].mean()), strict=False))
         disagreement = 1 - float(shares.max())
-        rows.append(row | {"disagreement": disagreement, "flag": REVIEW if disagreement > MOST else ""})
+        rows.append(row | {"disagreement": disagreement, "flag": "review" if disagreement > MOST else ""})
     return sorted(rows, key=lambda row: -row["disagreement"])
 
 

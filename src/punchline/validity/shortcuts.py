@@ -20,7 +20,7 @@ from punchline.artifacts.run import Run
 from punchline.core import shortcuts as by_options
 from punchline.core.benchmark import DEFAULT, Benchmark, optional_module
 from punchline.files import Keyed, parse_csv
-from punchline.schema import RULES, Gold, Item, Response, Rule, Score, Text
+from punchline.schema import Gold, Item, Response, Rule, Score, Text
 from punchline.scores import items_frame, scores_frame
 from punchline.stats.estimate import ALPHA, FEWEST, NO_ROWS, Estimate
 from punchline.stats.intervals import differs
@@ -185,8 +185,6 @@ class Measured:
 
     def rows(self, scores: Mapping[str, str]) -> Iterator[dict[str, Any]]:
         """Rows of shortcuts.csv. `scores`: paths of the models' scores, by model."""
-        if self.questions(RULES[0]).empty:
-            return
         draws = []
         for number in range(DRAWS):  # values alone: what they are made of is large
             cells = self.cells("right", functools.partial(draw, number=number))
