@@ -13,7 +13,7 @@ from punchline.artifacts.run import Run
 from punchline.config.selection import read_subset
 from punchline.core.benchmark import Benchmark, Files
 from punchline.errors import PunchlineError, check_known
-from punchline.files import csv_text, parse_csv, read_records, write_records, write_text
+from punchline.files import csv_text, parse_csv, read_records, records_in, write_records, write_text
 from punchline.paths import own, runs_of
 from punchline.schema import FetchEntry, Gold, ImageRef, Pictures
 
@@ -120,8 +120,7 @@ def reading(run: Run, benchmark: str, names: Sequence[str]) -> Iterator[Files]:
 def fetch_log(run: Run, benchmark: str) -> list[FetchEntry]:
     """The fetch log's entries of the selected items."""
     wanted = set(read_selected(run.paths.selected(benchmark)))
-    entries = read_records(run.paths.fetch_log(benchmark), FetchEntry)
-    return [entry for entry in entries if entry.item_id in wanted]
+    return [entry for entry in records_in(run.paths.fetch_log(benchmark), FetchEntry) if entry.item_id in wanted]
 
 
 def write_selected(run: Run, benchmark: str) -> None:

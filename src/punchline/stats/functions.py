@@ -129,8 +129,8 @@ def items_of(part: pd.DataFrame, where: Flags) -> Estimate:
     """Number of items, each sample by itself, with a row that counts; it has no interval."""
     place, first = np.unique(units(part)[where], return_index=True)
     rows, clusters = part["row"].to_numpy(), part["cluster"].cat.codes.to_numpy()
-    sums = np.ones((len(place), 1))
-    return Estimate(sums, total_of_sums, clusters[where][first], kind=EXACT, used=rows[where], given=rows)
+    ones = np.ones((len(place), 1))
+    return Estimate(ones, total_of_sums, clusters[where][first], kind=EXACT, used=rows[where], given=rows)
 
 
 def units(part: pd.DataFrame) -> Rows:
@@ -144,9 +144,9 @@ def blocks(part: pd.DataFrame, sums: Sums, where: Flags, over: str, value: Value
 
     n is the number of items, each sample by itself, with a row that counts.
     """
-    names = sorted(set(part.loc[where, over]))  # whatever order the rows have, sums are the same
+    # Whatever order the rows have, sums are the same.
+    names, block = np.unique(part.loc[where, over].to_numpy(object), return_inverse=True)
     place, first, unit = np.unique(units(part)[where], return_index=True, return_inverse=True)
-    block = pd.Index(names, dtype=object).get_indexer(pd.Index(part.loc[where, over], dtype=object))
     folded = np.zeros((len(place), len(names), sums.shape[1]))
     np.add.at(folded, (unit, block), sums[where])
     rows, clusters = part["row"].to_numpy(), part["cluster"].cat.codes.to_numpy()

@@ -100,7 +100,7 @@ def _mover(estimate: Estimate, parts: tuple[Value, ...]) -> tuple[float, float]:
     value = float(np.mean(points))
     down, up = (np.array(reach) / len(parts) for reach in zip(*reaches, strict=True))
     below, above = (math.sqrt(max(0.0, float(reach @ together @ reach))) for reach in (down, up))
-    return value - below, value + above
+    return max(estimate.bounds.low, value - below), min(estimate.bounds.high, value + above)
 
 
 def _woodruff(estimate: Estimate, median: Median) -> Interval:
@@ -202,8 +202,7 @@ def interval(estimate: Estimate) -> Interval:
     if of is None:
         return NONE
     if isinstance(estimate.value, MeanOf):
-        low, high = _mover(estimate, estimate.value.parts)
-        return max(estimate.bounds.low, low), min(estimate.bounds.high, high)
+        return _mover(estimate, estimate.value.parts)
     return _limits(estimate, value, of)
 
 

@@ -106,10 +106,9 @@ def separating(table: Table, rows: Sequence[Row]) -> list[str]:
     measured = [(row, row.of) for row in rows if row.of is not None and row.of.kind == "measured"]
     points: dict[str, tuple[float, pd.Series]] = {}
     for row, model in measured:
-        of = row.estimates.get(column or "")
-        if of is None or row.keys != measured[0][0].keys or of.n != len(of.used):  # an item is not one score
-            continue
-        if (value := of.point()) is not None:
+        of, same_keys = row.estimates.get(column or ""), row.keys == measured[0][0].keys
+        # Only where an item is one score.
+        if of is not None and same_keys and of.n == len(of.used) and (value := of.point()) is not None:
             items = model.scores.set_index("row")["item_id"].astype(object).loc[of.used.tolist()]
             points[row.model] = value, pd.Series(of.value(of.sums.astype(float)), index=items.to_numpy())
     sign = -1 if column and table.better(column) == "lower" else 1

@@ -24,8 +24,7 @@ OF_BENCHMARK: dict[str, tuple[Sequence[str], Callable[[Run, str], Sequence[dict[
 
 def write_shortcuts(run: Run, benchmark: str) -> None:
     """Write the values of shortcuts through one benchmark's closed questions."""
-    text = csv_text(shortcuts.COLUMNS, shortcuts.rows(run, benchmark))
-    write_text(run.paths.csv("shortcuts", benchmark), text)
+    write_text(run.paths.csv("shortcuts", benchmark), csv_text(shortcuts.COLUMNS, shortcuts.rows(run, benchmark)))
 
 
 def write_validity(run: Run, benchmark: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -31,10 +32,9 @@ def rows(run: Run, benchmark: str) -> list[dict[str, Any]]:
     items = items_of(run, benchmark)
     labels = read_labels(run, benchmark, items)
     lines = []
-    for rule in RULES:
-        for card in run.cards.values():
-            scores = scores_frame(run.paths.scores(benchmark, card.name), items, rule)[0]
-            lines += [{"model": card.name, "rule": rule} | row for row in _of_model(benchmark, card, scores, labels)]
+    for rule, card in itertools.product(RULES, run.cards.values()):
+        scores = scores_frame(run.paths.scores(benchmark, card.name), items, rule)[0]
+        lines += [{"model": card.name, "rule": rule} | row for row in _of_model(benchmark, card, scores, labels)]
     return _ranked(lines)
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import math
+from itertools import chain
 from typing import Any
 
 import pandas as pd
@@ -92,12 +93,8 @@ def _of_judge(run: Run, benchmark: str, model: str) -> pd.DataFrame:
         first = replace(request, sample=0).request_id
         by_sample.setdefault(request.sample, {})[first] = Verdict(judge, response)
     loaded = run.benchmark(benchmark)
-    scores = (
-        made
-        for verdicts in by_sample.values()
-        for made in score(loaded, model, items, golds, exchanges(run, benchmark, model), verdicts)
-        if made.judge == judge
-    )
+    every = (score(loaded, model, items, golds, exchanges(run, benchmark, model), of) for of in by_sample.values())
+    scores = (made for made in chain.from_iterable(every) if made.judge == judge)
     return _scored(run, benchmark, frame_of(run, benchmark, scores)).assign(judge=judge)
 
 
