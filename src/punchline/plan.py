@@ -17,15 +17,12 @@ from punchline.core.engine import has_all_images, images_in, parameters, prompt_
 from punchline.core.storage import read_table
 from punchline.files import Keyed
 from punchline.journal import Answers
-from punchline.overview.cost import Row, prices
+from punchline.overview.cost import ASKED, PRICES, Row, prices
 from punchline.requests import ask_in_pass
 from punchline.schema import Gold, Item, ModelCard, Request, Usage
 
-PLAN = (
-    *("benchmark", "model", "hop", "asked", "requests", "answered", "to_ask", "images"),
-    *("jobs", "gpus_a_job", "tokens_in", "tokens_out_most"),
-    *("price_input", "price_output", "currency", "cost_most", "note"),
-)
+COUNTS = ("requests", "answered", "to_ask", "images", "jobs", "gpus_a_job", "tokens_in", "tokens_out_most")
+PLAN = (*ASKED, *COUNTS, *PRICES, "cost_most", "note")
 Requests = Sequence[Request]
 ANSWER = "answer"  # the pass of a model's own requests
 CHARACTERS_A_TOKEN = 4  # of English text, roughly

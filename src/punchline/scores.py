@@ -87,13 +87,12 @@ def _metrics_in(file: pq.ParquetFile, path: str | Path) -> list[str]:
 
 
 def items_frame(
-    items: Mapping[str, Item], golds: Mapping[str, Gold], columns: Mapping[str, ItemColumn] | None = None
+    items: Mapping[str, Item], golds: Mapping[str, Gold], columns: Mapping[str, ItemColumn] = {}
 ) -> pd.DataFrame:
     """Items by item_id in released order: their cluster, and what a benchmark's tables need of each (`columns`)."""
-    wanted = columns or {}
-    rows = [(item.cluster, *(make(item, golds[name]) for make in wanted.values())) for name, item in items.items()]
+    rows = [(item.cluster, *(make(item, golds[name]) for make in columns.values())) for name, item in items.items()]
     index = pd.Index(list(items), name="item_id", dtype=object)
-    frame = pd.DataFrame(rows, index=index, columns=["cluster", *wanted])
+    frame = pd.DataFrame(rows, index=index, columns=["cluster", *columns])
     clusters = sorted(set(frame["cluster"]))
     frame["cluster"] = pd.Categorical(frame["cluster"], categories=pd.Index(clusters, dtype=object))
     return frame

@@ -19,9 +19,7 @@ Columns = dict[str, Estimate]
 ColumnsOf = Callable[[Sequence[Rating]], Mapping[str, Estimate]]
 
 
-def ratings_of(
-    files: Mapping[str, bytes], items: Collection[str] | None, scale: tuple[float, float] | None
-) -> list[Rating]:
+def ratings_of(files: Mapping[str, bytes], items: Collection[str], scale: tuple[float, float]) -> list[Rating]:
     """The scores of the user's ratings file; none where there is no file."""
     return read_ratings(files[RATINGS], RATINGS, items=items, scale=scale)[0] if RATINGS in files else []
 

@@ -20,16 +20,13 @@ from punchline.tables.declare import Across, Model, Table
 from punchline.tables.ranks import Rank, main_column, ranks_in
 from punchline.tables.run import Answers, rows_of
 
-COLUMNS = (
-    *("table", "row", "model", "kind", "column"),
-    *("n", "value", "value_lo", "value_hi", "rank", "rank_lo", "rank_hi"),
-)
+RANK = ("n", "value", "value_lo", "value_hi", "rank", "rank_lo", "rank_hi")  # fields of Rank but its row and model
+COLUMNS = ("table", "row", "model", "kind", "column", *RANK)
 
 
 def items_of(run: Run, benchmark: str) -> pd.DataFrame:
     """Items of a selection, as tables read them."""
-    where = run.paths
-    items, golds = Keyed(where.items(benchmark), Item), Keyed(where.gold(benchmark), Gold)
+    items, golds = Keyed(run.paths.items(benchmark), Item), Keyed(run.paths.gold(benchmark), Gold)
     return items_frame(items, golds, run.benchmark(benchmark).ITEMS)
 
 
@@ -76,9 +73,6 @@ def ranks_of(run: Run, benchmark: str, table: Table, column: str | None = None) 
 def ranks_text(run: Run, benchmark: str, ranks: Mapping[str, Sequence[Rank]]) -> str:
     """The text of ranks.csv: by table the ranks of models in its main column."""
     tables, kinds = run.benchmark(benchmark).TABLES, {name: kind_of(card) for name, card in run.cards.items()}
-    rows = [
-        (name, one.row, one.model, kinds[one.model], main_column(tables[name]), *one[2:])
-        for name, of_table in ranks.items()
-        for one in of_table
-    ]
+    pairs = [(name, one) for name, of_table in ranks.items() for one in of_table]
+    rows = ((name, one.row, one.model, kinds[one.model], main_column(tables[name]), *one[2:]) for name, one in pairs)
     return csv_text(COLUMNS, (dict(zip(COLUMNS, row, strict=True)) for row in rows))

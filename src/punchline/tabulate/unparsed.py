@@ -19,11 +19,8 @@ from punchline.text import escape_controls
 WHY = ("unexplained", "cut_off", "declines", "thoughts_only", "empty")
 EXAMPLES = 3
 HEAD, TAIL = 60, 100  # characters of an excerpt
-COLUMNS = (
-    *("model", "condition", "task", "rule", "answers", "read", "unread", "refused", "truncated", "failed", "missing"),
-    *WHY,
-    *(f"example_{number}" for number in range(1, EXAMPLES + 1)),
-)
+COUNTS = ("answers", "read", "unread", "refused", "truncated", "failed", "missing", *WHY)
+COLUMNS = ("model", "condition", "task", "rule", *COUNTS, *(f"example_{number}" for number in range(1, EXAMPLES + 1)))
 SCORE = ("condition", "task", "rule", "state", "truncated", "responses")
 Key = tuple[str, str, str]  # condition, task, rule
 Row = dict[str, str | int]
@@ -84,7 +81,6 @@ def unparsed_csv(run: Run, benchmark: str) -> str:
     """The text of unread.csv, from scores and indexes."""
     rows: list[Row] = []
     for model in run.selection.models:
-        passes = ("", *run.passes(benchmark, model))
-        snapshots = {pass_: run.paths.responses(benchmark, model, pass_) for pass_ in passes}
+        snapshots = {name: run.paths.responses(benchmark, model, name) for name in ("", *run.passes(benchmark, model))}
         rows += count_unparsed(model, run.paths.scores(benchmark, model), snapshots)
     return csv_text(COLUMNS, rows)

@@ -26,11 +26,8 @@ from punchline.tabulate.ranks import items_of
 from punchline.validity.answers import with_limits
 
 VOTES = ("item_id", "task", "people", "agreement", "labels")
-VALUES = ("agreed", "disputed", "difference", "votes")
-COLUMNS = (
-    *("model", "kind", "task", "rule", "n_agreed", "n_disputed"),
-    *(f"{name}{end}" for name in VALUES for end in ("", "_lo", "_hi")),
-)
+VALUES = [f"{name}{end}" for name in ("agreed", "disputed", "difference", "votes") for end in ("", "_lo", "_hi")]
+COLUMNS = ("model", "kind", "task", "rule", "n_agreed", "n_disputed", *VALUES)
 
 
 @functools.lru_cache(maxsize=1)  # of two files
@@ -64,13 +61,12 @@ def rows(run: Run, benchmark: str) -> list[dict[str, Any]]:
         return []
     tasks = dict.fromkeys(task for _, task in ballots)
     table_rows = [_of_people(ballots, task) for task in tasks]
-    for card in run.cards.values():
-        for rule in RULES:
-            frame, _ = scores_frame(run.paths.scores(benchmark, card.name), items, rule)
-            scored = frame[frame["scored"] & (frame["condition"] == DEFAULT)]
-            for task in tasks:
-                row = {"model": card.name, "kind": kind_of(card), "task": task, "rule": rule}
-                table_rows += [row | found for found in by_agreement(scored[scored["task"] == task], ballots)]
+    for card, rule in itertools.product(run.cards.values(), RULES):
+        frame, _ = scores_frame(run.paths.scores(benchmark, card.name), items, rule)
+        scored = frame[frame["scored"] & (frame["condition"] == DEFAULT)]
+        for task in tasks:
+            row = {"model": card.name, "kind": kind_of(card), "task": task, "rule": rule}
+            table_rows += [row | found for found in by_agreement(scored[scored["task"] == task], ballots)]
     return table_rows
 
 
