@@ -114,7 +114,7 @@ def test_where_the_print_differs(
 def test_what_tables_yaml_may_say(tmp_path: Path) -> None:
     for text, message in (
         ("tabel8: {title: A}", "record tabel8: no such table. Did you mean 'table8'"),
-        ("table8: {colums: [a]}", "record table8: Object contains unknown field `colums`"),
+        ("table8: {colums: [a]}", "record table8: unknown key 'colums'. Did you mean 'columns'"),
     ):
         (tmp_path / "tables.yaml").write_text(text)
         with pytest.raises(PunchlineError, match=message):

@@ -94,7 +94,7 @@ def test_statistics_by_hand() -> None:
     whole = mean(part, "acc")
     assert (whole.n, whole.point(), whole.used.tolist(), whole.given.tolist()) == (5, 0.5, [0, 1, 2, 4, 5], [*range(6)])
     assert [part.cluster.cat.categories[code] for code in whole.clusters] == ["x", "x", "x", "y", "y"]
-    assert mean(part, "acc", PERCENT, scale=100, where=(part.task == "Q1").to_numpy()).point() == pytest.approx(175 / 3)
+    assert mean(part, "acc", PERCENT, where=(part.task == "Q1").to_numpy()).point() == pytest.approx(1.75 / 3)
     tasks = mean(part, "acc", over="task")  # Q3 has no value
     assert (tasks.n, tasks.point()) == (4, pytest.approx((1.75 / 3 + 0.375) / 2))
     assert [mean_of_clusters(part, "acc", how).point() for how in ("mean", "min")] == [0.5, 0.125]

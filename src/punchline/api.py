@@ -53,12 +53,10 @@ class Run:
         with contextlib.chdir(self.root):
             project = Project(selection_of(self.name))  # anew: the run may have been made again since
             selected = project.selection
-            for what, names, known in (
-                ("benchmark", benchmarks, selected.benchmarks),
-                ("model", models, selected.models),
-            ):
-                for name in names:
-                    check_known(name, known, f"run {self.name} has no {what} {name!r}")
+            for name in benchmarks:
+                check_known(name, selected.benchmarks, f"run {self.name} has no benchmark {name!r}")
+            for name in models:
+                check_known(name, selected.models, f"run {self.name} has no model {name!r}")
             yield project
 
     @property

@@ -17,15 +17,12 @@ from punchline.core.engine import has_all_images, images_in, parameters, prompt_
 from punchline.core.storage import read_table
 from punchline.files import Keyed
 from punchline.journal import Answers
-from punchline.overview.cost import Row, prices
+from punchline.overview.cost import ASKED, PRICES, Row, prices
 from punchline.requests import ask_in_pass
 from punchline.schema import Gold, Item, ModelCard, Request, Usage
 
-PLAN = (
-    *("benchmark", "model", "hop", "asked", "requests", "answered", "to_ask", "images"),
-    *("jobs", "gpus_a_job", "tokens_in", "tokens_out_most"),
-    *("price_input", "price_output", "currency", "cost_most", "note"),
-)
+COUNTS = ("requests", "answered", "to_ask", "images", "jobs", "gpus_a_job", "tokens_in", "tokens_out_most")
+PLAN = (*ASKED, *COUNTS, *PRICES, "cost_most", "note")
 Requests = Sequence[Request]
 ANSWER = "answer"  # the pass of a model's own requests
 CHARACTERS_A_TOKEN = 4  # of English text, roughly
@@ -37,8 +34,7 @@ def plan(project: Project) -> list[Row]:
     """One row for each model and pass of each benchmark, from the present items, gold and requests."""
     rows = []
     for benchmark in project.selection.benchmarks:
-        items = Keyed(project.paths.items(benchmark), Item)
-        golds = Keyed(project.paths.gold(benchmark), Gold)
+        items, golds = Keyed(project.paths.items(benchmark), Item), Keyed(project.paths.gold(benchmark), Gold)
         requests = read_table(project.paths.requests(benchmark), Request)
         for model in project.selection.models:
             rows += Plan(project, benchmark, model, items, golds).rows(requests)

@@ -13,7 +13,7 @@ from punchline.artifacts.run import Run
 from punchline.config.selection import read_subset
 from punchline.core.benchmark import Benchmark, Files
 from punchline.errors import PunchlineError, check_known
-from punchline.files import csv_text, parse_csv, read_records, write_records, write_text
+from punchline.files import csv_text, parse_csv, read_records, records_in, write_records, write_text
 from punchline.paths import own, runs_of
 from punchline.schema import FetchEntry, Gold, ImageRef, Pictures
 
@@ -59,9 +59,8 @@ def select(
                 what = "no such item in this corpus (corpus=full has all)"
                 raise PunchlineError(what, file=subset, line=line, record=item_id, field=column)
         chosen = [comic for comic in chosen if comic[0] in wanted]
-    if limit is not None:
-        limited = set(sorted(chosen, key=lambda comic: comic[0] not in pinned)[:limit])
-        chosen = [comic for comic in chosen if comic in limited]
+    limited = set(sorted(chosen, key=lambda comic: comic[0] not in pinned)[:limit])
+    chosen = [comic for comic in chosen if comic in limited]
     if not chosen:
         raise PunchlineError("the selection holds no item", file=subset, hint="Check corpus, subset and limit")
     return chosen
@@ -97,15 +96,11 @@ def raw_files(run: Run, benchmark: str, names: Sequence[str]) -> Files:
     return read_files([run.paths.raw(benchmark, name) for name in names])
 
 
-def run_files(run: Run, benchmark: str, table: str) -> Files:
-    """Files of released runs that a table shows, by their path in the manifest: several have one name."""
-    names, folder = run.runs(benchmark, table), runs_of(benchmark)
-    return {name: content for name in names for content in raw_files(run, folder, [name]).values()}
-
-
 def files_of_table(run: Run, benchmark: str, table: str) -> Files:
-    """The released files, those of runs, and the user's, that a table reads."""
-    return {**read_files(paths_of_table(run, benchmark, table)), **run_files(run, benchmark, table)}
+    """The released files and the user's that a table reads, by name; those of runs by their path in the manifest."""
+    of_runs = {name: run.paths.raw(runs_of(benchmark), name) for name in run.runs(benchmark, table)}
+    contents = {name: Path(path).read_bytes() for name, path in of_runs.items()}  # several have one name
+    return read_files(paths_of_table(run, benchmark, table)) | contents
 
 
 def paths_of_table(run: Run, benchmark: str, table: str) -> list[str]:
@@ -125,8 +120,7 @@ def reading(run: Run, benchmark: str, names: Sequence[str]) -> Iterator[Files]:
 def fetch_log(run: Run, benchmark: str) -> list[FetchEntry]:
     """The fetch log's entries of the selected items."""
     wanted = set(read_selected(run.paths.selected(benchmark)))
-    entries = read_records(run.paths.fetch_log(benchmark), FetchEntry)
-    return [entry for entry in entries if entry.item_id in wanted]
+    return [entry for entry in records_in(run.paths.fetch_log(benchmark), FetchEntry) if entry.item_id in wanted]
 
 
 def write_selected(run: Run, benchmark: str) -> None:

@@ -336,8 +336,7 @@ class ModelCard(Record, frozen=True, kw_only=True):
 
     def sampling_for(self, benchmark: str) -> dict[str, Scalar]:
         """Sampling parameters of the card that override the benchmark's."""
-        paper = self.papers.get(benchmark)
-        return {**self.sampling, **(paper.sampling if paper else {})}
+        return self.sampling | self.papers.get(benchmark, Paper()).sampling
 
     def printed_as(self, benchmark: str, table: str) -> str | None:
         """Name of the model's row in a table of the benchmark's paper."""

@@ -40,7 +40,6 @@ _FIELDS: dict[str, pa.DataType] = {
 }
 _WORDS = ("task", "condition", "parsed", "gold", "judge", "signature", "gold_digest")
 FRAME = ("item_id", "sample", "state", "scored", "truncated", *_WORDS, "digest")
-_DECODE = msgspec.json.Decoder(tuple[str, ...])
 
 
 def write_scores(path: str | Path, scores: Iterable[Score], metrics: Sequence[str]) -> None:
@@ -66,14 +65,13 @@ def _table(scores: Sequence[Score], metrics: Sequence[str]) -> pa.Table:
 def read_scores(path: str | Path, *, verify: bool = True) -> Iterator[Score]:
     """Scores of a file. `verify`: each against its digest. Raises PunchlineError naming the row that differs."""
     with naming(path), pq.ParquetFile(path, buffer_size=BUFFER) as file:
-        metrics, labels = _metrics_in(file, path), functools.cache(_DECODE.decode)
+        metrics, labels = _metrics_in(file, path), functools.cache(msgspec.json.Decoder(tuple[str, ...]).decode)
         groups = (file.read_row_group(group, use_threads=False) for group in range(file.num_row_groups))
         for row, cells in enumerate(cells for group in groups for cells in group.to_pylist()):
-            digest = cells.pop("digest")
+            digest, responses = cells.pop("digest"), tuple(cells.pop("responses"))
             cells |= {name: labels(cells[name]) for name in ("parsed", "gold") if cells[name] is not None}
-            cells |= {"responses": tuple(cells["responses"])}
             values = {name: value for name in metrics if (value := cells.pop(name)) is not None}
-            score = Score(**cells, metrics=values)
+            score = Score(**cells, responses=responses, metrics=values)
             if verify and score.digest != digest:
                 record = f"row {row}"
                 raise PunchlineError("the score differs from its digest", file=path, record=record, hint=REBUILD)
@@ -89,13 +87,12 @@ def _metrics_in(file: pq.ParquetFile, path: str | Path) -> list[str]:
 
 
 def items_frame(
-    items: Mapping[str, Item], golds: Mapping[str, Gold], columns: Mapping[str, ItemColumn] | None = None
+    items: Mapping[str, Item], golds: Mapping[str, Gold], columns: Mapping[str, ItemColumn] = {}
 ) -> pd.DataFrame:
     """Items by item_id in released order: their cluster, and what a benchmark's tables need of each (`columns`)."""
-    wanted = columns or {}
-    rows = [(item.cluster, *(make(item, golds[name]) for make in wanted.values())) for name, item in items.items()]
+    rows = [(item.cluster, *(make(item, golds[name]) for make in columns.values())) for name, item in items.items()]
     index = pd.Index(list(items), name="item_id", dtype=object)
-    frame = pd.DataFrame(rows, index=index, columns=["cluster", *wanted])
+    frame = pd.DataFrame(rows, index=index, columns=["cluster", *columns])
     clusters = sorted(set(frame["cluster"]))
     frame["cluster"] = pd.Categorical(frame["cluster"], categories=pd.Index(clusters, dtype=object))
     return frame

@@ -6,7 +6,6 @@ import os
 import sys
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import asdict
 from pathlib import Path
 from shutil import get_terminal_size
 from typing import Annotated
@@ -152,7 +151,7 @@ def ranks_command(table: TableName, column: RankedBy = None, as_json: JSON = Non
     run, benchmark, spec, _ = find_table(table, run)
     by, ranked = ranks_of(Project(selection_of(run)), benchmark, spec, column)
     data = {"column": by, "level": 1 - ALPHA, "ranks": ranked}
-    print_rows(({"column": by, **asdict(one)} for one in ranked), as_json=as_json, data=data)
+    print_rows(({"column": by, **one._asdict()} for one in ranked), as_json=as_json, data=data)
 
 
 @app.command("judges", rich_help_panel="Check")

@@ -12,14 +12,10 @@ from punchline.core.storage import rows_in
 from punchline.files import csv_text
 from punchline.schema import LENGTH, ModelCard, Usage
 
-COUNTED = (
-    *("requests", "ok", "missing", "failed", "refused", "truncated"),
-    *("tokens_in", "tokens_out", "tokens_reasoning", "tokens_cached", "uncounted"),
-)
-COST = (
-    *("benchmark", "model", "hop", "asked", *COUNTED),
-    *("price_input", "price_output", "currency", "price_date", "cost"),
-)
+ASKED, PRICES = ("benchmark", "model", "hop", "asked"), ("price_input", "price_output", "currency")
+TOKENS = ("tokens_in", "tokens_out", "tokens_reasoning", "tokens_cached", "uncounted")
+COUNTED = ("requests", "ok", "missing", "failed", "refused", "truncated", *TOKENS)
+COST = (*ASKED, *COUNTED, *PRICES, "price_date", "cost")
 ANSWERED = ("state", "finish_reason", "usage")  # columns of an index
 Answered = tuple[str, str | None, str]
 Row = dict[str, str | int | float | None]

@@ -9,10 +9,10 @@ from punchline.artifacts.run import Run
 from punchline.files import csv_text
 from punchline.grouping import grouped
 from punchline.schema import RULES, Cell
+from punchline.tables.tabulate import Line
 
 PLACE = ("benchmark", "table", "model", "row", "column")
 DISCREPANCIES = (*PLACE, "released", "n_released", "paper", "n_paper", "difference")
-Line = dict[str, str | int | float | None]
 
 
 def discrepancies(benchmark: str, cells: Iterable[Cell]) -> list[Line]:

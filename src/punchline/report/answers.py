@@ -98,11 +98,8 @@ def build_parts(run: Run, benchmark: str, model: str) -> dict[str, Any]:
                 note(rule, request, "-" if response.state == "ok" else response.state[0])
             about = {"request": response.request_id} if request.condition in loaded.CHAINED else {}
             add("answers", item_id, about | _answer(request, response, reads))
-    index = {
-        "states": {rule: {name: "".join(found) for name, found in of.items()} for rule, of in states.items()},
-        "values": values,
-    }
-    return {**parts, "index": index}
+    letters = {rule: {name: "".join(found) for name, found in of.items()} for rule, of in states.items()}
+    return {**parts, "index": {"states": letters, "values": values}}
 
 
 def write_answers(run: Run, benchmark: str, model: str) -> None:

@@ -25,6 +25,7 @@ FEW = 4  # categories that get a plot each
 
 _SPECS = yaml.load(Path(__file__).with_suffix(".yaml").read_bytes(), yaml.CSafeLoader)
 _ROLES = re.compile(r' (?:role|aria-[a-z]+)="[^"]*"')
+_ROOT = re.compile(r'^<svg[^>]*?(width="\d+" height="\d+" viewBox="[^"]*")[^>]*>')
 
 Point = dict[str, Any]
 Spec = dict[str, Any]  # of Vega-Lite; {}: there is nothing to draw
@@ -77,9 +78,7 @@ def svg(drawn: Spec) -> str:
     if not drawn:
         return ""
     svg = _ROLES.sub("", vl_convert.vegalite_to_svg(drawn))  # what stands around it says what it shows
-    size = re.search(r'width="(\d+)" height="(\d+)" viewBox="[^"]*"', svg)
-    assert size is not None
-    return f'<svg xmlns="http://www.w3.org/2000/svg" {size[0]}>{svg[svg.index(">") + 1 :]}'
+    return _ROOT.sub(r'<svg xmlns="http://www.w3.org/2000/svg" \1>', svg)
 
 
 def forest(sheet: Sheet) -> Spec:

@@ -59,8 +59,7 @@ def boxes(item: Item, drawn: Pictures | None) -> list[Any]:
 
 def _row(item: Item, gold: Gold, right: Right, drawn: Pictures | None, came: FetchEntry | None) -> dict[str, Any]:
     images = [{"file": file_of(image)} | pick_fields(image, "width", "height", "name") for image in item.images]
-    about: dict[str, Any] = {"images": images, "boxes": boxes(item, drawn), "gold": gold.values}
-    about["rights"] = [right.mode, right.licence, right.credit, right.url]
+    about: dict[str, Any] = {"images": images, "boxes": boxes(item, drawn), "gold": gold.values, "rights": right}
     about["came"] = None if came is None else [came.url, came.sha256, came.state, came.reason]
     about["pictures"] = [image.sha256 for image in item.images]
     return pick_fields(item, "source", "cluster", "fields", "missing") | about

@@ -44,14 +44,11 @@ class Site:
         self.files: dict[str, str] = {}  # sha256 by path
         self.why_private = partial(why_private, run)  # for templates
         self.templates = templates(HERE / "templates")
-        self.templates.filters |= {"head": head, "title": title_of, "shown": shown_number, "number": parse_number}
-        self.templates.filters |= {"filled": filled}
-        self.sheets: dict[str, list[Sheet]] = {}  # every table of the run, by benchmark
-        self.mains: dict[str, Sheet] = {}  # the table by which a benchmark's models are compared
-        for name in run.selection.benchmarks:
-            tables = run.benchmark(name).TABLES.values()
-            self.sheets[name] = [read_sheet(run, name, table) for table in tables]
-            self.mains[name] = next(sheet for sheet in self.sheets[name] if sheet.table.main)
+        self.templates.filters.update(head=head, title=title_of, shown=shown_number, number=parse_number, filled=filled)
+        tables = {name: run.benchmark(name).TABLES.values() for name in run.selection.benchmarks}
+        self.sheets = {name: [read_sheet(run, name, table) for table in of] for name, of in tables.items()}
+        # The tables by which models are compared.
+        self.mains = {name: next(sheet for sheet in of if sheet.table.main) for name, of in self.sheets.items()}
         self.validity = validity.read_lists(run)  # by benchmark and name
         unread = {name: pd.read_csv(run.paths.csv("unread", name), dtype={"model": str}) for name in self.sheets}
         frame = pd.concat(frame.assign(benchmark=name) for name, frame in unread.items()).query("rule == 'paper'")
@@ -63,9 +60,11 @@ class Site:
         return self.run.selection.scoring or sheet.table.published_rule
 
     def corrections(self, sheet: Sheet) -> validity.Lines:
-        """Accuracies and ranks of a main table's models by people's labels."""
-        lines = self.validity.get((sheet.benchmark, "corrected"), [])
-        return validity.corrections(lines, self.rule(sheet)) if sheet is self.mains[sheet.benchmark] else []
+        """Rows of corrected.csv for a main table, by rank: judged and corrected accuracy; none without labels."""
+        is_main = sheet is self.mains[sheet.benchmark]
+        lines = self.validity.get((sheet.benchmark, "corrected"), []) if is_main else []
+        chosen = [line for line in lines if (line["rule"], line["method"]) == (self.rule(sheet), "ppi++")]
+        return sorted(chosen, key=lambda line: parse_number(line["rank_judged"]) or 0)
 
     def standing(self, sheet: Sheet) -> Standing:
         """The models of a table in order."""
@@ -86,8 +85,7 @@ class Site:
         counts = self.states[self.states.index.get_level_values("benchmark") == benchmark].droplevel("benchmark")
         answering = set(counts.index[counts["missing"] < counts["answers"]])
         ordered = [line["model"] for line in self.standing(self.mains[benchmark]).lines if line["kind"] != "published"]
-        models = list(dict.fromkeys([*ordered, *self.run.selection.models]))
-        models = [model for model in models if model in self.run.cards]
+        models = [name for name in dict.fromkeys([*ordered, *self.run.selection.models]) if name in self.run.cards]
         return [model for model in models if model in answering] or models
 
     def write(self) -> None:

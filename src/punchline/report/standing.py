@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 from punchline.report.figures import first_keys
 from punchline.report.tables import KINDS, Row, Sheet, cell, parse_number, shown_number
 
-TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)  # shares of an axis that get a label
 AXES = (1.0, 5.0, 7.0, 10.0, 100.0)  # ends of an axis; of larger values, the largest
 
 
@@ -67,20 +66,20 @@ def standing(
     sign = 1 if sheet.table.better(column) == "lower" else -1
     lines: list[dict[str, Any]] = []
     for row in sorted(rows, key=lambda row: (KINDS.index(row["kind"]), sign * (number(row) or 0), row["model"])):
-        model, value, ours = row["model"], cell(row, column, sheet.table), row["kind"] != "published"
-        if not ours and model in of_models:
+        model, kind = row["model"], row["kind"]
+        if kind == "published" and model in of_models:
             continue
-        paper = papers.get(printed_as.get(model, ""), {}) if ours else row
-        line = {"model": model, "kind": row["kind"], "ranks": ranks.get(model), "interval": value.interval}
-        line |= {"text": value.text if ours else "", "at": place(number(row)) if ours else ""}
-        line |= {end: place(number(row, f"_{end}")) if ours else "" for end in ("lo", "hi")}
-        lines.append(line | {"paper": cell(paper, column, sheet.table).text, "paper_at": place(number(paper))})
+        ours, paper = ({}, row) if kind == "published" else (row, papers.get(printed_as.get(model, ""), {}))
+        value, printed = cell(ours, column, sheet.table), cell(paper, column, sheet.table).text
+        line = {"model": model, "kind": kind, "ranks": ranks.get(model), "text": value.text, "interval": value.interval}
+        line |= {name: place(number(ours, end)) for name, end in (("at", ""), ("lo", "_lo"), ("hi", "_hi"))}
+        lines.append(line | {"paper": printed, "paper_at": place(number(paper))})
     shortcuts = [one for one in shortcuts if one["metric"] == column and rows and in_row(one, rows[0])]
     texts = (f"best shortcut, {one['shortcut']}: {shown_number(one['value'])}" for one in shortcuts)
     marks = [("shortcut", place(float(one["value"])), text) for one, text in zip(shortcuts, texts, strict=True)]
     people = [line for line in lines if line["kind"] == "human" and line["at"]][:1]
     marks += [("people", line["at"], f"people, {line['model']}: {line['text']}") for line in people]
-    ticks = [(f"{100 * share:g}%", f"{top * share:g}") for share in TICKS]
+    ticks = [(f"{100 * share:g}%", f"{top * share:g}") for share in (0.0, 0.25, 0.5, 0.75, 1.0)]
     ranked = [line for line in lines if line["ranks"] is not None]
     return Standing(lines, ticks, len(ranked), [line for line in ranked if line["ranks"].first == 1], marks)
 

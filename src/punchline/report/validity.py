@@ -1,4 +1,4 @@
-"""Files on the validity of scores as the report shows them: rows, corrected accuracies, flags of items."""
+"""Files on the validity of scores as the report shows them: rows, and flags of items."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from punchline.artifacts.project import SHARED, VALIDITY
 from punchline.artifacts.run import Run
 from punchline.files import records_in
 from punchline.report.public import why_private
-from punchline.report.tables import parse_number, read_lines
+from punchline.report.tables import read_lines
 from punchline.schema import Item
 
 FLAGS = {"none_right": "1", "negative": "2", "all_right": "3"}  # in the order of the wall
@@ -34,9 +34,3 @@ def flags(run: Run, benchmark: str, lines: Lines) -> dict[str, dict[str, str]]:
         if line["flag"]:
             marks[line["rule"]][f"{line['task']}@{line['condition']}"][place[line["item_id"]]] = FLAGS[line["flag"]]
     return {rule: {name: "".join(own) for name, own in of.items()} for rule, of in marks.items()}
-
-
-def corrections(lines: Lines, rule: str) -> Lines:
-    """Rows of corrected.csv with judged and corrected accuracy, by rank; none where no label tests a judge."""
-    chosen = [line for line in lines if (line["rule"], line["method"]) == (rule, "ppi++")]
-    return sorted(chosen, key=lambda line: parse_number(line["rank_judged"]) or 0)

@@ -278,7 +278,6 @@ def _check(estimate: Estimate, values: Array) -> None:
     least, most = np.nanmin(values, initial=math.inf), np.nanmax(values, initial=-math.inf)
     room = 1e-3 * (high - low)  # cosines in single precision pass 1
     if least < low - room or most > high + room:
-        raise PunchlineError(
-            f"a value from {least:g} to {most:g} where its column says {low:g} to {high:g}",
-            hint="Declare the column's kind (stats/estimate.py): POSITIVE, say, for what has no upper bound",
-        )
+        what = f"a value from {least:g} to {most:g} where its column says {low:g} to {high:g}"
+        hint = "Declare the column's kind (stats/estimate.py): POSITIVE, say, for what has no upper bound"
+        raise PunchlineError(what, hint=hint)

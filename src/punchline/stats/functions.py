@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +19,6 @@ from punchline.stats.estimate import (
     COUNT,
     DIFFERENCE,
     EXACT,
-    NO_ROWS,
     POSITIVE,
     SHARE,
     Array,
@@ -50,13 +50,10 @@ def metric(part: pd.DataFrame, column: str) -> Array:
     return values.to_numpy(dtype=np.float64, na_value=np.nan)
 
 
-def statistic(
-    part: pd.DataFrame, sums: Sums, value: Value, kind: Kind = SHARE, *, where: Flags | None = None
-) -> Estimate:
-    """A function of sums over rows. `sums`: statistics per row, [rows, k]; `where`: the rows that count, or all."""
-    used = np.ones(len(part), dtype=np.bool_) if where is None else where
+def statistic(part: pd.DataFrame, sums: Sums, value: Value, kind: Kind = SHARE, *, where: Flags) -> Estimate:
+    """A function of sums over rows. `sums`: statistics per row, [rows, k]; `where`: the rows that count."""
     rows, clusters = part["row"].to_numpy(), part["cluster"].cat.codes.to_numpy()
-    return Estimate(sums[used], value, clusters[used], kind=kind, used=rows[used], given=rows)
+    return Estimate(sums[where], value, clusters[where], kind=kind, used=rows[where], given=rows)
 
 
 def attempted(part: pd.DataFrame) -> bool:
@@ -70,19 +67,13 @@ def empty(part: pd.DataFrame) -> Estimate:
 
 
 def mean(
-    part: pd.DataFrame,
-    column: str,
-    kind: Kind = SHARE,
-    *,
-    scale: float = 1.0,
-    where: Flags | None = None,
-    over: str | None = None,
+    part: pd.DataFrame, column: str, kind: Kind = SHARE, *, where: Flags | None = None, over: str | None = None
 ) -> Estimate:
-    """Mean of a metric over rows (n: rows); `scale`: 100 for per cent; `where`: the rows that may count.
+    """Mean of a metric over rows (n: rows); `where`: the rows that may count.
 
     `over`: unweighted mean of the means of each value of that column (n: items with any).
     """
-    values = scale * metric(part, column)
+    values = metric(part, column)
     used = ~np.isnan(values) & (True if where is None else where)
     sums = np.stack([values, np.ones(len(part))], axis=1)
     if over is not None:
@@ -94,18 +85,15 @@ def mean_of_clusters(part: pd.DataFrame, column: str, fold: str = "mean") -> Est
     """Mean over clusters of a metric's mean in each, or with fold="min" of its least value (n: clusters)."""
     used = part[part[column].notna()]
     folded = used.groupby(used["cluster"].cat.codes)[column].agg(fold)
-    rows = used["row"].to_numpy(), part["row"].to_numpy()
-    return replace(average(folded, folded.index, SHARE, used=rows[0]), given=rows[1])
+    return replace(average(folded, folded.index, SHARE), used=used["row"].to_numpy(), given=part["row"].to_numpy())
 
 
-def sd(
-    part: pd.DataFrame, column: str, kind: Kind = POSITIVE, *, scale: float = 1.0, over: str | None = None
-) -> Estimate:
+def sd(part: pd.DataFrame, column: str, kind: Kind = POSITIVE, *, over: str | None = None) -> Estimate:
     """Population SD of a metric over rows; `over`: sample SD of the means of each value of that column.
 
     Of fewer than two values there is no SD: an estimate of no rows.
     """
-    values = scale * metric(part, column)
+    values = metric(part, column)
     used = ~np.isnan(values)
     if over is None:
         sums = np.stack([values, np.ones(len(part)), values**2], axis=1)
@@ -122,17 +110,12 @@ def total(part: pd.DataFrame, column: str, kind: Kind = COUNT) -> Estimate:
 
 
 def average(
-    values: npt.ArrayLike,
-    clusters: npt.ArrayLike,
-    kind: Kind | None = None,
-    *,
-    digests: Sequence[str] = (),
-    used: Rows = NO_ROWS,
+    values: npt.ArrayLike, clusters: npt.ArrayLike, kind: Kind | None = None, *, digests: Sequence[str] = ()
 ) -> Estimate:
     """Mean of values that are not scores: of released files, of ratings."""
     column = np.asarray(values, dtype=np.float64)
     sums = np.stack([column, np.ones_like(column)], axis=1)
-    return Estimate(sums, mean_of_sums, np.asarray(clusters), digests, kind, used)
+    return Estimate(sums, mean_of_sums, np.asarray(clusters), digests, kind)
 
 
 def count(
@@ -146,8 +129,8 @@ def items_of(part: pd.DataFrame, where: Flags) -> Estimate:
     """Number of items, each sample by itself, with a row that counts; it has no interval."""
     place, first = np.unique(units(part)[where], return_index=True)
     rows, clusters = part["row"].to_numpy(), part["cluster"].cat.codes.to_numpy()
-    sums = np.ones((len(place), 1))
-    return Estimate(sums, total_of_sums, clusters[where][first], kind=EXACT, used=rows[where], given=rows)
+    ones = np.ones((len(place), 1))
+    return Estimate(ones, total_of_sums, clusters[where][first], kind=EXACT, used=rows[where], given=rows)
 
 
 def units(part: pd.DataFrame) -> Rows:
@@ -161,9 +144,9 @@ def blocks(part: pd.DataFrame, sums: Sums, where: Flags, over: str, value: Value
 
     n is the number of items, each sample by itself, with a row that counts.
     """
-    names = sorted(set(part.loc[where, over]))  # whatever order the rows have, sums are the same
+    # Whatever order the rows have, sums are the same.
+    names, block = np.unique(part.loc[where, over].to_numpy(object), return_inverse=True)
     place, first, unit = np.unique(units(part)[where], return_index=True, return_inverse=True)
-    block = pd.Index(names, dtype=object).get_indexer(pd.Index(part.loc[where, over], dtype=object))
     folded = np.zeros((len(place), len(names), sums.shape[1]))
     np.add.at(folded, (unit, block), sums[where])
     rows, clusters = part["row"].to_numpy(), part["cluster"].cat.codes.to_numpy()
@@ -181,13 +164,10 @@ def paired(a: pd.DataFrame, b: pd.DataFrame, column: str) -> tuple[Estimate, Est
     both = left.merge(right.drop(columns="cluster"), on=["item_id", "sample"], suffixes=("", "_b"))
     ones, clusters = np.ones(len(both)), both["cluster"].cat.codes.to_numpy()
     first, second = (np.stack([both[name].to_numpy(np.float64), ones], axis=1) for name in (column, f"{column}_b"))
-    rows, given = (both["row"].to_numpy(), both["row_b"].to_numpy()), a["row"].to_numpy()
+    rows, of = [both["row"].to_numpy(), both["row_b"].to_numpy()], partial(Estimate, given=a["row"].to_numpy())
     less, sums = Difference(mean_of_sums, mean_of_sums, 2), np.concatenate([first, second], axis=1)
-    return (
-        Estimate(first, mean_of_sums, clusters, used=rows[0], given=given),
-        Estimate(second, mean_of_sums, clusters, used=rows[1], given=given),
-        Estimate(sums, less, clusters, kind=DIFFERENCE, used=np.concatenate(rows), given=given),
-    )
+    ours, theirs = of(first, mean_of_sums, clusters, used=rows[0]), of(second, mean_of_sums, clusters, used=rows[1])
+    return ours, theirs, of(sums, less, clusters, kind=DIFFERENCE, used=np.concatenate(rows))
 
 
 def _means(sums: Array) -> Array:
@@ -197,8 +177,7 @@ def _means(sums: Array) -> Array:
 
 def _mean_of_means(sums: Array) -> Array:
     means = _means(sums)
-    there = ~np.isnan(means)
-    return ratio(np.where(there, means, 0.0).sum(axis=-1), there.sum(axis=-1))
+    return ratio(np.nansum(means, axis=-1), (~np.isnan(means)).sum(axis=-1))
 
 
 def deviation(sums: Array) -> Array:

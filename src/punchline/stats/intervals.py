@@ -85,7 +85,7 @@ def _bonett_price(value: float, of: Influence, reach: float, alpha: float) -> tu
     return centre - half, centre + half
 
 
-def _mover(estimate: Estimate, parts: tuple[Value, ...]) -> Interval:
+def _mover(estimate: Estimate, parts: tuple[Value, ...]) -> tuple[float, float]:
     """Interval of a mean of values, from their intervals (Zou and Donner, Statistics in Medicine 2008)."""
     points, reaches, moved = [], [], []
     for part in parts:
@@ -100,7 +100,7 @@ def _mover(estimate: Estimate, parts: tuple[Value, ...]) -> Interval:
     value = float(np.mean(points))
     down, up = (np.array(reach) / len(parts) for reach in zip(*reaches, strict=True))
     below, above = (math.sqrt(max(0.0, float(reach @ together @ reach))) for reach in (down, up))
-    return value - below, value + above
+    return max(estimate.bounds.low, value - below), min(estimate.bounds.high, value + above)
 
 
 def _woodruff(estimate: Estimate, median: Median) -> Interval:
@@ -202,9 +202,7 @@ def interval(estimate: Estimate) -> Interval:
     if of is None:
         return NONE
     if isinstance(estimate.value, MeanOf):
-        low, high = _mover(estimate, estimate.value.parts)
-        assert low is not None and high is not None
-        return max(estimate.bounds.low, low), min(estimate.bounds.high, high)
+        return _mover(estimate, estimate.value.parts)
     return _limits(estimate, value, of)
 
 

@@ -60,12 +60,10 @@ class Labels:
         self._parsed, self._gold = ([*map(_lower, column)] for column in labels)
         self._classes = sorted(frozenset[str]().union(*itertools.compress(self._gold, self._scored)))
 
-    def _flags(self, classes: Sequence[str]) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
-        """(predicted, gold), [rows, classes] each."""
-        listed = (self._parsed, self._gold)
-        flags = ([one in labels for labels in each for one in classes] for each in listed)
-        predicted, gold = (np.array(each, np.bool_).reshape(len(self._gold), len(classes)) for each in flags)
-        return predicted, gold
+    def _flags(self, classes: Sequence[str]) -> npt.NDArray[np.bool_]:
+        """Indicators of predicted and of gold labels, [2, rows, classes]."""
+        flags = [one in labels for labels in (*self._parsed, *self._gold) for one in classes]
+        return np.array(flags, np.bool_).reshape(2, len(self._gold), len(classes))
 
     def _of(self, sums: Sums, value: Value, kind: Kind = SHARE) -> Estimate:
         if not self._scored.any():

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 
-@dataclass(frozen=True)
-class Chart:
+class Chart(msgspec.Struct, frozen=True):
     """A figure. Without `x` a line of dots a row, with intervals; with it a curve over a number."""
 
     values: tuple[str, ...]  # columns, a plot each

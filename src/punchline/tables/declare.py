@@ -13,7 +13,8 @@ import pandas as pd
 import yaml
 
 from punchline.core.benchmark import DEFAULT, FOLDER, Verdict
-from punchline.errors import PunchlineError, check_known
+from punchline.errors import check_known
+from punchline.files import as_record
 from punchline.schema import ModelCard, Rule
 from punchline.scores import ItemColumn, items_frame, scores_frame
 from punchline.stats.estimate import PERCENT, Estimate
@@ -175,15 +176,15 @@ def describe(file: Path, known: Sequence[str]) -> dict[str, dict[str, Any]]:
     Raises PunchlineError for a table that is not among the `known` ones, and for a field that a table does not have.
     """
     tables: dict[str, dict[str, Any]] = yaml.load(file.read_bytes(), yaml.CSafeLoader) if file.is_file() else {}
-    fields_by_table = {}
-    for name, fields in tables.items():
+    for name in tables:
         check_known(name, known, "no such table", file=file, record=name)
-        try:
-            table = msgspec.convert({"name": name, **fields}, Table)
-        except msgspec.ValidationError as error:
-            raise PunchlineError(str(error), file=file, record=name) from error
-        fields_by_table[name] = {field: getattr(table, field) for field in fields}
-    return fields_by_table
+    return {name: _checked(name, fields, file) for name, fields in tables.items()}
+
+
+def _checked(name: str, fields: Mapping[str, Any], file: Path) -> dict[str, Any]:
+    """Fields of a table with their types."""
+    table = as_record({"name": name, **fields}, Table, lambda _: f"{file}, record {name}")
+    return {field: getattr(table, field) for field in fields}
 
 
 @functools.cache

@@ -25,13 +25,9 @@ def as_latex(tabulated: Tabulated, table: Table) -> str:
     _mark_best(lines, table)
     same = {name for name in ("scoring", "subset", *table.keys) if len({line.get(name) for line in lines}) == 1}
     columns = [name for name in columns if name not in {"kind", "engine", *same}]
-    body = tabulate_text(
-        [[line[name] for name in columns] for line in lines],
-        [_head(name, table) for name in columns],
-        tablefmt="latex_booktabs",
-        disable_numparse=True,
-        colalign=["right" if name in ("n", *table.columns) else "left" for name in columns] if lines else None,
-    )
+    cells, heads = [[line[name] for name in columns] for line in lines], [_head(name, table) for name in columns]
+    aligned = ["right" if name in ("n", *table.columns) else "left" for name in columns] if lines else None
+    body = tabulate_text(cells, heads, tablefmt="latex_booktabs", disable_numparse=True, colalign=aligned)
     text = body.replace(BOLD, r"\textbf{").replace(PLAIN, "}").splitlines()
     own = sum(line["kind"] != "published" for line in lines)
     if 0 < own < len(lines):

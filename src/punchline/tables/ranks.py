@@ -5,15 +5,14 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from punchline.stats.estimate import ALPHA, Estimate
 from punchline.stats.intervals import differs, interval
 from punchline.tables.declare import Row, Table
 
 
-@dataclass(frozen=True)
-class Rank:
+class Rank(NamedTuple):
     """A model's place in one row of a table."""
 
     row: str

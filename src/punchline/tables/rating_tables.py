@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from itertools import combinations
 
 import numpy as np
 
@@ -15,13 +15,11 @@ from punchline.stats.ratings import Level, alpha_of, coincidences, counts, devia
 from punchline.tables.declare import Row
 from punchline.tables.ratings import RATINGS, Rating, read_ratings
 
-OVERALL = "Overall"
 Columns = dict[str, Estimate]
+ColumnsOf = Callable[[Sequence[Rating]], Mapping[str, Estimate]]
 
 
-def ratings_of(
-    files: Mapping[str, bytes], items: Collection[str] | None, scale: tuple[float, float] | None
-) -> list[Rating]:
+def ratings_of(files: Mapping[str, bytes], items: Collection[str], scale: tuple[float, float]) -> list[Rating]:
     """The scores of the user's ratings file; none where there is no file."""
     return read_ratings(files[RATINGS], RATINGS, items=items, scale=scale)[0] if RATINGS in files else []
 
@@ -60,11 +58,7 @@ def reliability_columns(ratings: Sequence[Rating]) -> Columns:
     if not units:
         return {}
     of = [rating for unit in units.values() for rating in unit]
-    pairs = [
-        (item_id, abs(a.score - b.score))
-        for (item_id, _), unit in units.items()
-        for a, b in itertools.combinations(unit, 2)
-    ]
+    pairs = [(item, abs(a.score - b.score)) for (item, _), unit in units.items() for a, b in combinations(unit, 2)]
     (items, gaps), digests = zip(*pairs, strict=True), [*map(digest, of)]
     values, rated = sorted({rating.score for rating in of}), [item_id for item_id, _ in units]
     matrices = coincidences([[rating.score for rating in unit] for unit in units.values()], values)
@@ -74,15 +68,9 @@ def reliability_columns(ratings: Sequence[Rating]) -> Columns:
     return columns | _moments(gaps, POSITIVE, items, digests)
 
 
-def rows(
-    ratings: Sequence[Rating],
-    columns: Callable[[Sequence[Rating]], Mapping[str, Estimate | None]],
-    keys: Mapping[str, str | int] | None = None,
-    *,
-    overall: bool = False,
-) -> list[Row]:
-    """One row a source and, with `overall`, one of all sources."""
+def rows(ratings: Sequence[Rating], columns: ColumnsOf, *, overall: bool = False, **keys: str) -> list[Row]:
+    """One row a source, with the key columns `keys`, and, with `overall`, one of all sources."""
     groups = grouped(ratings, lambda rating: rating.source)
     if overall and groups:
-        groups[OVERALL] = list(ratings)
-    return [Row(model=source, **keys or {}, **columns(group)).set(complete=False) for source, group in groups.items()]
+        groups["Overall"] = list(ratings)
+    return [Row(model=source, **keys, **columns(group)).set(complete=False) for source, group in groups.items()]

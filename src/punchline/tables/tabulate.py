@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from punchline.grouping import grouped
 from punchline.schema import RULES, Cell, Rule
@@ -15,8 +15,7 @@ TOLD = 0.01  # the share of answers cut off that a note speaks of
 Line = dict[str, str | int | float | None]  # a row as it is written
 
 
-@dataclass(frozen=True)
-class Tabulated:
+class Tabulated(NamedTuple):
     """A finished table: its rows as they are written, and a Cell for every computed value."""
 
     columns: tuple[str, ...]
@@ -144,11 +143,10 @@ def published_rows(table: Table, published: Sequence[PublishedRow], *, comparabl
     """The paper's rows of a table, values as printed."""
     rows: dict[tuple[str, str], Line] = {}
     about = {"kind": "published", "scoring": table.published_rule, "subset": "all"}
-    end = {"comparable": "yes" if comparable else "no"}
+    about["comparable"] = "yes" if comparable else "no"
     for cell in (cell for cell in published if cell["table"] == table.name):
         keys = dict(part.split("=", 1) for part in cell["key"].split(";") if part)
-        first: Line = {"model": cell["row"], **about, **keys, "n": cell["n"], **end}
+        first: Line = {"model": cell["row"], **about, **keys, "n": cell["n"]}
         row = rows.setdefault((cell["row"], cell["key"]), first)
-        row |= {"note": cell["note"]} if cell["note"] else {}
-        row[cell["column"]] = cell["value"]
+        row |= {cell["column"]: cell["value"]} | ({"note": cell["note"]} if cell["note"] else {})
     return list(rows.values())

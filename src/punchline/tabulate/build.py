@@ -104,14 +104,13 @@ class Tables:
             retry=self.retry,
             extractor=bool(selection.extractor),
         )
-        tabulated.notes.extend([note for _, own in described for note in own] + of_passes)
         passes = [*compared, *(pass_ for model in models for pass_ in model.passes)]
-        checked = self.checked if table.of_models else set[str]()
-        tabulated.notes.extend(unasked(run, benchmark, table, passes, checked))
-        tabulated.notes.extend(without_pictures(run, benchmark) if table.of_models else ())
+        notes = [note for _, own in described for note in own] + of_passes
+        notes += unasked(run, benchmark, table, passes, self.checked if table.of_models else ())
+        notes += without_pictures(run, benchmark) if table.of_models else []
         if table.of_models and rule == table.published_rule:
-            tabulated.notes.extend(behind_shortcuts(run.paths.csv("shortcuts", benchmark), table))
-        tabulated.notes.extend(separating(table, rows))
+            notes += behind_shortcuts(run.paths.csv("shortcuts", benchmark), table)
+        tabulated.notes.extend(notes + separating(table, rows))
         column = main_column(table)
         return tabulated, models, compared, [] if column is None else ranks_in(table, column, rows)
 
@@ -119,13 +118,12 @@ class Tables:
         self, table: Table, files: Mapping[str, bytes], rule: Rule
     ) -> tuple[dict[Rule, list[Measured]], list[Row], list[str]]:
         """(rows under both rules, those of the data under `rule`, which is shown; the models' rows under it; notes)."""
-        data = measure(table, rule, table.data(files) if table.data is not None else (), kind=table.kind)
-        if not table.of_models:
-            return {each: data if each == rule else [] for each in RULES}, [], []
-        measured, shown, notes = dict[Rule, list[Measured]](), list[Row](), list[str]()
-        for each, (models, answers) in self.scored.items():
+        measured: dict[Rule, list[Measured]] = {each: [] for each in RULES}
+        shown, notes = list[Row](), list[str]()
+        measured[rule] += measure(table, rule, table.data(files) if table.data is not None else (), kind=table.kind)
+        for each, (models, answers) in self.scored.items() if table.of_models else ():
             rows = rows_of(table, Across(models, self.items, files, notes if each == rule else []))
-            measured[each] = (data if each == rule else []) + measure(table, each, rows, answers)
+            measured[each] += measure(table, each, rows, answers)
             shown = rows if each == rule else shown
         return measured, shown, notes
 
@@ -149,11 +147,9 @@ class Tables:
             versions, failures = _answerers(self.run.paths.responses(self.benchmark, model, pass_.pass_))
             card = None if pass_.card is None else card_in_tables(pass_.card, self.benchmark, prices)
             respondents.append(replace(pass_, card=card, versions=versions))
-            notes += [
-                f"INCOMPLETE: {pass_.pass_} by {pass_.who} failed for {about}: {reason}. `{self.retry}` asks again."
-                for reason in failures
-                if pass_.pass_ != CHAINED
-            ]
+            failed = f"INCOMPLETE: {pass_.pass_} by {pass_.who} failed for {about}"
+            reasons = failures if pass_.pass_ != CHAINED else []
+            notes += [f"{failed}: {reason}. `{self.retry}` asks again." for reason in reasons]
         return respondents, notes
 
     def _model(self, name: str, prices: bool) -> tuple[Model, list[str]]:

@@ -90,11 +90,9 @@ def unasked(
     if not table.of_models and table.compared is None:
         return notes
     answered = {one.pass_ for one in passes}
-    notes += [
-        f"No {pass_} values: choose a scorer of config/judge/ with scorers=[NAME] (docs/models.md)."
-        for pass_ in SCORERS
-        if pass_ in loaded.JUDGES and pass_ not in answered
-    ]
+    absent = [pass_ for pass_ in SCORERS if pass_ in loaded.JUDGES and pass_ not in answered]
+    choice = "choose a scorer of config/judge/ with scorers=[NAME] (docs/models.md)"
+    notes += [f"No {pass_} values: {choice}." for pass_ in absent]
     # A table of several models (`across`) says itself whose answers have no verdict.
     if JUDGE in loaded.JUDGES and table.rows is not None and JUDGE not in answered:
         notes.append("No judge was asked: choose one of config/judge/ with judge=NAME.")
@@ -108,10 +106,9 @@ def separating(table: Table, rows: Sequence[Row]) -> list[str]:
     measured = [(row, row.of) for row in rows if row.of is not None and row.of.kind == "measured"]
     points: dict[str, tuple[float, pd.Series]] = {}
     for row, model in measured:
-        of = row.estimates.get(column or "")
-        if of is None or row.keys != measured[0][0].keys or of.n != len(of.used):  # an item is not one score
-            continue
-        if (value := of.point()) is not None:
+        of, same_keys = row.estimates.get(column or ""), row.keys == measured[0][0].keys
+        # Only where an item is one score.
+        if of is not None and same_keys and of.n == len(of.used) and (value := of.point()) is not None:
             items = model.scores.set_index("row")["item_id"].astype(object).loc[of.used.tolist()]
             points[row.model] = value, pd.Series(of.value(of.sums.astype(float)), index=items.to_numpy())
     sign = -1 if column and table.better(column) == "lower" else 1

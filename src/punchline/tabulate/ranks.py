@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import astuple
 from pathlib import Path
 
 import pandas as pd
@@ -21,16 +20,13 @@ from punchline.tables.declare import Across, Model, Table
 from punchline.tables.ranks import Rank, main_column, ranks_in
 from punchline.tables.run import Answers, rows_of
 
-COLUMNS = (
-    *("table", "row", "model", "kind", "column"),
-    *("n", "value", "value_lo", "value_hi", "rank", "rank_lo", "rank_hi"),
-)
+RANK = ("n", "value", "value_lo", "value_hi", "rank", "rank_lo", "rank_hi")  # fields of Rank but its row and model
+COLUMNS = ("table", "row", "model", "kind", "column", *RANK)
 
 
 def items_of(run: Run, benchmark: str) -> pd.DataFrame:
     """Items of a selection, as tables read them."""
-    where = run.paths
-    items, golds = Keyed(where.items(benchmark), Item), Keyed(where.gold(benchmark), Gold)
+    items, golds = Keyed(run.paths.items(benchmark), Item), Keyed(run.paths.gold(benchmark), Gold)
     return items_frame(items, golds, run.benchmark(benchmark).ITEMS)
 
 
@@ -39,12 +35,8 @@ def read_models(run: Run, benchmark: str, items: pd.DataFrame, rule: Rule) -> tu
 
     Raises PunchlineError for a model without a file of scores.
     """
-    models, digests = [], []
-    for name in run.selection.models:
-        model, of_rows = read_model(run, benchmark, name, items, rule)
-        models.append(model)
-        digests.append((model.scores, of_rows))
-    return models, Answers(digests)
+    pairs = [read_model(run, benchmark, name, items, rule) for name in run.selection.models]
+    return [model for model, _ in pairs], Answers([(model.scores, digests) for model, digests in pairs])
 
 
 def read_model(run: Run, benchmark: str, name: str, items: pd.DataFrame, rule: Rule) -> tuple[Model, Digests]:
@@ -81,9 +73,6 @@ def ranks_of(run: Run, benchmark: str, table: Table, column: str | None = None) 
 def ranks_text(run: Run, benchmark: str, ranks: Mapping[str, Sequence[Rank]]) -> str:
     """The text of ranks.csv: by table the ranks of models in its main column."""
     tables, kinds = run.benchmark(benchmark).TABLES, {name: kind_of(card) for name, card in run.cards.items()}
-    rows = [
-        (name, one.row, one.model, kinds[one.model], main_column(tables[name]), *astuple(one)[2:])
-        for name, of_table in ranks.items()
-        for one in of_table
-    ]
+    pairs = [(name, one) for name, of_table in ranks.items() for one in of_table]
+    rows = ((name, one.row, one.model, kinds[one.model], main_column(tables[name]), *one[2:]) for name, one in pairs)
     return csv_text(COLUMNS, (dict(zip(COLUMNS, row, strict=True)) for row in rows))

@@ -19,13 +19,9 @@ from punchline.text import escape_controls
 WHY = ("unexplained", "cut_off", "declines", "thoughts_only", "empty")
 EXAMPLES = 3
 HEAD, TAIL = 60, 100  # characters of an excerpt
-COLUMNS = (
-    *("model", "condition", "task", "rule", "answers", "read", "unread", "refused", "truncated", "failed", "missing"),
-    *WHY,
-    *(f"example_{number}" for number in range(1, EXAMPLES + 1)),
-)
+COUNTS = ("answers", "read", "unread", "refused", "truncated", "failed", "missing", *WHY)
+COLUMNS = ("model", "condition", "task", "rule", *COUNTS, *(f"example_{number}" for number in range(1, EXAMPLES + 1)))
 SCORE = ("condition", "task", "rule", "state", "truncated", "responses")
-RESPONSE = ("digest", "request_id", "finish_reason", "text")
 Key = tuple[str, str, str]  # condition, task, rule
 Row = dict[str, str | int]
 
@@ -65,7 +61,7 @@ def count_unparsed(model: str, scores: str | Path, snapshots: Mapping[str, str |
             places[next((digest for digest in read if passes.get(digest) == JUDGE), read[-1])].append(key)
     examples: defaultdict[tuple[Key, str], list[str]] = defaultdict(list)  # by reason
     for path in snapshots.values() if places else ():
-        for digest, request_id, finish_reason, text in rows_in(path, RESPONSE):
+        for digest, request_id, finish_reason, text in rows_in(path, ("digest", "request_id", "finish_reason", "text")):
             for key in places.get(digest, ()):
                 reason = why_unparsed(text or "", finish_reason)
                 counts[key][reason] += 1
@@ -85,7 +81,6 @@ def unparsed_csv(run: Run, benchmark: str) -> str:
     """The text of unread.csv, from scores and indexes."""
     rows: list[Row] = []
     for model in run.selection.models:
-        passes = ("", *run.passes(benchmark, model))
-        snapshots = {pass_: run.paths.responses(benchmark, model, pass_) for pass_ in passes}
+        snapshots = {name: run.paths.responses(benchmark, model, name) for name in ("", *run.passes(benchmark, model))}
         rows += count_unparsed(model, run.paths.scores(benchmark, model), snapshots)
     return csv_text(COLUMNS, rows)

@@ -48,15 +48,11 @@ def frame_of(run: Run, benchmark: str, scores: Iterable[Score]) -> pd.DataFrame:
     fields = operator.attrgetter(*FIELDS)
     gold = functools.lru_cache(Keyed(run.paths.gold(benchmark), Gold).__getitem__)  # an item's scores follow
     same: dict[Any, Any] = {}  # equal values are one object: a run has millions of rows
-    rows = [
-        (
-            *(same.setdefault(value, value) for value in fields(one)),
-            bool(one.responses),
-            one.metrics.get("correct"),
-            right(benchmark, one, gold(one.item_id)),
-        )
-        for one in scores
-    ]
+    rows = []
+    for one in scores:
+        shared = (same.setdefault(value, value) for value in fields(one))
+        correct = one.metrics.get("correct")
+        rows.append((*shared, bool(one.responses), correct, right(benchmark, one, gold(one.item_id))))
     types = {"asked": bool, "correct": float, "right": float}
     return pd.DataFrame(rows, columns=[*FIELDS, *types]).astype(types)
 

@@ -9,9 +9,8 @@ from punchline.artifacts.run import Run
 from punchline.files import csv_text, write_text
 from punchline.validity import items, judges, links, option_order, people, pictures, repeats, shortcuts
 
-Rows = Sequence[dict[str, Any]]
 # Columns and rows by file name: artifacts/project.py lists the names (VALIDITY).
-OF_BENCHMARK: dict[str, tuple[Sequence[str], Callable[[Run, str], Rows]]] = {
+OF_BENCHMARK: dict[str, tuple[Sequence[str], Callable[[Run, str], Sequence[dict[str, Any]]]]] = {
     "items": (items.COLUMNS, items.rows),
     "picture_gain": (pictures.COLUMNS, pictures.rows),
     "corrected": (judges.COLUMNS, judges.rows),
@@ -25,8 +24,7 @@ OF_BENCHMARK: dict[str, tuple[Sequence[str], Callable[[Run, str], Rows]]] = {
 
 def write_shortcuts(run: Run, benchmark: str) -> None:
     """Write the values of shortcuts through one benchmark's closed questions."""
-    text = csv_text(shortcuts.COLUMNS, shortcuts.rows(run, benchmark))
-    write_text(run.paths.csv("shortcuts", benchmark), text)
+    write_text(run.paths.csv("shortcuts", benchmark), csv_text(shortcuts.COLUMNS, shortcuts.rows(run, benchmark)))
 
 
 def write_validity(run: Run, benchmark: str) -> None:

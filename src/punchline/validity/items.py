@@ -49,9 +49,7 @@ def rows(run: Run, benchmark: str) -> list[dict[str, Any]]:
     models = [card.name for card in measured(run)]
     if len(models) < MODELS:
         return []
-    frames = []
-    for model in models:  # alone: the frame of all is large with columns that say nothing here
-        frame = answers(run, benchmark, [model]).dropna(subset="right")
-        frames.append(frame[["model", "item_id", *GROUP, "right"]])
+    columns = ["model", "item_id", *GROUP, "right"]  # read model by model: the frame of all columns is large
+    frames = (answers(run, benchmark, [model])[columns].dropna(subset="right") for model in models)
     statistics = item_statistics(pd.concat(frames, ignore_index=True))
     return sorted(statistics, key=lambda row: (FLAGS.index(row["flag"]), row["discrimination"] or 0, row["item_id"]))

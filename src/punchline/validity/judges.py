@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -22,7 +23,6 @@ COLUMNS = (
     *("model", "judge", "rule", "judged", "labeled", "n_labeled", "fpr", "fpr_lo", "fpr_hi", "fnr", "fnr_lo", "fnr_hi"),
     *("kappa", "corrected", "corrected_lo", "corrected_hi", "method", "rank_judged", "rank_corrected"),
 )
-UNTESTABLE = "not testable"
 
 
 def rows(run: Run, benchmark: str) -> list[dict[str, Any]]:
@@ -32,10 +32,9 @@ def rows(run: Run, benchmark: str) -> list[dict[str, Any]]:
     items = items_of(run, benchmark)
     labels = read_labels(run, benchmark, items)
     lines = []
-    for rule in RULES:
-        for card in run.cards.values():
-            scores = scores_frame(run.paths.scores(benchmark, card.name), items, rule)[0]
-            lines += [{"model": card.name, "rule": rule} | row for row in _of_model(benchmark, card, scores, labels)]
+    for rule, card in itertools.product(RULES, run.cards.values()):
+        scores = scores_frame(run.paths.scores(benchmark, card.name), items, rule)[0]
+        lines += [{"model": card.name, "rule": rule} | row for row in _of_model(benchmark, card, scores, labels)]
     return _ranked(lines)
 
 
@@ -55,7 +54,7 @@ def _of_model(benchmark: str, card: ModelCard, scores: pd.DataFrame, labels: pd.
         row: dict[str, Any] = {"judge": judge, "judged": frame[PASSED].sum() / (len(frame) + len(unjudged))}
         if both.empty:
             n = len(part)
-            yield row | {"labeled": part["label"].mean() if n else None, "n_labeled": n, "method": UNTESTABLE}
+            yield row | {"labeled": part["label"].mean() if n else None, "n_labeled": n, "method": "not testable"}
             continue
         measures = verdict_agreement(both[PASSED], both["label"], [*both["cluster"]])
         row |= {"labeled": both["label"].mean(), "n_labeled": len(both), "kappa": measures["kappa"].point()}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import itertools
 import math
 import re
 from collections.abc import Iterator
@@ -71,10 +72,9 @@ def rows(run: Run) -> list[dict[str, Any]]:
         captions = {item.item_id: caption_of(item) for item in records_in(run.paths.items(name), Item)}
         items[name] = items_of(run, name).assign(caption=pd.Series(captions))
     table_rows = []
-    for model in run.selection.models:
-        for rule in RULES:
-            hummus, humorbench = (_answers(run, name, model, rule, of) for name, of in items.items())
-            table_rows += [{"model": model, **row, "rule": rule} for row in links(hummus, humorbench)]
+    for model, rule in itertools.product(run.selection.models, RULES):
+        hummus, humorbench = (_answers(run, name, model, rule, of) for name, of in items.items())
+        table_rows += [{"model": model, **row, "rule": rule} for row in links(hummus, humorbench)]
     return table_rows
 
 

@@ -26,12 +26,8 @@ from punchline.tabulate.ranks import items_of
 from punchline.validity.answers import with_limits
 
 VOTES = ("item_id", "task", "people", "agreement", "labels")
-VALUES = ("agreed", "disputed", "difference", "votes")
-COLUMNS = (
-    *("model", "kind", "task", "rule", "n_agreed", "n_disputed"),
-    *(f"{name}{end}" for name in VALUES for end in ("", "_lo", "_hi")),
-)
-PEOPLE = "annotators"
+VALUES = [f"{name}{end}" for name in ("agreed", "disputed", "difference", "votes") for end in ("", "_lo", "_hi")]
+COLUMNS = ("model", "kind", "task", "rule", "n_agreed", "n_disputed", *VALUES)
 
 
 @functools.lru_cache(maxsize=1)  # of two files
@@ -65,13 +61,12 @@ def rows(run: Run, benchmark: str) -> list[dict[str, Any]]:
         return []
     tasks = dict.fromkeys(task for _, task in ballots)
     table_rows = [_of_people(ballots, task) for task in tasks]
-    for card in run.cards.values():
-        for rule in RULES:
-            frame, _ = scores_frame(run.paths.scores(benchmark, card.name), items, rule)
-            scored = frame[frame["scored"] & (frame["condition"] == DEFAULT)]
-            for task in tasks:
-                row = {"model": card.name, "kind": kind_of(card), "task": task, "rule": rule}
-                table_rows += [row | found for found in by_agreement(scored[scored["task"] == task], ballots)]
+    for card, rule in itertools.product(run.cards.values(), RULES):
+        frame, _ = scores_frame(run.paths.scores(benchmark, card.name), items, rule)
+        scored = frame[frame["scored"] & (frame["condition"] == DEFAULT)]
+        for task in tasks:
+            row = {"model": card.name, "kind": kind_of(card), "task": task, "rule": rule}
+            table_rows += [row | found for found in by_agreement(scored[scored["task"] == task], ballots)]
     return table_rows
 
 
@@ -79,7 +74,7 @@ def _of_people(ballots: dict[tuple[str, str], list[str]], task: str) -> dict[str
     """The share of the others who gave a person's labels: the agreement of an item."""
     shares = pd.Series({item: agreement(given) for (item, of), given in ballots.items() if of == task}, dtype=float)
     shares = shares.dropna()
-    return {"model": PEOPLE, "kind": "human", "task": task} | with_limits(votes=average(shares, shares.index))
+    return {"model": "annotators", "kind": "human", "task": task} | with_limits(votes=average(shares, shares.index))
 
 
 def by_agreement(part: pd.DataFrame, ballots: dict[tuple[str, str], list[str]]) -> Iterator[dict[str, Any]]:

@@ -14,10 +14,8 @@ from punchline.stats.functions import average
 from punchline.stats.intervals import difference
 from punchline.validity.answers import answers, with_limits
 
-COLUMNS = (
-    *("model", "task", "condition", "rule", "with_image", "without", "gain", "gain_lo", "gain_hi"),
-    *("chance", "leakage", "n", "clusters"),
-)
+GAIN = ("with_image", "without", "gain", "gain_lo", "gain_hi", "chance", "leakage", "n", "clusters")
+COLUMNS = ("model", "task", "condition", "rule", *GAIN)
 ITEM = ["model", "rule", "task", "item_id", "sample", "cluster"]
 
 

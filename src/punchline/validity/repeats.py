@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import math
+from itertools import chain
 from typing import Any
 
 import pandas as pd
@@ -27,7 +28,6 @@ GROUP = ["model", "task", "condition", "rule"]
 COLUMNS = (*GROUP, "n_items", "samples", "agreement", "se_items", "se_sampling", "value")
 VERDICTS = ("item_id", *GROUP, "sample", "judge", "verdicts", "passed", "disagreement", "flag")
 MOST = 0.3  # disagreement of an element's verdicts (HumorBench, section 3.4)
-REVIEW = "review"
 
 
 def rows(run: Run, benchmark: str) -> list[dict[str, Any]]:
@@ -47,7 +47,7 @@ def verdicts(run: Run, benchmark: str) -> list[dict[str, Any]]:
         shares = part["answer"].value_counts(normalize=True)
         row = dict(zip(VERDICTS, (*keys, part["judge"].iloc[0], len(part), part["right"].mean()), strict=False))
         disagreement = 1 - float(shares.max())
-        rows.append(row | {"disagreement": disagreement, "flag": REVIEW if disagreement > MOST else ""})
+        rows.append(row | {"disagreement": disagreement, "flag": "review" if disagreement > MOST else ""})
     return sorted(rows, key=lambda row: -row["disagreement"])
 
 
@@ -93,12 +93,8 @@ def _of_judge(run: Run, benchmark: str, model: str) -> pd.DataFrame:
         first = replace(request, sample=0).request_id
         by_sample.setdefault(request.sample, {})[first] = Verdict(judge, response)
     loaded = run.benchmark(benchmark)
-    scores = (
-        made
-        for verdicts in by_sample.values()
-        for made in score(loaded, model, items, golds, exchanges(run, benchmark, model), verdicts)
-        if made.judge == judge
-    )
+    every = (score(loaded, model, items, golds, exchanges(run, benchmark, model), of) for of in by_sample.values())
+    scores = (made for made in chain.from_iterable(every) if made.judge == judge)
     return _scored(run, benchmark, frame_of(run, benchmark, scores)).assign(judge=judge)
 
 

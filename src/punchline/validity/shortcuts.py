@@ -20,7 +20,7 @@ from punchline.artifacts.run import Run
 from punchline.core import shortcuts as by_options
 from punchline.core.benchmark import DEFAULT, Benchmark, optional_module
 from punchline.files import Keyed, parse_csv
-from punchline.schema import RULES, Gold, Item, Response, Rule, Score, Text
+from punchline.schema import Gold, Item, Response, Rule, Score, Text
 from punchline.scores import items_frame, scores_frame
 from punchline.stats.estimate import ALPHA, FEWEST, NO_ROWS, Estimate
 from punchline.stats.intervals import differs
@@ -30,10 +30,8 @@ from punchline.tables.run import rows_of_model
 from punchline.validity.answers import limits
 from punchline.validity.items import measured
 
-COLUMNS = (
-    *("benchmark", "task", "metric", "shortcut", "value", "lo", "hi", "n", "chance"),
-    *("best_published", "published_below", "table", "row", "not_above"),
-)
+VALUES = ("benchmark", "task", "metric", "shortcut", "value", "lo", "hi", "n", "chance")
+COLUMNS = (*VALUES, "best_published", "published_below", "table", "row", "not_above")
 FOLDS = 10  # of the cross-validation, by cluster
 DRAWS = 4  # of chance: of two or four answers each is drawn equally often
 _PROMPT = re.compile(r"_\d$")  # the number of a prompt, in names of YesBut's tasks
@@ -100,8 +98,8 @@ def questions_of(
     last: Any = getattr(module, "last_panel", lambda *_: {})
     for item_id, item in items.items():
         answers, panels = closed(golds[item_id], rule), last(golds[item_id])
-        requests = (request for request in benchmark.requests(item) if request.condition == DEFAULT)
-        for request in (request for request in requests if request.task in answers):
+        requests = (one for one in benchmark.requests(item) if one.condition == DEFAULT and one.task in answers)
+        for request in requests:
             options = by_options.options(request) if request.task in benchmark.OPTIONS else {}
             row = (item_id, item.cluster, request.task, *answers[request.task], options)
             parts = (part for message in request.messages for part in message.content if isinstance(part, Text))
@@ -185,22 +183,19 @@ class Measured:
 
     def rows(self, scores: Mapping[str, str]) -> Iterator[dict[str, Any]]:
         """Rows of shortcuts.csv. `scores`: paths of the models' scores, by model."""
-        if self.questions(RULES[0]).empty:
-            return
-        draws = []
-        for number in range(DRAWS):  # values alone: what they are made of is large
-            cells = self.cells("right", functools.partial(draw, number=number))
-            draws.append({place: estimate.point() for place, (_, estimate) in cells.items()})
+        each = (self.cells("right", functools.partial(draw, number=number)) for number in range(DRAWS))
+        # Values alone: what they are made of is large.
+        draws = [{place: estimate.point() for place, (_, estimate) in cells.items()} for cells in each]
         for name, (required, function) in SHORTCUTS.items():
             for place, (task, estimate) in self.cells(required, function).items():
                 drawn = [values[place] for values in draws if place in values]
                 value, (low, high) = estimate.point(), limits(estimate)
-                if value is None or value in (estimate.bounds.low, estimate.bounds.high):
+                if value in (estimate.bounds.low, estimate.bounds.high):
                     continue  # of a constant answer, such as the recall of its label
                 chance = pd.Series(drawn, dtype=float).mean()
                 values = (self.benchmark.NAME, task, place[2], name, value, low, high, estimate.n, chance)
                 others = {model: path for model, path in scores.items() if model != name}
-                yield dict(zip(COLUMNS, values, strict=False)) | self._compared(place, estimate, others)
+                yield dict(zip(VALUES, values, strict=True)) | self._compared(place, estimate, others)
 
 
 def _ordered(table: Table, frame: pd.DataFrame, items: pd.DataFrame) -> Iterator[tuple[str, str, Estimate]]:

@@ -51,7 +51,7 @@ Columns = dict[str, Estimate]
 
 def success(part: pd.DataFrame) -> Estimate:
     """Percentage of answers with a parsed text; refusals are in the denominator."""
-    return mean(part, "success", PERCENT, scale=100)
+    return mean(part.assign(success=100 * part.success), "success", PERCENT)
 
 
 def _counts(part: pd.DataFrame) -> tuple[Array, Flags]:
@@ -167,7 +167,7 @@ def good_answers(scores: pd.DataFrame, items: pd.DataFrame) -> Iterator[Row]:
         part = scores[scores.task == task]
         values = part[list(least)]
         good = (values >= list(least.values())).all(axis=1).astype(float).where(values.notna().all(axis=1))
-        columns[name] = mean(part.assign(good=good), "good", PERCENT, scale=100)
+        columns[name] = mean(part.assign(good=100 * good), "good", PERCENT)
     yield Row(**columns)
 
 

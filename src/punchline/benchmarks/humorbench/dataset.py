@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -44,5 +45,5 @@ def examples_of_paper(across: Across) -> Iterator[Row]:
     for cartoon, example in EXAMPLES.items():
         part = judged[judged["item_id"].isin(idx.index[idx == example])]
         if len(part):
-            rate = average(part["passed"], np.arange(len(part)), EXACT, used=part["row"].to_numpy())
+            rate = replace(average(part["passed"], np.arange(len(part)), EXACT), used=part["row"].to_numpy())
             yield Row(model="elements", cartoon=cartoon, pass_rate=rate)

@@ -76,7 +76,7 @@ def order_errors(scores: pd.DataFrame, items: pd.DataFrame) -> Iterator[Row]:
     columns = pd.DataFrame(errors, index=part.index, columns=ORDER_ERRORS, dtype=float)
     columns["default_order"] *= 1 - part.panel_acc
     columns = columns.where(part.scored, np.nan)
-    yield Row(**{name: mean(part.assign(error=columns[name]), "error", PERCENT, scale=100) for name in ORDER_ERRORS})
+    yield Row(**{name: mean(part.assign(error=100 * columns[name]), "error", PERCENT) for name in ORDER_ERRORS})
 
 
 def _order_errors(order: list[str] | None, panels: int) -> tuple[bool, ...] | None:

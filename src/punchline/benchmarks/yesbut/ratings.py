@@ -24,5 +24,4 @@ def rated(files: Mapping[str, bytes]) -> Iterator[Row]:
     ratings = ratings_of(files, items, SCALE)
     by_aspect = grouped(ratings, lambda rating: (rating.about.get("task", ""), rating.about.get("aspect", "")))
     for (task, aspect), group in by_aspect.items():
-        keys = {"task": task, "aspect": aspect}
-        yield from rows(group, lambda of: {**reliability_columns(of), **score_columns(of, SCALE)}, keys)
+        yield from rows(group, lambda of: reliability_columns(of) | score_columns(of, SCALE), task=task, aspect=aspect)

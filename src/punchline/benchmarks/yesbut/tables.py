@@ -61,9 +61,8 @@ def _row(scores: pd.DataFrame, condition: str) -> Row:
     by_prompt = []
     for name, (task, metric) in MEASURES.items():
         part, (kind, scale) = parts[task], UNITS[metric]
-        has = part[metric].notna()
-        cells[name] = mean(part, metric, kind, scale=scale, over="task")
-        cells[f"{name}_sd"] = sd(part, metric, kind, scale=scale, over="task")
+        has, scaled = part[metric].notna(), part.assign(**{metric: scale * part[metric]})
+        cells[name], cells[f"{name}_sd"] = (of(scaled, metric, kind, over="task") for of in (mean, sd))
         cells[f"n_{name}"] = items_of(part, has.to_numpy())
         by_prompt += [items_of(part, (has & (part.task == f"{task}_{k}")).to_numpy()) for k in PROMPTS]
     numbers = [number for number in by_prompt if number.n]
