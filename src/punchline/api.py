@@ -16,8 +16,8 @@ import pandas as pd
 from punchline.artifacts.project import Project
 from punchline.audit.compare import compare_models, differences_frame
 from punchline.audit.state import check_table
-from punchline.config.runs import find_root, making, runs, selection_of, table_named
-from punchline.errors import check_file, check_known
+from punchline.config.runs import find_root, making, run_of, runs, selection_of, table_named
+from punchline.errors import PunchlineError, check_file, check_known
 from punchline.files import Keyed
 from punchline.paths import DEFAULT_RUN
 from punchline.read import reasoning
@@ -80,6 +80,8 @@ class Run:
 
     def table(self, name: str) -> pd.DataFrame:
         """A table as its CSV has it, every digit: `table8`, `yesbut/table2`, or a path. `attrs["root"]`: its root."""
+        if run_of(name, self.name) != self.name:
+            raise PunchlineError(f"{name} is of another run than {self.name}", hint="Give the table's name")
         with self._project():
             benchmark, table = table_named(name, self.name)
         with self._project(benchmark) as project:

@@ -97,7 +97,8 @@ def new(
     from punchline.rating.draw import declared, draw_decision, draw_up
 
     if host in EVERYWHERE:
-        raise PunchlineError(f"nobody can open a link to {host}", hint="Give the address by which raters reach it")
+        hint = "Give the address under which raters reach this machine; `rate serve` takes 0.0.0.0"
+        raise PunchlineError(f"nobody can open a link to {host}", hint=hint)
     if link:
         return _print_links(_votes(study), link, host, port)
     if decide or verify:

@@ -46,7 +46,8 @@ def is_public(chosen: Any = None) -> bool:
     if value not in ("true", "false"):
         raise PunchlineError(f"expected true or false, got {value!r}", file="--config", field="public")
     if value == "true" and pictures_mode() == "all":
-        raise PunchlineError("pictures=all holds pictures that may not be shared", file="--config", field="public")
+        what = "pictures=all holds pictures that may not be shared"
+        raise PunchlineError(what, file="--config", field="public", hint="Leave out pictures=all")
     return value == "true"
 
 
