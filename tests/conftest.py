@@ -74,6 +74,18 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
+def one_thread() -> Iterator[None]:
+    """Threads of torch wait for each other, and sums come in one order with one: as fast on a machine full of tests."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+    torch.use_deterministic_algorithms(False)  # as a training leaves it
+
+
+@pytest.fixture(scope="module")
 def process() -> Iterator[Any]:
     """An OpenAI-compatible server that misbehaves as told, in a process of its own."""
     from tests.servers.runs import Served
