@@ -54,6 +54,12 @@ def paper(mirror: Path) -> Callable[[str], str]:
 
 
 @pytest.fixture
+def in_root(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The project's root as the working directory."""
+    monkeypatch.chdir(root)
+
+
+@pytest.fixture
 def project(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A working folder with the project's config/, to change or spoil."""
     shutil.copytree(root / "config", tmp_path / "config")

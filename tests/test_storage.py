@@ -10,7 +10,7 @@ import pytest
 from tests.ran import ran
 from tests.records import refused, request
 
-from punchline.core.storage import digests_in, read_table, write_table
+from punchline.core.storage import digests_in, read_table, values_in, write_table
 from punchline.errors import PunchlineError
 from punchline.files import parse_csv, read_records, replacing, write_records
 from punchline.schema import Image, Request, Response, Sampling, canonical, digest_of_all, sha256
@@ -33,6 +33,8 @@ def test_records_survive_jsonl_and_parquet(tmp_path: Path) -> None:
     for name in ("a", "b"):
         write_table(tmp_path / name, REQUESTS, Request)
         assert read_table(tmp_path / name, Request) == REQUESTS
+        with pytest.raises(PunchlineError, match="field nope: missing column"):
+            list(values_in(tmp_path / name, "nope"))
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
 
 

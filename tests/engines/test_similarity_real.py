@@ -50,9 +50,8 @@ def folder() -> str:
 
 
 @pytest.fixture
-def load(root: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Similarity]:
+def load(in_root: None) -> Callable[[str], Similarity]:
     """The engine of a card of config/judge/."""
-    monkeypatch.chdir(root)
     return lambda name: similarity.engine(read_card(name, "config/judge"), 0)
 
 
@@ -76,8 +75,7 @@ def test_cosine_is_the_package_item_by_item(load: Callable[[str], Similarity], f
         assert value == pytest.approx(float(expected[0, 0]), abs=CLOSE)
 
 
-def test_other_weights_than_the_card_pins_are_refused(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(root)
+def test_other_weights_than_the_card_pins_are_refused(in_root: None) -> None:
     options = read_card("minilm", "config/judge").options | {"revision": "sha256:" + "0" * 64}
     engine = similarity.engine(ModelCard(name="minilm", engine="similarity", options=options), 0)
     (response,) = engine.answer([asked("a", "b")], {}, "key")
