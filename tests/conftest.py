@@ -54,6 +54,12 @@ def paper(mirror: Path) -> Callable[[str], str]:
 
 
 @pytest.fixture
+def in_root(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The project's root as the working directory."""
+    monkeypatch.chdir(root)
+
+
+@pytest.fixture
 def project(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A working folder with the project's config/, to change or spoil."""
     shutil.copytree(root / "config", tmp_path / "config")
@@ -71,6 +77,18 @@ def smollm2(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of the tiny Qwen2-VL."""
     return tiny_folder(tmp_path_factory)
+
+
+@pytest.fixture(scope="module")
+def one_thread() -> Iterator[None]:
+    """Threads of torch wait for each other, and sums come in one order with one: as fast on a machine full of tests."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+    torch.use_deterministic_algorithms(False)  # as a training leaves it
 
 
 @pytest.fixture(scope="module")

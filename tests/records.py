@@ -1,7 +1,7 @@
 """Records that many tests make or look into."""
 
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +62,14 @@ def read_golds(benchmark: Any, files: Mapping[str, bytes]) -> dict[str, Gold]:
 def asked_in(condition: str, requests: Iterable[Request]) -> dict[str, Request]:
     """{task: request} of one condition."""
     return {request.task: request for request in requests if request.condition == condition}
+
+
+def answers_of(engine: Any, requests: Sequence[Request], images: Mapping[str, Path] | None = None) -> list[Response]:
+    """An engine's responses in the order of the requests; each has one."""
+    given = list(engine.answer(requests, images or {}, "key"))
+    assert sorted(one.request_id for one in given) == sorted(one.request_id for one in requests)
+    by_id = {response.request_id: response for response in given}
+    return [by_id[request.request_id] for request in requests]
 
 
 def outcome(work: Callable[[], Any], seconds: float = 10) -> Any:

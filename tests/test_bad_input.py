@@ -13,7 +13,7 @@ from tests.selected import selection_in
 
 from punchline.artifacts.project import Project
 from punchline.benchmarks import pixelhumor
-from punchline.core.storage import read_table, values_in, write_table
+from punchline.core.storage import read_table
 from punchline.errors import PunchlineError, entry_point
 from punchline.files import parse_csv
 from punchline.jobs import build
@@ -36,13 +36,10 @@ def test_a_subset(here: Path, content: str, expected: str) -> None:
 
 
 @pytest.mark.parametrize(("content", "message"), refused("subset"))
-def test_a_bad_subset(here: Path, content: str, message: str) -> None:
+def test_a_bad_subset_and_a_source_that_no_comic_has(here: Path, content: str, message: str) -> None:
     Path("mine.csv").write_text(content)
     with pytest.raises(PunchlineError, match=f"^mine.csv.*{message}"):
         select(COMICS, None, "mine.csv", None, ())
-
-
-def test_a_source_that_no_comic_has() -> None:
     with pytest.raises(PunchlineError, match="field sources: no comic is from 'c'"):
         select(COMICS, ["a", "c"], None, None, ())
 
@@ -80,12 +77,6 @@ def test_a_score_file_that_another_program_changed_is_an_error(tmp_path: Path, c
     if (column, value) not in (("wer", 0.5), ("parsed", "{")):  # they differ from their digest, which no frame reads
         with pytest.raises(PunchlineError, match=r"bad\.parquet"):
             scores_frame(bad, OF_ITEM, "paper")
-
-
-def test_a_table_without_the_column(tmp_path: Path) -> None:
-    write_table(tmp_path / "good.parquet", [response("1", "x")], Response)
-    with pytest.raises(PunchlineError, match=r"unreadable parquet: .*nope"):
-        list(values_in(tmp_path / "good.parquet", "nope"))
 
 
 @pytest.mark.parametrize(

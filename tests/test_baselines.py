@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.records import answers_of
 
 from punchline.benchmarks import pixelhumor
 from punchline.benchmarks.pixelhumor import answers as reading
@@ -53,8 +54,7 @@ def ask(engine: engines.Engine, asked: Sequence[Request], folder: Path, *pngs: b
     images = {sha256(png): folder / f"{sha256(png)}.png" for png in pngs}
     for png in pngs:
         images[sha256(png)].write_bytes(png)
-    answers = {response.request_id: response for response in engine.answer(asked, images, "key")}
-    return {request.task: answers[request.request_id] for request in asked}
+    return {one.task: answer for one, answer in zip(asked, answers_of(engine, asked, images), strict=True)}
 
 
 def said(responses: dict[str, Response]) -> dict[str, str | None]:

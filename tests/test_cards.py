@@ -1,14 +1,16 @@
-"""config/model/, config/judge/ and config/published/humorbench.csv: the cards of the papers' models, and their rows."""
+"""config/model/, config/judge/ and config/published/: cards and published values, and what papers print."""
 
 import datetime
 import re
 from collections import Counter
+from collections.abc import Callable
 from contextlib import chdir
 from pathlib import Path
 
 import pytest
 
 from punchline.config.cards import read_card, stems
+from punchline.core import benchmark as benchmarks
 from punchline.schema import ModelCard
 from punchline.tables.render import read_published
 
@@ -25,12 +27,12 @@ NO_MODEL = {
     *(("humorbench", "table2", f"ARC-AGI ({which} o-series)") for which in ("with", "w/o")),
     *(("humorbench", "table2", row) for row in ("GPQA Diamond", "LM Arena ELO")),
     *{("humorbench", "table3", "elements"), ("humorbench", "table5", "elements")},
-    ("humorbench", "dataset", "published annotations"),
+    *{("humorbench", "dataset", "published annotations"), ("hummus", "good_answers", "all nine models")},
+    *(("hummus", table, "Tong et al.") for table in ("statistics", "table6", "table8", "table9")),
+    *{("hummus", "table2", "Random"), ("hummus", "table5", "Human")},
 }
 OF_THE_DATA = {("pixelhumor", "disagreements"), ("stripcipher", "table1"), ("yesbut", "table1"), ("yesbut", "figure8")}
 SPELT_OTHERWISE = {("humorbench", "table6", "GPT-5"): "gpt-5"}  # Table 4's spelling is the card's
-
-Published = dict[str, list[dict[str, str]]]  # rows of each paper
 
 
 @pytest.fixture(scope="module")
@@ -48,9 +50,10 @@ def cards(every: list[ModelCard]) -> dict[str, ModelCard]:
 
 
 @pytest.fixture(scope="module")
-def published(root: Path) -> Published:
-    papers = ("pixelhumor", "humorbench", "yesbut", "stripcipher")
-    return {paper: read_published(root / f"config/published/{paper}.csv") for paper in papers}
+def printed(root: Path) -> set[tuple[str, str, str]]:
+    """(paper, table, row) of every published value."""
+    files = (root / "config/published").glob("*.csv")
+    return {(r["paper"], r["table"], r["row"]) for file in files for r in read_published(file)}
 
 
 @pytest.mark.parametrize(("paper", "least"), PAPERS.items())
@@ -60,41 +63,49 @@ def test_every_model_of_a_paper_has_one_card(cards: dict[str, ModelCard], paper:
     assert [row for row, count in rows.items() if count > 1] == []
 
 
-def test_published_rows_have_cards(cards: dict[str, ModelCard], published: Published) -> None:
-    result = {(r["paper"], r["table"], r["row"]) for rows in published.values() for r in rows}
-    result = {place for place in result if place[:2] not in OF_THE_DATA}
+def test_published_rows_have_cards(cards: dict[str, ModelCard], printed: set[tuple[str, str, str]]) -> None:
+    result = {place for place in printed if place[:2] not in OF_THE_DATA}
     assert result >= NO_MODEL | set(SPELT_OTHERWISE)  # every exception names a row of the table
     for paper, table, row in sorted(result - NO_MODEL):
         named = SPELT_OTHERWISE.get((paper, table, row), row)
         own = [card.papers[paper] for card in cards.values() if paper in card.papers]
         assert named in {one.row for one in own} | {one.rows.get(table) for one in own}, (paper, table, row)
-
-
-def test_rows_of_one_table_are_printed_there(root: Path, cards: dict[str, ModelCard]) -> None:
-    files = (root / "config" / "published").glob("*.csv")
-    printed = {(r["paper"], r["table"], r["row"]) for file in files for r in read_published(file)}
     named = {(b, t, row) for c in cards.values() for b, paper in c.papers.items() for t, row in paper.rows.items()}
     assert named and named <= printed
-
-
-def test_gone_says_when_and_where_from(every: list[ModelCard]) -> None:
-    gone = [card.gone for card in every if card.gone is not None]
-    assert gone
-    for reason in gone:
-        day = re.search(r"\b20\d\d-\d\d-\d\d\b", reason)
-        assert day and datetime.date.fromisoformat(day[0]) and "(" in reason, reason
-
-
-def test_prices_have_a_date_and_a_source(every: list[ModelCard]) -> None:
-    priced = [card for card in every if card.price is not None]
-    assert priced
-    for card in priced:
-        assert card.price and card.price.source and card.price.date >= datetime.date(2025, 1, 1)
-        assert 0 < card.price.input <= card.price.output
-        if card.gone:  # not a price from after its end
-            ended = re.search(r"20\d\d-\d\d-\d\d", card.gone)
-            assert ended and card.price.date < datetime.date.fromisoformat(ended[0]), card.name
-
-
-def test_bases_are_cards(cards: dict[str, ModelCard]) -> None:
     assert {card.base for card in cards.values() if card.base} <= set(cards)
+
+
+def test_ends_and_prices_have_a_date_and_a_source(every: list[ModelCard]) -> None:
+    gone = {card.name: card.gone for card in every if card.gone is not None}
+    priced = {card.name: card.price for card in every if card.price is not None}
+    assert gone and priced
+    ended = {}
+    for name, reason in gone.items():
+        day = re.search(r"\b20\d\d-\d\d-\d\d\b", reason)
+        assert day and "(" in reason, reason
+        ended[name] = datetime.date.fromisoformat(day[0])
+    for name, price in priced.items():
+        assert price.source and datetime.date(2025, 1, 1) <= price.date < ended.get(name, datetime.date.max), name
+        assert 0 < price.input <= price.output
+
+
+@pytest.mark.parametrize("benchmark", benchmarks.names())
+def test_published_values_fit_their_tables(root: Path, benchmark: str) -> None:
+    rows, tables = read_published(root / "config" / "published" / f"{benchmark}.csv"), benchmarks.load(benchmark).TABLES
+    assert len({(r["table"], r["row"], r["key"], r["column"]) for r in rows}) == len(rows), "a value is given twice"
+    for r in rows:
+        assert r["paper"] == benchmark and re.fullmatch(r"-?\d+(\.\d+)?", r["value"]), r
+        keys = dict(part.split("=", 1) for part in r["key"].split(";") if part)
+        table = tables[r["table"]]
+        assert set(keys) <= set(table.keys) and r["column"] in table.columns, r
+        assert set(keys) == set(table.keys) or benchmark in ("stripcipher", "humorbench"), r
+        assert keys.get("condition", "default") in ("default", *table.conditions), r
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("benchmark", ["pixelhumor", "hummus", "stripcipher", "yesbut"])
+def test_every_published_value_is_printed(root: Path, paper: Callable[[str], str], benchmark: str) -> None:
+    numbers = re.findall(r"[0-9][0-9,]*(?:\.[0-9]+)?|\.[0-9]+", paper(benchmark))
+    printed = {number.replace(",", "") for number in numbers}
+    rows = read_published(root / "config/published" / f"{benchmark}.csv")
+    assert [row for row in rows if row["value"].removeprefix("-") not in printed] == []

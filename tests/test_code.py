@@ -42,15 +42,10 @@ async def tell(joke: Joke) -> str:
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A package `punchline` of its own, to change."""
     folder = tmp_path / "src" / "punchline"
-    files = {
-        "__init__.py": "",
-        "core/__init__.py": "",
+    empty = "__init__ core/__init__ core/unseen project/__init__ artifacts/graph stages/__init__"
+    files = dict.fromkeys((f"{name}.py" for name in empty.split()), "") | {
         "core/words.py": "def count(text):\n    return len(text.split())\n",
-        "project/__init__.py": "",
-        "artifacts/graph.py": "",
         "paths.py": "from punchline.core import unseen\nRAW = 'data/raw'\n",
-        "core/unseen.py": "",
-        "stages/__init__.py": "",
         "stages/tell.py": MODULE,
         "stages/late.py": "from punchline import paths\nfrom punchline.artifacts import graph\n"
         "def tell():\n    import punchline.stages.tell\n    import numpy, json\n",

@@ -1,7 +1,6 @@
 """Paired comparisons and ranks: against simulation and worked examples, and what is refused."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -241,10 +240,7 @@ def test_ranks_of_models_apart_and_alike_and_of_nothing() -> None:
     assert spans(ranked(rates)) == {"better": (2, 2, 2), "worse": (1, 1, 1)}
 
 
-def test_what_cannot_be_ranked_and_a_run_without_a_judge_are_refused(
-    root: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(root)
+def test_what_cannot_be_ranked_and_a_run_without_a_judge_are_refused(in_root: None) -> None:
     for command, says in (
         ("ranks table10", "no table of this run's models"),
         ("ranks table8 --column panel_ac", "panel_acc"),

@@ -90,8 +90,7 @@ def wrong(command: Command, *, whole: bool) -> str:
 
 
 @pytest.mark.parametrize("whole", [True, False], ids=["commands", "in prose"])
-def test_what_commands_name(whole: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.chdir(ROOT)
+def test_what_commands_name(whole: bool, in_root: None, capsys: pytest.CaptureFixture[str]) -> None:
     result = []
     for command in ALL if whole else MENTIONED:
         try:
@@ -129,13 +128,10 @@ def test_docs_tables_lists_every_table(root: Path) -> None:
         assert there == set(benchmarks.load(name).TABLES)
 
 
-def test_links_between_documents_lead_somewhere(root: Path) -> None:
+def test_files_that_documents_name_are_there(root: Path) -> None:
     for page in (root / "README.md", *sorted((root / "docs").glob("*.md"))):
         for target in re.findall(r"\]\(([^)#:\s]+)\)", page.read_text()):
             assert (page.parent / target).exists(), f"{page.name}: {target}"
-
-
-def test_modules_that_the_architecture_names_are_there(root: Path) -> None:
     text = (root / "docs" / "architecture.md").read_text()
     source = root / "src" / "punchline"
     for name in re.findall(r"`([a-z_]+/[a-z_/]*[a-z_]+\.py)`", text):

@@ -1,5 +1,6 @@
-"""Faults of a server that the openai engine meets: what is tried again, failed, or ends a run; no key is written."""
+"""Faults of a server that the openai engine meets: what is tried again, when, failed, or ends a run; no key leaks."""
 
+import email.utils
 import signal
 import ssl
 import threading
@@ -15,6 +16,7 @@ from tests.servers import runs
 from tests.servers.runs import KEY, VARIABLE, Served, assert_completes, card, error_of, journal, many, requests, run
 from tests.servers.scripted import completion, scripted
 
+from punchline.core.waits import backoff, retry_after
 from punchline.engines.openai import chat
 from punchline.engines.openai import engine as load
 from punchline.errors import PunchlineError
@@ -236,3 +238,26 @@ def test_a_missing_key_is_named_and_a_key_in_the_yaml_is_not_repeated(monkeypatc
             load(card(None, **options), 0)
         assert KEY not in str(caught.value)
     assert load(card(None, base_url="http://127.0.0.1:1/v1"), 0).unavailable() is None
+
+
+PAST, LATER = (email.utils.formatdate(at, usegmt=True) for at in (1e9, time.time() + 10_000))
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        *(({"retry-after": value}, seconds) for value, seconds in (("7", 7), (" 7 ", 7), ("2.5", 2.5))),
+        ({"retry-after-ms": "250", "retry-after": "1"}, 0.25),
+        ({"retry-after": PAST}, 0),
+        ({"retry-after": LATER}, pytest.approx(10_000, abs=900)),
+        *(({"retry-after": value}, None) for value in ("-7", "soon", "nan", "9" * 400, "")),
+        ({}, None),
+    ],
+)
+def test_retry_after(headers: dict[str, str], seconds: float | None) -> None:
+    assert retry_after(headers) == seconds
+
+
+@pytest.mark.parametrize(("tries", "least", "most"), [(1, 0.5, 1), (3, 2, 4), (50, 30, 60)])
+def test_backoff_doubles_up_to_its_most(tries: int, least: float, most: float) -> None:
+    assert all(least <= backoff(tries, 1, 60) <= most for _ in range(100))

@@ -1,4 +1,4 @@
-"""Fine-tuning without a model: recipes, splits, targets that parse back to gold, variants, cards, the learning rate."""
+"""Fine-tuning without a model: recipes, splits, targets that parse back to gold, adapters and their cards."""
 
 import math
 import re
@@ -9,29 +9,38 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 import yaml
 from msgspec.structs import replace
 from tests.records import asked_in, images_of, refused, response
 from tests.small_models import add_cards
 
+from punchline import train as finetune
+from punchline.artifacts.project import Project
 from punchline.benchmarks import hummus, stripcipher
 from punchline.benchmarks.hummus import answers as hummus_answers
 from punchline.benchmarks.hummus import scope as hummus_scope
 from punchline.benchmarks.hummus import training as hummus_training
 from punchline.benchmarks.stripcipher import holdout
 from punchline.benchmarks.stripcipher import training as stripcipher_training
+from punchline.config import adapters
+from punchline.config.adapters import WHOLE, Base, Part, Trained
+from punchline.config.cards import read_card
 from punchline.config.recipes import read_recipe
 from punchline.config.resources import minutes
+from punchline.config.selection import read_selection
 from punchline.core import benchmark as benchmarks
+from punchline.core import engine as engines
 from punchline.errors import PunchlineError
 from punchline.files import write_bytes
 from punchline.metrics import boxes
 from punchline.read import highlight
 from punchline.respond import image_files
-from punchline.schema import Gold, ImageRef, Item, sha256
+from punchline.schema import Gold, ImageRef, Item, ModelCard, sha256
 from punchline.train.examples import examples_of, is_held_out
 from punchline.train.training import rate
+from punchline.workflow.provenance import Artifact, Status, write_provenance
 
 
 @pytest.fixture
@@ -124,6 +133,9 @@ def test_what_the_tables_test_on_is_not_trained_on(project: Path, demo: Any, tmp
     assert used and used.isdisjoint(tested)
     assert {e.request.task for e in examples} <= set(recipe.tasks)
     assert {e.request.condition for e in examples} == set(recipe.conditions)
+    bare = [replace(item, images=(), missing="x") for item in items]
+    examples, _, left_out = examples_of(recipe, bare, golds, tmp_path / "bare")
+    assert examples == [] and left_out["image missing"] > 0
 
 
 def check_hummus(items: list[Item], golds: list[Gold]) -> dict[str, int]:
@@ -243,13 +255,6 @@ def test_choices_are_shuffled_with_their_letters(project: Path, demo: Any, tmp_p
     assert {example.target for example in examples} <= set("ABCD")
 
 
-def test_items_without_pictures_are_left_out(project: Path, demo: Any, tmp_path: Path) -> None:
-    items, golds = demo["hummus"]
-    bare = [replace(item, images=(), missing="x") for item in items]
-    examples, _, left_out = examples_of(read_recipe("tiny-hummus"), bare, golds, tmp_path / "made")
-    assert examples == [] and left_out["image missing"] > 0
-
-
 def test_rate_rises_and_falls() -> None:
     rates = [rate(step, 100, "cosine", 0.05) for step in range(100)]
     assert rates[0] == 0.0 and rates[5] == 1.0
@@ -257,3 +262,80 @@ def test_rate_rises_and_falls() -> None:
     assert rates[52] == pytest.approx(0.5 * (1 + math.cos(math.pi * 47 / 95)))
     assert {rate(step, 100, "constant", 0.0) for step in range(100)} == {1.0}
     assert rate(0, 1, "cosine", 0.0) == 1.0
+
+
+def write_manifest(**fields: Any) -> None:
+    part = Part(examples={"naming": 2}, steps=1, parameters=8, modules=1, losses=[0.5])
+    result: dict[str, Any] = {"name": "an-adapter", "files": {adapters.WEIGHTS: "0" * 64}, "parts": {WHOLE: part}}
+    result |= {"base": Base(card="c", id="some/model", revision="r"), "recipe": {}, "corpus": "demo", "versions": {}}
+    result |= {"trained": ["1"], "held_out": ["2"], "left_out": {}, "dtype": "float32", "device": "cpu"}
+    made = Trained(**result | fields)
+    write_bytes(adapters.manifest_of(made.name), msgspec.json.encode(made))
+
+
+def test_identity_follows_the_weights_and_the_engine_says_what_trains(project: Path, monkeypatch: Any) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: object())
+    options = {"id": "data/models/tiny-qwen2-vl", "adapter": "an-adapter"}
+    engine = engines.load(ModelCard(name="m", engine="transformers", options=options), 0)
+    said = "the adapter an-adapter is not trained: snakemake data/adapters/an-adapter/punchline.json"
+    assert engine.unavailable() == said
+    assert adapters.identity("an-adapter") == "untrained"
+    write_manifest()
+    assert "not trained" not in str(engine.unavailable())
+    first = adapters.identity("an-adapter")
+    write_manifest(corpus="full", left_out={"x": 1})
+    assert adapters.identity("an-adapter") == first
+    write_manifest(files={adapters.WEIGHTS: "1" * 64})
+    assert adapters.identity("an-adapter") not in (first, "untrained")
+
+
+def training(**overrides: Any) -> Artifact:
+    """The artifact of the adapter tiny-hummus in a selection."""
+    selection = {"models": ["random"], "benchmarks": ["hummus"], **overrides}
+    return Project(read_selection(selection)[0]).train("tiny-hummus")
+
+
+def why(**overrides: Any) -> str | None:
+    """The reason to train it (again); None: it is current."""
+    return Status()(training(**overrides))
+
+
+def test_an_adapter_out_of_date(root: Path, project: Path) -> None:
+    recipe = read_recipe("tiny-hummus")
+    weights = adapters.folder_of("tiny-hummus") / adapters.WEIGHTS
+    model = Path("data/models/tiny-qwen2-vl/punchline.json")
+    write_bytes(model, b"{}")
+    Path("data/manifests").symlink_to(root / "data/manifests")
+    assert why() == "not built yet"
+    write_bytes(weights, b"weights")
+    base = Base(card=recipe.base, id=read_card(recipe.base).options["id"], revision="r")
+    files = {adapters.WEIGHTS: sha256(b"weights")}
+    write_manifest(name="tiny-hummus", recipe=msgspec.to_builtins(recipe), base=base, files=files)
+    assert why() == "no provenance record"
+    write_provenance(training(), training().input_digests())
+    # Of which items it was trained is in its manifest: another selection of the same corpus trains nothing anew.
+    others: dict[str, Any] = {"models": ["ocr"], "benchmarks": ["hummus", "yesbut"], "seed": 1, "limit": 3}
+    assert [why(**{key: value}) for key, value in others.items()] == [None] * 4 and why(run="other", limit=1) is None
+    assert why(corpus="full") == 'corpus: "demo" → "full"'
+    for file in (model, weights):
+        content = file.read_bytes()
+        file.write_bytes(content + b" ")
+        assert file.as_posix() in str(why())
+        write_bytes(file, content)
+        assert why() is None
+    change("tiny-hummus", seed=1)
+    assert str(why()).startswith("recipe: ")
+
+
+@pytest.mark.parametrize("content", [b"", b"{}", b"\xff", b'{"name": 1}'])
+def test_a_damaged_manifest(here: Path, content: bytes) -> None:
+    write_bytes(adapters.manifest_of("an-adapter"), content)
+    with pytest.raises(PunchlineError, match=r"^data/adapters/an-adapter/punchline.json: not an adapter's manifest"):
+        adapters.identity("an-adapter")
+
+
+def test_training_needs_its_packages(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    recipe = read_recipe("tiny-hummus")
+    monkeypatch.setattr(finetune, "PACKAGES", ("no_such_package",))
+    with pytest.raises(PunchlineError, match="not installed: no_such_package; run make hf"):
+        finetune.train(recipe, read_card(recipe.base), [], [], corpus="demo")

@@ -25,17 +25,12 @@ from punchline.tables.tabulate import Tabulated
 Files = dict[str, bytes]
 Said = tuple[str | None, State]
 Answer = Callable[[Request, Gold], Said]
-DEMO = Path(__file__).parent.parent / "data/demo/hummus"
 ANNOTATED = "nyc-combi-9001"
 
 
-def read_files(folder: Path) -> Files:
-    return {name: (folder / name).read_bytes() for name in hummus.ITEM_FILES}
-
-
 @pytest.fixture(scope="module")
-def demo() -> Files:
-    return read_files(DEMO)
+def demo(root: Path) -> Files:
+    return {name: (root / "data/demo/hummus" / name).read_bytes() for name in hummus.ITEM_FILES}
 
 
 def right(request: Request, gold: Gold, rule: Rule = "released") -> str:

@@ -10,24 +10,11 @@ import pytest
 from punchline.core import benchmark as benchmarks
 from punchline.workflow import code
 
-# From the bottom up; packages on one line do not import each other.
-ORDER = (
-    *(("schema", "text", "paths", "grouping"), ("errors",), ("files",), ("journal",)),
-    *(("core",), ("workflow",), ("config",)),
-    *(("read", "metrics", "comics", "stats", "scores"), ("tables",)),
-    ("shared",),  # the modules of benchmarks/ that are no benchmark
-    *(
-        ("benchmarks",),
-        ("engines",),
-        ("artifacts", "parsing"),
-        ("jobs",),
-        ("prepare", "responses"),
-        ("extraction", "budget"),
-        ("pictures", "requests"),
-    ),
-    *(("fetch", "respond", "score"), ("tabulate", "train"), ("validity",), ("overview",), ("plan",), ("snakemake",)),
-    *(("audit", "rating"), ("report",), ("export",), ("api",), ("cli",)),
-)
+# From the bottom up; packages between bars do not import each other. `shared`: modules of benchmarks/ that are none.
+ORDER = """schema text paths grouping | errors | files | journal | core | workflow | config
+| read metrics comics stats scores | tables | shared | benchmarks | engines | artifacts parsing | jobs
+| prepare responses | extraction budget | pictures requests | fetch respond score | tabulate train | validity
+| overview | plan | snakemake | audit rating | report | export | api | cli"""
 
 
 def sources(root: Path) -> list[Path]:
@@ -57,7 +44,7 @@ def packages_of(module: str, names: list[str]) -> set[str]:
 
 
 NAMES = benchmarks.names()
-LEVEL = {package: level for level, packages in enumerate(ORDER) for package in packages}
+LEVEL = {package: level for level, packages in enumerate(ORDER.split("|")) for package in packages.split()}
 
 
 def every_import(root: Path) -> Iterator[tuple[str, str, str, list[str]]]:

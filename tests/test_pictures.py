@@ -7,6 +7,7 @@ from typing import Any, ClassVar, cast
 
 import pytest
 from PIL import Image
+from tests.fetch_server import picture
 from tests.selected import selection_in
 
 from punchline import pictures
@@ -20,18 +21,12 @@ from punchline.schema import FetchEntry, Pictures, sha256
 from punchline.workflow.provenance import Status, read_provenance
 
 
-def encoded(kind: str, size: tuple[int, int] = (7, 5)) -> bytes:
-    out = io.BytesIO()
-    Image.new("RGB", size, "red").save(out, kind)
-    return out.getvalue()
-
-
 @pytest.mark.parametrize(
     ("kind", "suffix", "same"),
     [("PNG", ".png", True), ("JPEG", ".jpg", True), ("GIF", ".png", False), ("WEBP", ".png", False)],
 )
 def test_as_published(kind: str, suffix: str, same: bool) -> None:
-    content = encoded(kind)
+    content = picture(size=(7, 5), kind=kind)
     result = as_published(content)
     assert (result.name, result.suffix, result.width, result.height) == ("page", suffix, 7, 5)
     assert (result.content == content) is same
@@ -39,7 +34,7 @@ def test_as_published(kind: str, suffix: str, same: bool) -> None:
         assert image.format in ("PNG", "JPEG")
 
 
-@pytest.mark.parametrize("content", [b"", b"<html>", encoded("GIF")[:20]])
+@pytest.mark.parametrize("content", [b"", b"<html>", picture(size=(7, 5), kind="GIF")[:20]])
 def test_bytes_that_are_no_image(content: bytes) -> None:
     with pytest.raises(PunchlineError, match=f"{PUBLISHED}: not a readable image"):
         as_published(content)
@@ -62,7 +57,7 @@ def strip(monkeypatch: pytest.MonkeyPatch) -> Benchmark:
 
 def entry(item_id: str) -> FetchEntry:
     path = Path(f"{item_id}.published.png")
-    path.write_bytes(encoded("PNG"))
+    path.write_bytes(picture(size=(7, 5), kind="PNG"))
     about: dict[str, Any] = {"sha256": sha256(path.read_bytes()), "bytes": 1, "width": 7, "height": 5}
     return FetchEntry(item_id=item_id, source="s", state="ok", path=str(path), **about)
 

@@ -19,8 +19,7 @@ from punchline.snakemake import preflight
 
 
 @pytest.fixture(autouse=True)
-def in_root(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(root)
+def without_key(in_root: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
 
 

@@ -1,12 +1,15 @@
-"""Processes that end with their parent or owner."""
+"""Processes that end with their parent or owner, and one whose output nobody takes."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import psutil
 import pytest
+from tests.ran import ran
 
+from punchline.files import write_text
 from punchline.workflow.processes import OWNER
 
 HANGS = """
@@ -43,3 +46,18 @@ def test_a_job_ends_with_its_owner(root: Path) -> None:
     owner.wait()
     output = result.communicate(timeout=30)[1]
     assert result.returncode == -15 and output.startswith("stopped: the run that this job belongs to is gone")
+
+
+FULL = "error: No space left on device\n"
+
+
+@pytest.mark.parametrize(("output", "said"), [("| true", ""), (">&-", ""), (">/dev/full", FULL)])
+def test_a_command_whose_output_nobody_takes(root: Path, tmp_path: Path, output: str, said: str) -> None:
+    write_text(tmp_path / "Snakefile", "")
+    (tmp_path / "data").mkdir()
+    for name in ("config", "data/demo", "data/manifests"):
+        (tmp_path / name).symlink_to(root / name)
+    command = [sys.executable, "-m", "punchline.cli", "tables"]
+    environment = os.environ | {"PYTHONPATH": str(root / "src")}
+    done = ran("bash", "-c", f'"$@" {output}', "bash", *command, cwd=tmp_path, env=environment)
+    assert (done.returncode, done.stderr) == (bool(said), said)

@@ -25,15 +25,10 @@ from punchline.tables.ratings import Choice, Rating, as_csv, preferred, read_rat
 PANELS = b"comic_id,panel_sequence,text,number_of_panels\n" + b"".join(
     f"x_{n},1,t,{panels}\n".encode() for n, panels in enumerate((1, 4, 4, 9, 12))
 )
-POINTS = [
-    ("x_0", "GPT-4o", 7, 6),
-    ("x_1", "GPT-4o", 5, 5),
-    ("x_3", "GPT-4o", 1, 4),
-    ("x_0", "mine", 2),
-    ("x_4", "mine", 3),
-]
-CHOICES = [("x_0", "Human", "Human"), ("x_1", "Human", "GPT-4o"), ("x_2", "GPT-4o")]
-RATED = "item_id,source,rater,score,choice\n"  # of raters r1 and r2
+# An item, its source, points or choices by raters r1 and r2.
+POINTS = [one.split() for one in ("x_0 GPT-4o 7 6", "x_1 GPT-4o 5 5", "x_3 GPT-4o 1 4", "x_0 mine 2", "x_4 mine 3")]
+CHOICES = [one.split() for one in ("x_0 Human Human", "x_1 Human GPT-4o", "x_2 GPT-4o")]
+RATED = "item_id,source,rater,score,choice\n"
 RATED += "".join(f"{item},{source},r{k},{one},\n" for item, source, *of in POINTS for k, one in enumerate(of, 1))
 RATED += "".join(f"{item},,r{k},,{choice}\n" for item, *choices in CHOICES for k, choice in enumerate(choices, 1))
 FILES = {"objective_label.csv": PANELS, "ratings.csv": RATED.encode()}

@@ -1,4 +1,4 @@
-"""Reports: which pictures they may hold, how cells are shown, answers and items as data for pages."""
+"""Reports and exports: which pictures and annotations they may hold, how cells, answers and items are shown."""
 
 import base64
 import gzip
@@ -7,10 +7,16 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 from tests.records import score
 
+from punchline.artifacts.project import Project
+from punchline.config.runs import selection_of
 from punchline.core import benchmark as benchmarks
+from punchline.errors import PunchlineError
+from punchline.export import export, hf
+from punchline.export.samples import ExportItem
 from punchline.files import write_records, write_text
 from punchline.paths import Paths
 from punchline.read.result import Read
@@ -20,9 +26,9 @@ from punchline.report.items import columns
 from punchline.report.pictures import OWN, Right, held, items_with_rights, rights
 from punchline.report.shards import code, script, write_parts
 from punchline.report.tables import Cell, Sheet, cell
-from punchline.schema import Gold, ImageRef, Item
+from punchline.schema import Gold, ImageRef, Item, sha256
 from punchline.tables.declare import Table
-from punchline.workflow.processes import MODES
+from punchline.workflow.processes import MODES, PICTURES, PUBLIC, is_public
 
 OPEN = ("CC BY-NC 2.5", "CC BY-SA 4.0", "CC0", "CC-BY 4.0", "public domain")
 SHUT = ("CC BY-ND 4.0", "cc-by-nc-nd-2.5", "none stated", "", "all rights reserved", "not CC BY")
@@ -61,8 +67,7 @@ def test_nothing_is_held_that_may_not_be_passed_on(here: Path) -> None:
     assert len(list(held(chosen(drawn=True), "pixelhumor", "own"))) == 3
 
 
-def test_what_is_pinned_today_is_open(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(root)
+def test_what_is_pinned_today_is_open(in_root: None) -> None:
     for benchmark in ("pixelhumor", "stripcipher"):
         known = rights(chosen(drawn=False), benchmark)
         assert known and all(right.mode == "open" and right.credit and right.licence for right in known.values())
@@ -194,3 +199,65 @@ def test_what_annotations_say_is_left_out_of_a_public_report(monkeypatch: pytest
     assert index["facets"] == {"source": [["a"]], "potentially_harmful": [["yes"]]}
     assert answers["1"]["answers"] == [{"text": "said"}] and answers["1"]["heard"][0]["text"] == "PASS"
     assert codes == {"states": {"released": {"Q1@default": "y"}}}
+
+
+BYTES = b"\x89PNG of nobody's licence"
+
+
+def test_a_full_folder_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").write_text("mine")
+    with pytest.raises(PunchlineError, match="not an empty folder"):
+        export(Project(selection_of("default")), "hf", tmp_path, "open")
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
+
+
+@pytest.mark.parametrize(("right", "held"), [(OWN, True), (Right("all", url="https://example.org/1"), False)])
+def test_a_picture_that_may_not_be_passed_on_is_a_link(tmp_path: Path, right: Right, held: bool) -> None:
+    (tmp_path / "a.png").write_bytes(BYTES)
+    image = ImageRef(path=str(tmp_path / "a.png"), sha256=sha256(BYTES), width=1, height=1)
+    item = Item(benchmark="b", item_id="1", source="s", cluster="1", images=(image,))
+    one = ExportItem(item, Gold(benchmark="b", item_id="1", values={}), right, held)
+    path = tmp_path / "items.parquet"
+    hf.write_rows(path, hf.ITEMS, [hf.item_row(one)])
+    (row,) = pq.read_table(path).to_pylist()
+    assert [picture["bytes"] for picture in row["images"]] == ([BYTES] if held else [])
+    assert (row["url"], row["image_sha256"]) == (right.url, [sha256(BYTES)])
+
+
+OPEN_LICENCES = ("MIT", "Apache-2.0", "CC0", "CC BY-NC-SA 4.0", "public domain")
+STRIPS = "of the project; the strips are under licences of their own"
+NONE = ("none stated", "none stated; README: for research purposes only", "proprietary", "", "not MIT")
+
+
+def test_a_licence_opens_or_not() -> None:
+    for licence in [*OPEN_LICENCES, STRIPS, *NONE]:
+        assert bool(public.OPEN.match(licence)) == (licence not in NONE)
+
+
+def test_annotations_are_private_by_their_licences(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    manifest = here / "data/manifests/b/annotations.csv"
+    manifest.parent.mkdir(parents=True)
+    for licences, drawn, asked, reason in (
+        (["MIT", "CC0"], False, "true", ""),
+        (["MIT", "none stated", ""], False, "true", "none stated"),
+        (["none stated"], False, "false", ""),
+        (["none stated"], True, "true", ""),
+    ):
+        monkeypatch.setenv(PUBLIC, asked)
+        rows = "".join(f"{n}.csv,https://a.example/x,{licence}\n" for n, licence in enumerate(licences))
+        manifest.write_text(f"path,url,licence\n{rows}")
+        project: Any = SimpleNamespace(selection=SimpleNamespace(corpus=SimpleNamespace(drawn=drawn)))
+        why = public.why_private(project, "b")
+        assert bool(why) == bool(reason) and reason in why
+
+
+def test_a_public_report_is_asked_for_by_config(monkeypatch: pytest.MonkeyPatch) -> None:
+    cases = ((None, "", False), ("false", "all", False), ("TRUE", "open", True), (True, "own", True))
+    for asked, pictures, expected in cases:
+        monkeypatch.setenv(PICTURES, pictures)
+        assert is_public(asked) is expected
+    with pytest.raises(PunchlineError, match="expected true or false, got 'yes'"):
+        is_public("yes")
+    monkeypatch.setenv(PICTURES, "all")
+    with pytest.raises(PunchlineError, match="may not be shared"):
+        is_public("true")

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.records import answers_of
 
 from punchline.core.benchmark import comparison
 from punchline.engines import similarity
@@ -46,12 +47,9 @@ def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Similarity:
 
 
 def answers(engine: Similarity, requests: Sequence[Request]) -> list[Response]:
-    """Responses in the order of the requests."""
-    given = list(engine.answer(requests, {}, "key"))
-    assert len(given) == len(requests)
+    given = answers_of(engine, requests)
     assert all((r.text is None) == (r.state != "ok") == (r.reason is not None) for r in given)
-    of = {response.request_id: response for response in given}
-    return [of[request.request_id] for request in requests]
+    return given
 
 
 def test_pairs_are_scored_once_and_answered_as_often_as_asked_and_blank_ones_are_zero(engine: Similarity) -> None:

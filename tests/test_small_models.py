@@ -94,8 +94,7 @@ def test_a_hub_that_cannot_be_reached_locks_nothing(here: Path, monkeypatch: pyt
 
 
 @pytest.mark.parametrize("engine", ["transformers", "vllm"])
-def test_smollm2s_cards_name_the_folder_that_is_built(engine: str, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(root)
+def test_smollm2s_cards_name_the_folder_that_is_built(engine: str, in_root: None) -> None:
     card = read_card(f"smollm2-135m-{engine}")
     assert card.engine == engine
     assert card.options["id"] == inspect.signature(small_model.main).parameters["folder"].default

@@ -63,13 +63,8 @@ def test_frames_in_a_grid(columns: int, rows: int, margin: int, gap: int) -> Non
     assert split(page(*size(boxes, margin), boxes)) == boxes
 
 
-COLOURS = [
-    {"gutter": 0, "line": 0, "fill": 255},
-    {"gutter": 0, "line": 255, "fill": 110},
-    {"gutter": 128, "line": 0, "fill": 255},
-    {"gutter": 255, "line": 20, "fill": 60},
-    {"gutter": 255, "line": 0, "fill": 255, "thick": 8},
-]
+PAINTED = ((0, 0, 255, 2), (0, 255, 110, 2), (128, 0, 255, 2), (255, 20, 60, 2), (255, 0, 255, 8))
+COLOURS = [dict(zip(("gutter", "line", "fill", "thick"), values, strict=True)) for values in PAINTED]
 
 
 @pytest.mark.parametrize(

@@ -10,25 +10,8 @@ from hypothesis import strategies as st
 from scipy import stats as distributions
 
 from punchline.errors import PunchlineError
-from punchline.stats.estimate import (
-    COEFFICIENT,
-    COUNT,
-    EXACT,
-    PERCENT,
-    POSITIVE,
-    RANKS,
-    REAL,
-    SHARE,
-    Array,
-    Estimate,
-    Kind,
-    MeanOf,
-    Median,
-    mean,
-    percent,
-    ratio,
-    total,
-)
+from punchline.stats import estimate as kinds
+from punchline.stats.estimate import Array, Estimate, Kind, MeanOf, Median, mean, percent, ratio, total
 from punchline.stats.functions import deviation
 from punchline.stats.intervals import difference, interval
 
@@ -65,9 +48,9 @@ def of(sums: Array, value: object, kind: Kind | None = None) -> Estimate:
 def test_a_value_beyond_what_its_column_says_is_an_error() -> None:
     with pytest.raises(PunchlineError, match=r"from 0.2 to 1.4 where its column says 0 to 1.*POSITIVE"):
         interval(estimate([0.2, 1.4, 0.3]))
-    assert interval(estimate([0.2, 1.4, 0.3], kind=POSITIVE)) != (None, None)
-    assert interval(estimate([0.9, 1.0000002, 0.8], kind=COEFFICIENT)) != (None, None)  # single precision
-    low, high = interval(estimate([-5.0, -7.0, -6.0], kind=POSITIVE))  # tokens, as a bad server counts them
+    assert interval(estimate([0.2, 1.4, 0.3], kind=kinds.POSITIVE)) != (None, None)
+    assert interval(estimate([0.9, 1.0000002, 0.8], kind=kinds.COEFFICIENT)) != (None, None)  # single precision
+    low, high = interval(estimate([-5.0, -7.0, -6.0], kind=kinds.POSITIVE))  # tokens, as a bad server counts them
     assert low is not None and high is not None and low <= -6 <= high
 
 
@@ -82,7 +65,7 @@ def test_a_share_has_clopper_and_pearsons_of_the_effective_size(hits: int, n: in
     low = distributions.beta.ppf(0.025, p * size, (1 - p) * size + 1) if hits else 0
     high = distributions.beta.ppf(0.975, p * size + 1, (1 - p) * size) if hits < n else 1
     values = [1.0] * hits + [0.0] * (n - hits)
-    in_percent = of(np.column_stack([values, np.ones(n)]), percent, PERCENT)
+    in_percent = of(np.column_stack([values, np.ones(n)]), percent, kinds.PERCENT)
     for result, scale in ((estimate(values), 1), (in_percent, 100), (of(np.array(values)[:, None], total), n)):
         assert interval(result) == pytest.approx((scale * low, scale * high))
 
@@ -91,9 +74,9 @@ def test_skewness_moves_an_interval_up_from_the_t_interval() -> None:
     """Hall's (1992) g(t) = t + s (t^2 / 3 + 1 / 6) / root n + s^2 t^3 / (27 n), at its inverse, is t."""
     even = [-2.0, -1.0, 0.0, 1.0, 2.0]
     t_interval = distributions.t.interval(0.95, 4, 0, distributions.sem(even))
-    assert interval(estimate(even, kind=REAL)) == pytest.approx(t_interval)
+    assert interval(estimate(even, kind=kinds.REAL)) == pytest.approx(t_interval)
     values = np.array([0.1, 0.2, 0.1, 0.3, 0.2, 0.4, 0.1, 2.5, 0.2, 0.9])
-    low, high = interval(estimate(list(values), kind=REAL))
+    low, high = interval(estimate(list(values), kind=kinds.REAL))
     n, error = len(values), distributions.sem(values)
     skewness = float(distributions.skew(values)) * (1 + 3 / math.sqrt(n))
     for limit, quantile in ((low, 0.975), (high, 0.025)):
@@ -105,9 +88,9 @@ def test_skewness_moves_an_interval_up_from_the_t_interval() -> None:
 
 def test_equal_values_have_a_width() -> None:
     for value, n, kind, expected in (
-        (0.0, 20, POSITIVE, (0.0, 1 - 0.025**0.05)),
-        (500.0, 100, POSITIVE, (500 * 0.025**0.01, 500 * (2 - 0.025**0.01))),
-        (-3.0, 2, REAL, (-3 * (2 - 0.025**0.5), -3 * 0.025**0.5)),
+        (0.0, 20, kinds.POSITIVE, (0.0, 1 - 0.025**0.05)),
+        (500.0, 100, kinds.POSITIVE, (500 * 0.025**0.01, 500 * (2 - 0.025**0.01))),
+        (-3.0, 2, kinds.REAL, (-3 * (2 - 0.025**0.5), -3 * 0.025**0.5)),
     ):
         assert interval(estimate([value] * n, kind=kind)) == pytest.approx(expected)
 
@@ -148,26 +131,26 @@ def test_a_rank_correlation_has_fishers() -> None:
         (1.0, 4, (None, None)),
     ):
         value = lambda columns, rho=rho: np.full(columns.shape[:-1], rho)  # noqa: E731
-        result = interval(Estimate(np.ones((n, 1)), value, ["all"] * n, kind=RANKS))
+        result = interval(Estimate(np.ones((n, 1)), value, ["all"] * n, kind=kinds.RANKS))
         assert result == (expected if n < 5 else pytest.approx(expected, abs=5e-4))
 
 
 def test_nothing_to_say() -> None:
     nothing = [estimate([]), estimate([1.0]), estimate([0, 1, 1], ["a", "a", "a"]), of(np.zeros((3, 2)), mean)]
-    nothing += [estimate([0, 1, 1], kind=EXACT), of(np.array([[1.0, 1.0], [0.0, 0.0]]), mean)]  # one cluster says it
+    nothing += [estimate([0, 1, 1], kind=kinds.EXACT), of(np.array([[1.0, 1.0], [0.0, 0.0]]), mean)]  # of one cluster
     assert {interval(one) for one in nothing} == {(None, None)}
     assert interval(estimate([0, 1])) == pytest.approx((0, 1), abs=0.01)  # two say next to nothing
 
 
 KINDS = {
-    "share": (mean, SHARE, st.floats(0, 1)),
-    "right or wrong": (mean, SHARE, st.sampled_from([0.0, 1.0])),
-    "percent": (percent, PERCENT, st.floats(0, 1)),
-    "cosine": (mean, COEFFICIENT, st.floats(-1, 1)),
-    "count": (total, COUNT, st.sampled_from([0.0, 1.0])),
-    "error rate": (mean, POSITIVE, st.floats(0, 50)),
-    "real": (mean, REAL, st.floats(-1e6, 1e6)),
-    "deviation": (deviation, POSITIVE, st.floats(0, 5)),
+    "share": (mean, kinds.SHARE, st.floats(0, 1)),
+    "right or wrong": (mean, kinds.SHARE, st.sampled_from([0.0, 1.0])),
+    "percent": (percent, kinds.PERCENT, st.floats(0, 1)),
+    "cosine": (mean, kinds.COEFFICIENT, st.floats(-1, 1)),
+    "count": (total, kinds.COUNT, st.sampled_from([0.0, 1.0])),
+    "error rate": (mean, kinds.POSITIVE, st.floats(0, 50)),
+    "real": (mean, kinds.REAL, st.floats(-1e6, 1e6)),
+    "deviation": (deviation, kinds.POSITIVE, st.floats(0, 5)),
 }
 
 

@@ -1,14 +1,16 @@
-"""Files are written whole or not at all, and read with errors that name the place."""
+"""Files are written whole or not at all, and read with errors that name the place; threads that type rows at once."""
 
 import os
+import sys
 from pathlib import Path
 
 import msgspec
 import pyarrow.parquet as pq
 import pytest
+from tests.ran import ran
 from tests.records import refused, request
 
-from punchline.core.storage import digests_in, read_table, write_table
+from punchline.core.storage import digests_in, read_table, values_in, write_table
 from punchline.errors import PunchlineError
 from punchline.files import parse_csv, read_records, replacing, write_records
 from punchline.schema import Image, Request, Response, Sampling, canonical, digest_of_all, sha256
@@ -31,6 +33,8 @@ def test_records_survive_jsonl_and_parquet(tmp_path: Path) -> None:
     for name in ("a", "b"):
         write_table(tmp_path / name, REQUESTS, Request)
         assert read_table(tmp_path / name, Request) == REQUESTS
+        with pytest.raises(PunchlineError, match="field nope: missing column"):
+            list(values_in(tmp_path / name, "nope"))
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
 
 
@@ -88,3 +92,25 @@ def test_old_leftovers_go_and_files_that_are_being_written_stay(tmp_path: Path) 
         assert written.exists() and not leftover.exists()
     left = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     assert left == {".c.x.part": b"half", "a": b"1", "b": b"2"}
+
+
+TYPED = """
+import sys, threading, msgspec
+sys.setswitchinterval(1e-6)
+from punchline.benchmarks.annotations import typed
+for n in range(300):
+    inner = msgspec.defstruct(f"Inner{n}", [(name, int | None) for name in "abcdefgh"])
+    outer = msgspec.defstruct(f"Outer{n}", [("inner", list[inner]), ("x", int)])
+    start = threading.Barrier(4)
+    def work():
+        start.wait()
+        typed({"inner": [dict.fromkeys("abcdefgh", 1)], "x": 1}, outer, file="f")
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    [thread.start() for thread in threads]; [thread.join() for thread in threads]
+print("ok")
+"""
+
+
+def test_threads_that_meet_a_type_for_the_first_time_do_not_crash() -> None:
+    done = ran(sys.executable, "-c", TYPED)
+    assert (done.returncode, done.stdout) == (0, "ok\n"), done.stderr

@@ -14,9 +14,6 @@ from punchline.schema import Cell
 PEERS = ROOT / ".venv-peers/bin"
 MODELS = ("random", "reading-order")
 ITEMS = 4
-CONFIG = f"benchmarks=pixelhumor models=[{','.join(MODELS)}] limit={ITEMS}"
-TABLE = "results/table8.csv"
-LINEAGE = "results/table8.lineage.json"
 
 ABSENT = "PEERS ABSENT: make peers installs what reads exports"
 pytestmark = pytest.mark.skipif(not (PEERS / "python").is_file(), reason=ABSENT)
@@ -25,7 +22,7 @@ pytestmark = pytest.mark.skipif(not (PEERS / "python").is_file(), reason=ABSENT)
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Project:
     project = Project.copy(tmp_path_factory.mktemp("run"))
-    project.snakemake(TABLE, config=CONFIG)
+    project.snakemake("results/table8.csv", config=f"models=[{','.join(MODELS)}] benchmarks=pixelhumor limit={ITEMS}")
     return project
 
 
@@ -68,7 +65,7 @@ print(json.dumps([len(items), items[0], sizes, [dict(one) for one in answers]], 
     assert len(ordered) == ITEMS
     scores = [s for one in ordered for s in one["grades"] if (s["rule"], s["task"]) == ("released", "Q7")]
     share = sum(json.loads(score["values"])["panel_acc"] for score in scores) / ITEMS
-    assert share == panel_acc(cells(made.path / LINEAGE), "reading-order")
+    assert share == panel_acc(cells(made.path / "results/table8.lineage.json"), "reading-order")
 
 
 def test_what_a_judge_was_asked_and_said_is_passed_on(tmp_path: Path) -> None:

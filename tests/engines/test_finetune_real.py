@@ -6,7 +6,6 @@ import shutil
 import signal
 import sys
 from collections import Counter
-from collections.abc import Iterator
 from contextlib import chdir
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from typing import Any
 import msgspec
 import pytest
 from tests.ran import ran
+from tests.records import answers_of
 from tests.small_models import ABSENT, add_cards
 from tests.test_finetune import change, corpus_of
 
@@ -36,21 +36,10 @@ from punchline.train.examples import encoded as tokenised
 from punchline.train.training import IGNORED, answers_loss, with_answers
 
 LACKING = [*ABSENT, *(["peft"] if importlib.util.find_spec("peft") is None else [])]
-pytestmark = pytest.mark.skipif(bool(LACKING), reason=f"NOT INSTALLED: {', '.join(LACKING)}; run make hf to run this")
+ABSENT_HERE = f"NOT INSTALLED: {', '.join(LACKING)}; run make hf to run this"
+pytestmark = [pytest.mark.skipif(bool(LACKING), reason=ABSENT_HERE), pytest.mark.usefixtures("one_thread")]
 
 Corpus = tuple[list[Item], list[Gold]]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def one_thread() -> Iterator[None]:
-    """As in the other tests of small models; and sums in one order."""
-    import torch
-
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-    torch.use_deterministic_algorithms(False)
 
 
 @pytest.fixture(scope="module")
@@ -90,9 +79,9 @@ def answers(card: str, requests: list[Request], images: dict[str, Path], **optio
     result = read_card(card)
     engine = engines.load(msgspec.structs.replace(result, options=result.options | options), 0)
     assert engine.unavailable() is None
-    given = {response.request_id: response for response in engine.answer(requests, images, "key")}
+    given = answers_of(engine, requests, images)
     engine.close()
-    return [given[request.request_id].text for request in requests]
+    return [one.text for one in given]
 
 
 def digests(name: str) -> dict[str, str]:
@@ -276,10 +265,9 @@ def test_one_adapter_for_each_task(project: Path, pairs: Corpus) -> None:
     engine = engines.load(read_card("tiny-qwen2-vl-hummus"), 0)
     requests = [one.request for one in examples]
     other = next(r for r in hummus.requests(pairs[0][0]) if (r.condition, r.task) == ("default", "classification"))
-    given = {r.request_id: r for r in engine.answer([*requests, other], images, "key")}
-    assert [given[one.request.request_id].text for one in examples] == [one.target for one in examples]
-    assert given[other.request_id].state == "missing"
-    assert given[other.request_id].reason == "the adapter was not trained on the task classification"
+    *given, last = answers_of(engine, [*requests, other], images)
+    assert [one.text for one in given] == [one.target for one in examples]
+    assert (last.state, last.reason) == ("missing", "the adapter was not trained on the task classification")
 
 
 def test_long_examples_are_left_out(project: Path, pairs: Corpus, encoded: tuple[Loaded, list[Encoded]]) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
+from tests.records import answers_of
 
 from punchline.config.cards import read_card
 from punchline.core.benchmark import comparison
@@ -37,11 +38,10 @@ def asked(candidate: str, reference: str) -> Request:
 
 def values(engine: Similarity, pairs: Sequence[tuple[str, str]]) -> list[float]:
     """The numbers of (candidate, reference) pairs, in their order."""
-    requests = [asked(*pair) for pair in pairs]
-    given = {response.request_id: response for response in engine.answer(requests, {}, "key")}
+    given = answers_of(engine, [asked(*pair) for pair in pairs])
     engine.close()
-    assert {response.state for response in given.values()} == {"ok"}
-    return [float(str(given[request.request_id].text)) for request in requests]
+    assert {response.state for response in given} == {"ok"}
+    return [float(str(response.text)) for response in given]
 
 
 @pytest.fixture(scope="module")
@@ -50,9 +50,8 @@ def folder() -> str:
 
 
 @pytest.fixture
-def load(root: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Similarity]:
+def load(in_root: None) -> Callable[[str], Similarity]:
     """The engine of a card of config/judge/."""
-    monkeypatch.chdir(root)
     return lambda name: similarity.engine(read_card(name, "config/judge"), 0)
 
 
@@ -76,8 +75,7 @@ def test_cosine_is_the_package_item_by_item(load: Callable[[str], Similarity], f
         assert value == pytest.approx(float(expected[0, 0]), abs=CLOSE)
 
 
-def test_other_weights_than_the_card_pins_are_refused(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(root)
+def test_other_weights_than_the_card_pins_are_refused(in_root: None) -> None:
     options = read_card("minilm", "config/judge").options | {"revision": "sha256:" + "0" * 64}
     engine = similarity.engine(ModelCard(name="minilm", engine="similarity", options=options), 0)
     (response,) = engine.answer([asked("a", "b")], {}, "key")
@@ -86,9 +84,8 @@ def test_other_weights_than_the_card_pins_are_refused(root: Path, monkeypatch: p
 
 def test_what_cannot_be_scored_fails_alone(load: Callable[[str], Similarity]) -> None:
     """A reference of nothing but a token that weighs nothing has no recall."""
-    requests = [asked("a", "[SEP]"), asked("a", "b")]
-    states = {r.request_id: (r.state, r.reason) for r in load("bertscore-minilm").answer(requests, {}, "key")}
-    assert [states[r.request_id] for r in requests] == [("failed", "the result is not a number"), ("ok", None)]
+    given = answers_of(load("bertscore-minilm"), [asked("a", "[SEP]"), asked("a", "b")])
+    assert [(one.state, one.reason) for one in given] == [("failed", "the result is not a number"), ("ok", None)]
 
 
 def test_a_lower_layer_is_that_hidden_state(folder: str) -> None:

@@ -1,17 +1,61 @@
-"""Extraction: what an extractor is asked, and which scores its replies change."""
+"""Later passes: who answers them; what an extractor is asked, and which scores its replies change."""
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from tests.records import read_golds, read_items, response, text_of, texts_of
 
+from punchline.artifacts.passes import passes_of, scorers_of
 from punchline.benchmarks import pixelhumor
-from punchline.core.benchmark import load
+from punchline.config.cards import read_card
+from punchline.core.benchmark import Benchmark, load
+from punchline.core.engine import Engine
+from punchline.errors import PunchlineError
 from punchline.extraction import extraction_requests, read_replies
-from punchline.schema import Request, Response
+from punchline.schema import ModelCard, Request, Response
 from punchline.score import score
+
+ENGINE = cast(Engine, SimpleNamespace(format=None, givers=set))
+CARD = ModelCard(name="m", engine="openai")
+BOTH = {"CHAINED": ("own",), "JUDGES": ("cosine", "judge")}
+
+
+def benchmark(**parts: Any) -> Benchmark:
+    return cast(Benchmark, SimpleNamespace(**{"NAME": "b", "CHAINED": (), "CLOSED": (), "JUDGES": (), **parts}))
+
+
+@pytest.mark.parametrize(
+    ("parts", "selected", "expected"),
+    [
+        ({}, {}, {}),
+        ({"JUDGES": ("judge",)}, {}, {}),
+        ({"JUDGES": ("judge",)}, {"judge": "j"}, {"judge": "j"}),
+        ({"JUDGES": ("cosine",)}, {"judge": "j"}, {"cosine": "labse"}),
+        ({"JUDGES": ("bertscore",)}, {}, {}),  # nobody was chosen
+        ({"CHAINED": ("own",)}, {}, {}),
+        ({"CLOSED": ("t",)}, {"extractor": "e"}, {"extractor": "e"}),
+        ({"CLOSED": ("t",)}, {}, {}),
+        ({"CHAINED": ("own",)}, {"conditions": ["default", "own"]}, {"chained": "m"}),
+        (BOTH, {"conditions": ["own"], "judge": "j"}, {"chained": "m", "judge": "j", "cosine": "labse"}),
+    ],
+)
+def test_hops(parts: dict[str, Any], selected: dict[str, Any], expected: dict[str, str]) -> None:
+    chosen = {"conditions": ["default"], "extractor": None, "judge": None, "scorers": {"cosine": "labse"}, **selected}
+    result = passes_of(benchmark(**parts), CARD, ENGINE, **chosen)
+    assert list(result.items()) == list(expected.items())  # in the order in which they are answered
+
+
+def test_scorers() -> None:
+    cards = [read_card(name, "config/judge") for name in ("bertscore", "labse", "minilm", "overlap")]
+    assert scorers_of(cards[:2]) == {"bertscore": "bertscore", "cosine": "labse"}
+    with pytest.raises(PunchlineError, match="both labse and minilm measure cosine"):
+        scorers_of(cards[1:3])
+    with pytest.raises(PunchlineError, match="overlap is no scorer"):
+        scorers_of(cards[3:])
+
 
 VAGUE, SOUND = "I am not sure about that.", "Present, contribute"
 
