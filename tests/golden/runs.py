@@ -92,13 +92,6 @@ def small(path: Path) -> Project:
     return project
 
 
-def released(path: Path, mirror: Path) -> Project:
-    """A copy of the project with all tables of HumorBench's released runs."""
-    project = Project.copy(path)
-    project.snakemake("all_tables", config=f"run={RELEASED} mirror={mirror}")
-    return project
-
-
 HUNDRED = {  # released model: stem of its card here
     "o1": "o1-released",
     "gpt-4o": "gpt-4o-released",
@@ -194,11 +187,6 @@ def scores(project: Project, run: str = "default", *, hashed: bool = False) -> P
         rows = _score_rows(project.path, paths, name, model, hashed=hashed)
         pins[f"{name}/{model}.csv"] = table([(*REQUEST, "rule", *SCORE), *rows])
     return pins
-
-
-def small_tables(project: Project) -> Pins:
-    """Every CSV with results of `small`."""
-    return read_tables(project, without=OF_DEMO)
 
 
 def demo_items(project: Project) -> Pins:
