@@ -3,13 +3,12 @@ from pathlib import Path
 
 import pytest
 from tests.golden.runs import RELEASED
-from tests.servers.runs import KEY, Served
+from tests.servers.runs import KEY, VARIABLE, Served
 
 from .project import FAST, Project
 
 TABLE = "results/table8.csv"
 SMALL = f"{FAST} limit=6"
-VARIABLE = "PUNCHLINE_TEST_KEY"  # holds the key of `server`
 
 
 @pytest.fixture(scope="session")

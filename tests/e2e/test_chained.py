@@ -5,9 +5,9 @@ import os
 from pathlib import Path
 
 import pyarrow.parquet as pq
-from tests.servers.runs import KEY, Served
+from tests.servers.runs import KEY, VARIABLE, Served
 
-from .conftest import VARIABLE, add_served
+from .conftest import add_served
 from .project import Project
 
 TABLE = "results/yesbut/table3.csv"

@@ -58,6 +58,7 @@ def last_line(text: str) -> str:
         ("--root no/such/place tables", "", "error: .*no project: no Snakefile with config/run.yaml"),
         ("plan models=[random] extractor=nobody", "", "error: --config, field extractor: unknown extractor 'nobody'"),
         ("plan models=[random] extractor=minilm", "", "error: --config, field extractor: minilm is no judge"),
+        ("restore", "", "error: no dvc.lock"),
         ("show borderless_1", "", '"panel_sequence".*"responses".*reading-order'),
         ("show nobody_1", "", "error: .*no item or request"),
         ("run absent.yaml", "", "error: absent.yaml: no such card. punchline init --model-card FILE writes one"),
@@ -117,13 +118,6 @@ def test_lint_finds_nothing_but_that_environments_are_not_condas(small_run: Proj
         assert titles == {"Specify a conda environment or container for each rule."}
 
 
-@pytest.fixture
-def served(small: Project, server: Served) -> Project:
-    """A project with a model that answers slowly, one request at a time."""
-    small.add_served("served", server.url, "modality: [text]\nconcurrency: 1\nbreaker: 0\nattempts: 1\n")
-    return small
-
-
 def begun(project: Project) -> subprocess.Popen[str]:
     """A run in a session of its own, some answers in."""
     command = [sys.executable, "-m", "snakemake", "--cores", "2", LEADERBOARD, "--config", *SERVED.split()]
@@ -154,14 +148,15 @@ def goes_on(project: Project, server: Served) -> None:
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL, signal.SIGHUP])
-def test_a_killed_run_takes_its_jobs_along_and_goes_on(served: Project, server: Served, how: signal.Signals) -> None:
+def test_a_killed_run_takes_its_jobs_along_and_goes_on(small: Project, server: Served, how: signal.Signals) -> None:
+    small.add_served("served", server.url, "modality: [text]\nconcurrency: 1\nbreaker: 0\nattempts: 1\n")
     server.script(latency=2.0 if how == signal.SIGINT else 0.3)
-    process = begun(served)
-    assert jobs_of(served)
+    process = begun(small)
+    assert jobs_of(small)
     if how == signal.SIGINT:
-        output = served.snakemake(LEADERBOARD, config=SERVED, fails=True)
+        output = small.snakemake(LEADERBOARD, config=SERVED, fails=True)
         assert f"another run is at work in this folder: process {process.pid} on " in last_line(output)
-        assert served.wanted(TABLE, config=SMALL) == set(), "looking is free"
+        assert small.wanted(TABLE, config=SMALL) == set(), "looking is free"
         os.killpg(process.pid, how)
         left = "files and answers are kept, and the same command resumes"
         assert last_line(process.communicate(timeout=60)[0]) == f"stopped early: {left}"
@@ -169,10 +164,10 @@ def test_a_killed_run_takes_its_jobs_along_and_goes_on(served: Project, server: 
         process.send_signal(how)  # the run alone: its jobs are to see that it is gone
     assert process.wait(timeout=30) != 0
     ends = time.monotonic() + 10
-    while jobs_of(served):
+    while jobs_of(small):
         assert time.monotonic() < ends, "orphans"
         time.sleep(0.1)
-    goes_on(served, server)
+    goes_on(small, server)
 
 
 def test_a_plan_with_a_judge_whose_weights_are_not_built(small: Project) -> None:

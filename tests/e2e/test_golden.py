@@ -8,7 +8,7 @@ import pytest
 from tests.golden.compare import check
 from tests.golden.group_by import TABLES, compared
 from tests.golden.offline import UPSTREAM_PARTS
-from tests.golden.runs import DEMO_PARTS, OF_DEMO, RANKED, RELEASED_PARTS, SMALL, demo, read_tables, small
+from tests.golden.runs import ABSENT, DEMO_PARTS, OF_DEMO, RANKED, RELEASED_PARTS, SMALL, demo, read_tables
 
 from punchline.core import benchmark as benchmarks
 
@@ -43,7 +43,11 @@ def test_nothing_of_the_released_runs_moved(part: str, released_run: Project) ->
 
 @pytest.fixture(scope="module")
 def everything(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    return small(tmp_path_factory.mktemp("everything"))
+    """All tables of three demo items of each benchmark."""
+    project = Project.copy(tmp_path_factory.mktemp("everything"))
+    (project.path / "config/judge/absent.yaml").write_text(f"{ABSENT}metric: cosine\n")
+    project.snakemake("all_tables", config=SMALL)
+    return project
 
 
 def test_every_table_is_built_in_every_format(everything: Project) -> None:

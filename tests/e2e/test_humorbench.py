@@ -1,11 +1,12 @@
 """HumorBench through the real Snakefile: a judge compared with people; released verdicts."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 from tests.golden.compare import check
-from tests.golden.runs import HUNDRED_PARTS, hundred, hundred_config
+from tests.golden.runs import HUNDRED, HUNDRED_PARTS
 
 from punchline.files import csv_text
 
@@ -43,8 +44,16 @@ def test_a_judge_beside_people(fresh: Project) -> None:
 
 @pytest.fixture(scope="module")
 def released(mirror: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Project, str]:
-    """All tables of the six released models, from the mirror, and the configuration that made them."""
-    return hundred(tmp_path_factory.mktemp("released"), mirror), hundred_config(mirror)
+    """All tables of the released answers, a hundred of each of six models, and the configuration that made them."""
+    project = Project.copy(tmp_path_factory.mktemp("released"))
+    shutil.copy(mirror / "humorbench/released_responses.csv", project.path / "data/replay/humorbench.csv")
+    for model, stem in HUNDRED.items():
+        card = "engine: replay\nformat: humorbench\npath: data/replay/humorbench.csv\n"
+        card += f"select: {{model: {model}}}\npublished_as: {model}\n"
+        (project.path / f"config/model/{stem}.yaml").write_text(card)
+    config = f"benchmarks=[humorbench] corpus=full mirror={mirror} models=[{','.join(HUNDRED.values())}]"
+    project.snakemake("all_tables", config=config)
+    return project, config
 
 
 @pytest.mark.real
