@@ -38,7 +38,6 @@ class Reply:
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
     cut: int = 0  # bytes of the body that are announced and not sent
-    unannounced: bool = False  # no Content-Length
     delay: float = 0.0  # seconds before the answer
     hang_up: bool = False  # close the connection without an answer
 
@@ -71,9 +70,9 @@ class Server(Scripted):
         if reply.hang_up:
             return
         request.send_response(reply.status)
-        length = {} if reply.unannounced else {"Content-Length": str(len(reply.body))}
-        about = {"Content-Type": reply.media_type, "Connection": "close"}  # else requests are sent into the closing
-        for name, value in (about | length | reply.headers).items():
+        about = {"Content-Type": reply.media_type, "Content-Length": str(len(reply.body))}
+        about["Connection"] = "close"  # else requests are sent into the closing
+        for name, value in (about | reply.headers).items():
             request.send_header(name, value)
         request.end_headers()
         request.wfile.write(reply.body[: len(reply.body) - reply.cut])

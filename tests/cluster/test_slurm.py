@@ -13,7 +13,8 @@ import psutil
 import pytest
 from tests.asked import lines_of
 from tests.e2e.project import Project
-from tests.e2e.test_versioning import git, jobs, start
+from tests.e2e.test_reruns import choose
+from tests.e2e.test_versioning import jobs, start
 from tests.ran import ran
 from tests.small_models import build_tiny
 
@@ -38,13 +39,6 @@ caveat: "random weights: answers mean nothing"
 """
 
 
-def select(project: Project, models: str) -> None:
-    """Choose models in run.yaml, where `dvc repro` takes them from."""
-    run = project.path / "config/run.yaml"
-    text = re.sub(r"^models: .*$", f"models: [{models}]", run.read_text(), flags=re.MULTILINE)
-    run.write_text(re.sub(r"^limit: .*$", "limit: 8", text, flags=re.MULTILINE))
-
-
 def asked_of_slurm(said: str) -> dict[str, str]:
     """{rule/wildcards: what SLURM knows of the job}, of every job that a run submitted; the last of restarted ones."""
     submitted = re.findall(r"SLURM jobid (\d+) \(log: .*?/slurm_logs/rule_(\S+)/\d+\.log\)", said)
@@ -65,12 +59,12 @@ def project(slurm: None, tmp_path_factory: pytest.TempPathFactory) -> Project:
     project = start(tmp_path_factory.mktemp("slurm") / "p")
     build_tiny(project.path / "data/models/tiny-qwen2-vl")
     (project.path / "config/model/slow.yaml").write_text(SLOW)
-    select(project, "reading-order, slow")
+    choose(project, models="[reading-order, slow]", limit="8")
     profile = project.path / "profiles/slurm/config.yaml"
     text = profile.read_text().replace("runtime: 240 * attempt", "runtime: 230 * attempt")  # what no card says
     profile.write_text(text + "slurm-init-seconds-before-status-checks: 5\n")
-    git(project, "add", "-A")
-    git(project, "commit", "-qm", "cluster")
+    project.run("git", "add", "-A")
+    project.run("git", "commit", "-qm", "cluster")
     return project
 
 
@@ -149,14 +143,14 @@ def test_dvc_repro_is_the_same_graph(project: Project, monkeypatch: pytest.Monke
     before = (project.path / JOURNAL).read_bytes()
     output = project.run(sys.executable, "-m", "snakemake", "--profile", "profiles/slurm", TABLE)
     assert "Nothing to be done" in output.stdout + output.stderr
-    select(project, "random, slow")
+    choose(project, models="[random, slow]")
     monkeypatch.setenv("SNAKEMAKE_PROFILE", "profiles/slurm")
     said = project.dvc("repro")
     assert asked_of_slurm(said).keys() == {"respond/random_all"}, "all else was there, or takes seconds"
     assert {"respond random all", "score pixelhumor random", "tables pixelhumor"} <= set(jobs(said))
     assert (project.path / JOURNAL).read_bytes() == before
     monkeypatch.delenv("SNAKEMAKE_PROFILE")
-    assert project.to_run("all") == set(), "a machine without SLURM has nothing to do after it"
+    assert project.wanted("all") == set(), "a machine without SLURM has nothing to do after it"
     assert "Data and pipelines are up to date" in project.dvc("repro")
 
 
@@ -168,8 +162,8 @@ def test_four_shards_one_of_them_cancelled(project: Project) -> None:
     for view in (project.path / JOURNAL).parent.glob("slow.parquet*"):
         view.unlink()
     (project.path / "config/model/slow.yaml").write_text(f"{SLOW}shards: 4\n")
-    select(project, "slow")
-    git(project, "commit", "-qam", "shards")
+    choose(project, models="[slow]")
+    project.run("git", "commit", "-qam", "shards")
     second = r"^(\d+) RUNNING \S*respond\S*slow\S*2-of-4$"
     _, output = cancelled_run(project, f"{SHARDS}/2-of-4.jsonl", 2, second)
     assert output.count("Trying to restart job") == 1

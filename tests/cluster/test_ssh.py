@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.e2e.project import Project
-from tests.e2e.test_versioning import git, start
+from tests.e2e.test_versioning import start
 
 from .conftest import Sshd
 
@@ -21,8 +21,8 @@ def test_what_one_machine_pushed_another_restores(sshd: Sshd, tmp_path: Path) ->
     first.dvc("remote", "modify", "--local", "store", "keyfile", str(sshd.key))
     first.dvc("remote", "modify", "store", "verify", "true")
     assert "pushed" in first.dvc("push")
-    git(first, "add", "-A")
-    git(first, "commit", "-qm", "run")
+    first.run("git", "add", "-A")
+    first.run("git", "commit", "-qm", "run")
     assert "keyfile" not in first.run("git", "show", "HEAD:.dvc/config").stdout
 
     subprocess.run(["git", "clone", "-q", str(first.path), str(clone)], check=True, env=first.environment)
@@ -37,5 +37,5 @@ def test_what_one_machine_pushed_another_restores(sshd: Sshd, tmp_path: Path) ->
     assert "dvc pull failed" in second.punchline("restore", fails=True), "verify: bytes that are not dvc.lock's"
     label.write_bytes(good)
     second.punchline("restore")
-    assert second.to_run("all") == set() and second.journal_lines() == first.journal_lines() == 2 * 4 * 8
+    assert second.wanted("all") == set() and second.journal_lines() == first.journal_lines() == 2 * 4 * 8
     assert sshd.log.read_text().count("Accepted publickey") >= 2, "it went through this server"

@@ -2,13 +2,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.servers.runs import KEY, Served
+from tests.golden.runs import RELEASED
+from tests.servers.runs import KEY, VARIABLE, Served
 
 from .project import FAST, Project
 
 TABLE = "results/table8.csv"
 SMALL = f"{FAST} limit=6"
-VARIABLE = "PUNCHLINE_TEST_KEY"  # holds the key of `server`
 
 
 @pytest.fixture(scope="session")
@@ -16,6 +16,16 @@ def small_run(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """Table 8 on six demo comics. Do not change it: take a copy with `small`."""
     project = Project.copy(tmp_path_factory.mktemp("small"))
     project.snakemake(TABLE, config=SMALL)
+    return project
+
+
+@pytest.fixture(scope="session")
+def released_run(mirror: Path, tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """All tables of HumorBench's released runs. Do not change it."""
+    if not (mirror / "humorbench_runs").is_dir():
+        pytest.skip(f"REAL DATA ABSENT: no humorbench_runs/ in {mirror}")
+    project = Project.copy(tmp_path_factory.mktemp("released"))
+    project.snakemake("all_tables", config=f"run={RELEASED} mirror={mirror}")
     return project
 
 

@@ -102,10 +102,6 @@ class Project:
         done = self.run(sys.executable, "-m", "snakemake", "--cores", "2", *arguments, *chosen, fails=fails)
         return done.stdout + done.stderr
 
-    def to_run(self, *targets: str, config: str = "") -> set[str]:
-        """Names of the rules that `snakemake -n` wants to run."""
-        return {re.sub("^tables ", "tables_", job).split()[0] for job in self.wanted(*targets, config=config)}
-
     def wanted(self, *targets: str, config: str = "") -> set[str]:
         """Jobs that `snakemake -n` wants, as `score hummus random`, `tables hummus`; mere targets left out."""
         return set(jobs(self.snakemake("-n", *targets, config=config)))

@@ -5,9 +5,9 @@ import os
 from pathlib import Path
 
 import pyarrow.parquet as pq
-from tests.servers.runs import KEY, Served
+from tests.servers.runs import KEY, VARIABLE, Served
 
-from .conftest import VARIABLE, add_served
+from .conftest import add_served
 from .project import Project
 
 TABLE = "results/yesbut/table3.csv"
@@ -19,16 +19,12 @@ def texts(path: Path, column: str) -> list[str]:
     return [str(value) for value in pq.read_table(path)[column].to_pylist()]
 
 
-def planned(project: Project, config: str) -> dict[str, str]:
-    """Requests still to ask, by pass."""
-    rows = [line.split() for line in project.punchline("plan", *config.split()).splitlines()]
-    header = next(row for row in rows if "to_ask" in row)
-    return {row[header.index("hop")]: row[header.index("to_ask")] for row in rows if "served" in row}
-
-
 def test_every_pass_is_asked_kept_and_audited(fresh: Project, server: Served) -> None:
     project = add_served(fresh, server, PRICE)
-    assert planned(project, CONFIG)["answer"] == "42"  # two comics
+    rows = [line.split() for line in project.punchline("plan", *CONFIG.split()).splitlines()]
+    header = next(row for row in rows if "to_ask" in row)
+    to_ask = {row[header.index("hop")]: row[header.index("to_ask")] for row in rows if "served" in row}
+    assert to_ask["answer"] == "42"  # two comics
     assert server.get("/counts") == {} and os.environ[VARIABLE] == KEY  # planning asks nothing
     server.script(key="another")
     output = project.snakemake(TABLE, config=CONFIG, fails=True)
@@ -51,11 +47,12 @@ def test_every_pass_is_asked_kept_and_audited(fresh: Project, server: Served) ->
     report = project.audit(TABLE)
     assert report["verdict"] == "equal", report["findings"]
     roles = {file["role"] for file in report["files"]}
-    assert {"chained requests", "chained snapshot", "chained journal", "judge's journal"} <= roles
+    assert {"chained requests", "chained snapshot", "chained journal"} <= roles
+    assert {f"judge's {what}" for what in ("card", "requests", "snapshot", "journal")} <= roles
     files = (path for path in project.path.rglob("*") if path.is_file())
     assert not [path for path in files if "tests" not in path.parts and KEY.encode() in path.read_bytes()]
     # A second run asks nothing, and neither does one that has to make its indexes anew.
-    assert project.to_run(TABLE, config=CONFIG) == set()
+    assert project.wanted(TABLE, config=CONFIG) == set()
     project.snakemake(TABLE, "--forcerun", "respond", config=CONFIG)
     plain = CONFIG.replace("[oracle,chained]", "[oracle]")
     project.snakemake("results/runs/plain/yesbut/table3.csv", config=f"{plain} run=plain")

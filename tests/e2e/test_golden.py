@@ -8,7 +8,7 @@ import pytest
 from tests.golden.compare import check
 from tests.golden.group_by import TABLES, compared
 from tests.golden.offline import UPSTREAM_PARTS
-from tests.golden.runs import DEMO_PARTS, RANKED, RELEASED_PARTS, SMALL, demo, released, small, small_tables
+from tests.golden.runs import ABSENT, DEMO_PARTS, OF_DEMO, RANKED, RELEASED_PARTS, SMALL, demo, read_tables
 
 from punchline.core import benchmark as benchmarks
 
@@ -24,11 +24,6 @@ def parts(names: Iterable[str], *marks: pytest.MarkDecorator) -> pytest.MarkDeco
 @pytest.fixture(scope="module")
 def demo_run(tmp_path_factory: pytest.TempPathFactory) -> Project:
     return demo(tmp_path_factory.mktemp("demo"))
-
-
-@pytest.fixture(scope="module")
-def released_run(mirror: Path, tmp_path_factory: pytest.TempPathFactory) -> Project:
-    return released(tmp_path_factory.mktemp("released"), mirror)
 
 
 @parts(DEMO_PARTS)
@@ -48,7 +43,11 @@ def test_nothing_of_the_released_runs_moved(part: str, released_run: Project) ->
 
 @pytest.fixture(scope="module")
 def everything(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    return small(tmp_path_factory.mktemp("everything"))
+    """All tables of three demo items of each benchmark."""
+    project = Project.copy(tmp_path_factory.mktemp("everything"))
+    (project.path / "config/judge/absent.yaml").write_text(f"{ABSENT}metric: cosine\n")
+    project.snakemake("all_tables", config=SMALL)
+    return project
 
 
 def test_every_table_is_built_in_every_format(everything: Project) -> None:
@@ -57,11 +56,11 @@ def test_every_table_is_built_in_every_format(everything: Project) -> None:
             for table in benchmarks.load(name).TABLES.values():
                 for suffix in (".csv", ".md", ".tex", ".lineage.json"):
                     assert (everything.path / f"results/{table.file}").with_suffix(suffix).stat().st_size > 0
-    assert everything.to_run("all_tables", config=SMALL) == set()
+    assert everything.wanted("all_tables", config=SMALL) == set()
 
 
 def test_every_number_is_what_it_was(everything: Project) -> None:
-    check("small/tables", small_tables(everything))
+    check("small/tables", read_tables(everything, without=OF_DEMO))
 
 
 @pytest.mark.parametrize("name", TABLES)
@@ -89,10 +88,3 @@ def test_a_scorer_is_asked_about_texts_that_no_model_gave(everything: Project) -
     requests = json.loads(journal.read_text().splitlines()[0])["record"]["request_id"]
     (page,) = json.loads(everything.punchline("show", requests))["requests"]
     assert (page["item_id"], page["response"]["state"]) == ("table8", "failed")
-
-
-def test_another_condition_asks_nobody_again(everything: Project) -> None:
-    lines = everything.journal_lines()
-    fewer = SMALL.replace("conditions=all", "conditions=[oracle]")
-    everything.snakemake("results/yesbut/figure5.csv", config=fewer)
-    assert everything.journal_lines() == lines

@@ -5,28 +5,18 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from tests.golden.runs import RELEASED
 
 from .project import Project
 
 pytestmark = [pytest.mark.long, pytest.mark.real]
 
-RUN = "humorbench-released"
-RESULTS = f"results/runs/{RUN}/humorbench"
+RESULTS = f"results/runs/{RELEASED}/humorbench"
 
 
-@pytest.fixture(scope="module")
-def made(mirror: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Project, str]:
-    if not (mirror / "humorbench_runs").is_dir():
-        pytest.skip(f"REAL DATA ABSENT: no humorbench_runs/ in {mirror}")
-    project = Project.copy(tmp_path_factory.mktemp("runs"))
-    config = f"run={RUN} mirror={mirror}"
-    project.snakemake("all_tables", config=config)
-    return project, config
-
-
-def test_it_is_made_once_and_audits(made: tuple[Project, str]) -> None:
-    project, config = made
-    assert project.to_run("all_tables", config=config) == set()
+def test_it_is_made_once_and_audits(released_run: Project, mirror: Path) -> None:
+    project = released_run
+    assert project.wanted("all_tables", config=f"run={RELEASED} mirror={mirror}") == set()
     for table in ("table1", "figure5"):
         report = project.audit(f"{RESULTS}/{table}.csv")
         assert (report["verdict"], report["findings"]) == ("equal", [])
@@ -36,18 +26,18 @@ def test_it_is_made_once_and_audits(made: tuple[Project, str]) -> None:
     assert any("816fe325b18ba617b5561a77564cf9edd50dc055" in line for line in report["sources"])
 
 
-def test_items_to_look_at(made: tuple[Project, str]) -> None:
-    items = pd.read_csv(made[0].path / RESULTS / "items.csv", keep_default_na=False)
+def test_items_to_look_at(released_run: Project) -> None:
+    items = pd.read_csv(released_run.path / RESULTS / "items.csv", keep_default_na=False)
     flags = [(flag, len([*rows])) for flag, rows in itertools.groupby(items.flag[items.rule == "paper"])]
     assert flags == [("none_right", 7), ("negative", 58), ("all_right", 171), ("", 263)]
     ahead = "o3-released is ahead on 36, claude-3-7-sonnet-thinking-1024-released on 21."
-    notes = (made[0].path / RESULTS / "leaderboard.md").read_text()
+    notes = (released_run.path / RESULTS / "leaderboard.md").read_text()
     assert f"57 of 499 items separate the best two in accuracy: {ahead}" in notes
     assert "Not checked against people" not in notes
 
 
-def test_judged_accuracy_is_corrected(made: tuple[Project, str]) -> None:
-    rows = pd.read_csv(made[0].path / RESULTS / "corrected.csv").query("rule == 'released'")
+def test_judged_accuracy_is_corrected(released_run: Project) -> None:
+    rows = pd.read_csv(released_run.path / RESULTS / "corrected.csv").query("rule == 'released'")
     rows["model"] = rows.model.str.removesuffix("-released")
     labeled = rows[rows.n_labeled > 0].set_index(["model", "method"])[["judged", "labeled", "corrected"]].round(3)
     assert labeled.fillna(0).T.to_dict("list") == {
@@ -60,7 +50,7 @@ def test_judged_accuracy_is_corrected(made: tuple[Project, str]) -> None:
         ("llama-4-maverick", "rogan-gladen"): [0.667, 0.47, 0.569],
     }
     assert set(rows.method[rows.n_labeled == 0]) == {"not testable"} and len(rows) == 20
-    assert "llama-4-maverick-released" in made[0].punchline("judges", "--run", RUN)
+    assert "llama-4-maverick-released" in released_run.punchline("judges", "--run", RELEASED)
 
 
 def test_without_the_runs_nothing_of_them_is_fetched(mirror: Path, fresh: Project) -> None:

@@ -1,26 +1,23 @@
-"""POSTs that a counting server receives, step by step, through the real Snakefile: tests/golden/posts.json.
+"""POSTs that a counting server receives, step by step, through the real Snakefile: tests/golden/posts.
 
 The steps use only targets, `--config`, cards, prompts, and files below data/responses and results. Journals with other
 shards, lost files and states of answers change the number of questions, and nothing else may.
-With PUNCHLINE_GOLDEN=write in the environment the file is written.
 """
 
 import hashlib
 import json
-import os
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
+from tests.golden.compare import check
 from tests.servers.scripted import Call, completion, scripted
 
-from .project import ROOT, Project
+from .project import Project
 
 pytestmark = pytest.mark.long
 
-PINS = ROOT / "tests/golden/posts.json"
 TABLES = ("results/yesbut/table3.csv", "results/humorbench/leaderboard.csv")
 CONFIG = "benchmarks=[yesbut,humorbench] models=[served] judge=served scorers=null conditions=[oracle,chained]"
 JUDGING = "judging"  # id of the judge
@@ -76,7 +73,7 @@ class Replay:
 
     def __init__(self, project: Project, counting: Counting, scenario: str) -> None:
         self.project, self.counting, self.scenario = project, counting, scenario
-        self.steps: list[dict[str, Any]] = []
+        self.steps: list[str] = []
         self.responses = project.path / "data/responses"
 
     def run(self, step: str, limit: int, shards: int | None = None) -> None:
@@ -87,8 +84,7 @@ class Replay:
     def note(self, step: str, action: Callable[[], object]) -> None:
         self.counting.posts.clear()
         action()
-        posts = dict(sorted(self.counting.posts.items()))
-        self.steps.append({"step": f"{self.scenario}: {step}", "posts": posts})
+        self.steps.append(json.dumps({"step": step, "posts": dict(sorted(self.counting.posts.items()))}))
 
     def files(self, *patterns: str) -> list[Path]:
         """Files below data/responses, at least one for each pattern."""
@@ -101,15 +97,8 @@ class Replay:
             path.unlink()
 
     def check(self) -> None:
-        """Compare the steps with the pinned ones, or write them."""
-        pinned = json.loads(PINS.read_text()) if PINS.is_file() else []
-        own = [entry for entry in pinned if entry["step"].startswith(f"{self.scenario}:")]
-        if os.environ.get("PUNCHLINE_GOLDEN") == "write":
-            others = [entry for entry in pinned if entry not in own]
-            lines = sorted(others + self.steps, key=lambda entry: entry["step"].partition(":")[0])
-            PINS.write_text("[\n" + ",\n".join(f" {json.dumps(entry)}" for entry in lines) + "\n]\n")
-        else:
-            assert self.steps == own
+        """Compare the steps with the pinned ones."""
+        check(f"posts/{self.scenario}", {"posts.jsonl": self.steps})
 
 
 @pytest.fixture
@@ -136,7 +125,7 @@ def split_journals(replay: Replay) -> None:
 
 
 def test_number_of_shards(start: Callable[[str], Replay]) -> None:
-    replay = start("1 shard")
+    replay = start("one_shard")
     replay.run("2 comics", 2)
     replay.run("the same comics in 3 shards", 2, 3)
     replay.run("a third comic in 3 shards", 3, 3)
@@ -145,7 +134,7 @@ def test_number_of_shards(start: Callable[[str], Replay]) -> None:
 
 
 def test_losses(start: Callable[[str], Replay]) -> None:
-    replay = start("2 shards")
+    replay = start("losses")
     replay.run("2 comics", 2, 2)
     replay.lose("**/*.jsonl")
     replay.run("journals lost", 2, 2)
@@ -165,7 +154,7 @@ def test_losses(start: Callable[[str], Replay]) -> None:
 
 
 def test_prompt_word(start: Callable[[str], Replay]) -> None:
-    replay = start("3 shards")
+    replay = start("prompt_word")
     replay.run("2 comics", 2, 3)
     replay.project.edit(PROMPT, "the provided image", "the given image")
     replay.run("a prompt word changed", 2, 3)

@@ -56,7 +56,7 @@ def test_a_missing_comic_is_counted_and_fetched_again(partial: tuple[Project, li
     assert str(small) not in json.dumps({k: audited[k] for k in audited.keys() - {"noted", "sources"}})
 
     shutil.copy(mirror / "xkcd" / files[1], small / "xkcd" / files[1])
-    assert project.to_run(TABLE, config=chosen) == set(), "a recorded missing is a result"
+    assert project.wanted(TABLE, config=chosen) == set(), "a recorded missing is a result"
     project.punchline("retry", "--images", *chosen.split())
     project.snakemake(TABLE, availability, config=chosen)
     (row,) = project.rows(TABLE, subset="some", kind="baseline")

@@ -41,10 +41,6 @@ def reported(tmp_path_factory: pytest.TempPathFactory) -> Project:
     return project
 
 
-def report(project: Project) -> Path:
-    return project.path / "results" / "report"
-
-
 class Links(HTMLParser):
     """Addresses that a page names, and what its policy forbids."""
 
@@ -63,7 +59,7 @@ class Links(HTMLParser):
 
 
 def test_every_link_leads_somewhere_and_no_page_leaves_the_folder(reported: Project) -> None:
-    root = report(reported)
+    root = reported.path / "results/report"
     pages = sorted(root.rglob("*.html"))
     assert len(pages) > 20
     for page in pages:
@@ -99,7 +95,7 @@ def test_snakemakes_report_has_every_table_and_figure(reported: Project) -> None
 
 def open_page(page: Page, project: Project, name: str) -> None:
     page.goto("about:blank")  # another view of the same page is no new page
-    page.goto(f"{report(project).as_uri()}/{name}")
+    page.goto(f"{project.path.as_uri()}/results/report/{name}")
     if name.partition("#")[0] in READING:
         page.wait_for_selector("body[data-ready]")
 

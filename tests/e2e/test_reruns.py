@@ -19,10 +19,11 @@ from punchline.workflow.provenance import Status
 
 from .project import Project
 
-MODELS = ("random", "label-order")
-SELECTION = {"benchmarks": "[pixelhumor, hummus, humorbench]", "models": "[random, label-order]", "judge": "overlap"}
+MODELS = ("random", "echo")
+SELECTION = {"benchmarks": "[pixelhumor, hummus, humorbench]", "models": "[random, echo]", "judge": "overlap"}
 SELECTION |= {"scorers": "null", "limit": "3"}
 BENCHMARKS = ("pixelhumor", "hummus", "humorbench")
+LEADERBOARD, VERDICTS = "results/humorbench/leaderboard.csv", "data/responses/humorbench/judge/overlap.jsonl"
 TITLE = ('"Hummus: classification, naming', '"Hummus: the classification, naming')
 
 
@@ -94,9 +95,11 @@ Change = Edit | Callable[[Project], object]
 BENCH = "src/punchline/benchmarks"
 CARD = "config/model/random.yaml"
 PRICE = "price: {input: 1, output: 1, date: 2026-01-01, source: here}\nengine:"
-ANOTHER_BASELINE = ("config/model/label-order.yaml", "baseline: label-order", "baseline: reading-order")
+ANOTHER_BASELINE = (CARD, "baseline: random", "baseline: label-order")
 PUBLISHED = "Qwen3-VL-32B,,image_bbox_precision,0.123"  # of Table 3
 DAMAGED_AND_CHANGED = "a damaged list of pictures and a published value"
+THRESHOLD = ("config/judge/overlap.yaml", "threshold: 0.3", "threshold: 0.0")
+PROMPT_WORD = (f"{BENCH}/pixelhumor/prompts/Q6.txt", "in 3 sent", "in 4 sent")
 JUDGE_PROMPT = f"{BENCH}/humorbench/prompts/judge/element.txt"
 
 
@@ -142,22 +145,23 @@ WANT_JOBS: dict[str, tuple[Change, set[str]]] = {
     "a published value under an older time": (published_value, retabulated("hummus")),
     "a reader": (("src/punchline/read/metaphors.py", "PIECES = 8", "PIECES = 9"), rescored("hummus")),
     "a scorer": (("src/punchline/metrics/ngrams.py", "\n\n\n", "\n\nSPARE = 1\n\n\n"), rescored("hummus")),
-    "a prompt word": ((f"{BENCH}/pixelhumor/prompts/Q6.txt", "in 3 sent", "in 4 sent"), prepared("pixelhumor")),
+    "a prompt word": (PROMPT_WORD, prepared("pixelhumor")),
     "a judge's prompt": ((JUDGE_PROMPT, "You will receive", "You will now"), JUDGED | rescored("humorbench")),
-    "the asked part of a card": (ANOTHER_BASELINE, asked_of("label-order")),
+    "a judge's threshold": (THRESHOLD, JUDGED | rescored("humorbench")),
+    "the asked part of a card": (ANOTHER_BASELINE, asked_of("random")),
     "a card's price": ((CARD, "engine:", PRICE), retabulated("humorbench")),
     "a card's row in a paper": ((CARD, "engine:", "papers: {hummus: {row: R}}\nengine:"), retabulated("hummus")),
     "a caveat": ((CARD, "engine:", "caveat: It draws\nengine:"), retabulated(*BENCHMARKS)),
     "samples": (set_to(samples="2"), prepared(*BENCHMARKS)),
     "limit": (set_to(limit="4"), of("fetch", *BENCHMARKS) | prepared(*BENCHMARKS)),
-    "another model": (set_to(models="[random, label-order, prior]"), asked_of("prior")),
+    "another model": (set_to(models="[random, echo, prior]"), asked_of("prior")),
     "a model less": (set_to(models="[random]"), retabulated(*BENCHMARKS)),
     "a benchmark less": (set_to(benchmarks="[hummus, pixelhumor]"), {"overview"}),
     "scoring": (set_to(scoring="paper"), retabulated(*BENCHMARKS)),
     "the seed of a baseline that draws": (set_to(seed="1"), asked_of("random")),
     "a baseline's code": (
         (f"{BENCH}/hummus/baselines.py", "def ", "SPARE = 1\n\n\ndef "),
-        RESPOND | rescored("hummus"),
+        {"respond random all"} | rescored("hummus", models=("random",)),
     ),
     "a deleted table": (lost("results/table8.md"), retabulated("pixelhumor")),
     "a deleted record": (
@@ -223,10 +227,15 @@ RULES = ("fetch", "prepare", "respond", "score", "tables", "overview")
 
 
 def test_what_can_change_no_result_wants_nothing(project: Project) -> None:
-    """All such changes at once."""
+    """All such changes at once, in a copy elsewhere; then without Snakemake's memory, as after rsync or restore."""
     for change in WANT_NOTHING.values():
         make(project, change)
     assert pending(project) == project.wanted() == set()
+    shutil.rmtree(project.path / ".snakemake")
+    shutil.rmtree(project.path / ".punchline")
+    assert project.wanted() == set()
+    choose(project, limit="2")
+    assert "fetch hummus" in project.wanted()
 
 
 @pytest.mark.parametrize("change", WANT_JOBS, ids=lambda change: change.replace(" ", "_"))
@@ -234,42 +243,39 @@ def test_what_a_change_wants(project: Project, change: str) -> None:
     how, expected = WANT_JOBS[change]
     make(project, how)
     assert pending(project) == expected
-    if change in ("a prompt word", "limit", "a deleted record", "an edited demo label", DAMAGED_AND_CHANGED):
+    if change in ("limit", "a deleted record", "an edited demo label", DAMAGED_AND_CHANGED):
         assert project.wanted() == expected, "Snakemake runs what is pending"
 
 
-def test_a_prompt_word_asks_that_question_again(project: Project) -> None:
-    before = project.journal_lines()
-    project.edit("src/punchline/benchmarks/pixelhumor/prompts/Q6.txt", "in 3 sentences.", "in 4 sentences.")
-    result = project.made()
-    assert project.journal_lines() == before + 3 * len(MODELS)  # three comics, one question
-    assert result >= {"requests pixelhumor"} | each("respond", "pixelhumor")
-    assert not {step for step in result if "hummus" in step or "humorbench" in step}
-    assert project.wanted() == set()
-
-
-def test_a_label_of_the_released_file_asks_nobody(project: Project) -> None:
+def test_a_prompt_word_a_threshold_and_a_label_ask_only_what_is_new(project: Project) -> None:
     """Hummus keeps items and labels in one file: what is asked is made again, found the same, and kept."""
-    before = project.journal_lines()
+    before, given = project.journal_lines(), (project.path / VERDICTS).read_bytes().count(b"\n")
+    make(project, PROMPT_WORD)
+    make(project, THRESHOLD)
     project.edit("data/demo/hummus/hummus_dataset.json", '"met_class": "Yes"', '"met_class": "WIDLII"')
     result = project.made()
-    assert project.journal_lines() == before
-    assert {"raw hummus", "gold hummus"} | each("score", "hummus") <= result
-    assert not {step for step in result if step.startswith(("requests", "respond")) or "pixelhumor" in step}
+    assert project.journal_lines() == before + 3 * len(MODELS) + given  # three comics, one question; all verdicts
+    made = {"requests pixelhumor", "raw hummus", "gold hummus", "score humorbench echo"} | each("score", "hummus")
+    assert result >= made | each("respond", "pixelhumor", "humorbench judge")
+    left = {"requests hummus", "requests humorbench", "raw pixelhumor", "gold pixelhumor"}
+    assert not result & (left | each("respond", "hummus", "humorbench"))
+    assert float(project.rows(LEADERBOARD, model="echo")[0]["accuracy"]) == 1.0 and given == 3
+    assert project.wanted() == set()
+    assert project.audit(LEADERBOARD)["verdict"] == "equal"
 
 
 def test_a_lost_journal_is_written_again_from_the_snapshots(project: Project) -> None:
     """Nobody is asked, no table is made again, and the audit finds the answers where they belong."""
     before = project.journal_lines()
     (project.path / "data/responses/pixelhumor/random.jsonl").unlink()
-    (project.path / "data/responses/humorbench/judge/overlap.jsonl").unlink()
+    (project.path / VERDICTS).unlink()
     assert project.audit("results/table8.csv")["verdict"] == "differs"
     assert {"respond random all", *JUDGED} <= project.wanted()
     assert project.made() == {"respond pixelhumor random"} | each("respond", "humorbench judge")
     assert project.journal_lines() == before
     assert project.wanted() == set()
     assert project.audit("results/table8.csv")["verdict"] == "equal"
-    assert project.audit("results/humorbench/leaderboard.csv")["verdict"] == "equal"
+    assert project.audit(LEADERBOARD)["verdict"] == "equal"
 
 
 def test_a_hand_edited_table_is_never_shown(project: Project) -> None:
@@ -285,17 +291,6 @@ def test_a_hand_edited_table_is_never_shown(project: Project) -> None:
 
 def test_edited_scores_are_never_compared(project: Project) -> None:
     scores = project.path / "results/pixelhumor/scores"
-    shutil.copy(scores / "random.parquet", scores / "label-order.parquet")
-    output = project.punchline("compare", "random", "label-order", "--table", "results/table8.csv", fails=True)
+    shutil.copy(scores / "random.parquet", scores / "echo.parquet")
+    output = project.punchline("compare", "random", "echo", "--table", "results/table8.csv", fails=True)
     assert "these scores are not those that were made" in output and "Traceback" not in output
-
-
-def test_what_lies_elsewhere_and_came_by_copy_is_current(project: Project, tmp_path: Path) -> None:
-    """A copy without Snakemake's memory, all times new: rsync, unzip, restore."""
-    shutil.rmtree(project.path / ".snakemake")
-    shutil.rmtree(project.path / ".punchline")
-    shutil.copytree(project.path, tmp_path / "copy", copy_function=shutil.copy, symlinks=True)
-    copy = Project(tmp_path / "copy")
-    assert copy.wanted() == set()
-    choose(copy, limit="2")
-    assert "fetch hummus" in copy.wanted()

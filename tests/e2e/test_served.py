@@ -71,9 +71,6 @@ def test_asking_stops_before_the_cap_and_goes_on_from_there(fresh: Project) -> N
         usage = {"prompt_tokens": 100_000, "completion_tokens": 200_000, "total_tokens": 300_000}
         call.json(completion("<explanation>A pun.</explanation>", usage=usage))
 
-    def spent() -> float:
-        return requests.total() * COST
-
     with scripted(answer) as server:
         for name in ("served", "other"):
             project.add_served(name, server.url, CARD, id=name)
@@ -82,14 +79,14 @@ def test_asking_stops_before_the_cap_and_goes_on_from_there(fresh: Project) -> N
         for name in ("served", "other"):
             project.add_served(name, server.url, CARD + PRICE, id=name)
         output = project.snakemake(LEADERBOARD, config=f"{config} max_cost=2.6", fails=True)
-        assert 1 < spent() <= 2.6
+        assert 1 < requests.total() * COST <= 2.6
         last = output.strip().splitlines()[-1]
         assert "max_cost=2.6 is reached" in output and "are not sent" in output, output
         assert "Run the same command again" in last, last
         before = requests.total()
         project.snakemake(LEADERBOARD, config=f"{config} max_cost=20")
         assert before < requests.total() == 16, "two models, eight elements: nothing is asked twice"
-        assert project.to_run(LEADERBOARD, config=config) == set(), "a cap is no part of the selection"
+        assert project.wanted(LEADERBOARD, config=config) == set(), "a cap is no part of the selection"
 
 
 VAGUE = "Two of these could be it, and the second of my favourites wins, all things considered."
@@ -128,7 +125,7 @@ def test_an_extractor_reads_what_rule_paper_cannot(fresh: Project) -> None:
         assert int(project.rows(table, model="served", scoring="paper")[0]["n_extracted"]) > 0
         assert project.audit(table)["verdict"] == "equal"
         asked_before = len(server.calls)
-        assert project.to_run(table, config=f"{config} extractor=served") == set()
+        assert project.wanted(table, config=f"{config} extractor=served") == set()
         project.snakemake(table, config=config)
         pd.testing.assert_frame_equal(scores(project), before)
         assert len(server.calls) == asked_before
@@ -149,7 +146,7 @@ def test_elements_whose_verdicts_differ_come_first(fresh: Project) -> None:
     with scripted(reply) as server:
         project.add_served("ten", server.url, "concurrency: 1\nsamples: 10\n", "judge")
         project.snakemake(repeats, verdicts, config=config)
-        assert project.to_run(repeats, verdicts, config=config) == set()
+        assert project.wanted(repeats, verdicts, config=config) == set()
     assert [*given.values()] == [10] * 6
     rows = project.rows(verdicts, rule="released")
     values = [(float(row["passed"]), round(float(row["disagreement"]), 9), row["flag"]) for row in rows]
@@ -187,7 +184,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
             result.add_served(name, server.url, "concurrency: 8\n", id=name)
         result.snakemake(*FILES, config=VARIANTS)
         calls = len(server.calls)
-        assert result.to_run(*FILES, config=VARIANTS) == set()
+        assert result.wanted(*FILES, config=VARIANTS) == set()
         result.snakemake(*FILES, "--forcerun", "respond", config=VARIANTS)
         assert len(server.calls) == calls  # each is asked once
     return result

@@ -40,7 +40,7 @@ def test_shards(small: Project) -> None:
     before, root = asked(small), small.audit(TABLE)["root"]
     card = small.path / "config/model/label-order.yaml"
     card.write_text(f"{card.read_text()}shards: 3\n")
-    assert small.to_run(TABLE, config=SMALL) == set()  # how many ask is no part of what is asked
+    assert small.wanted(TABLE, config=SMALL) == set()  # how many ask is no part of what is asked
     forget(small)
 
     # One of three cannot work: the others do, and nobody makes a table of their part.

@@ -2,6 +2,7 @@
 
 import csv
 import hashlib
+import io
 import re
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
@@ -50,24 +51,15 @@ def line(record: Any) -> str:
 
 
 def table(rows: Iterable[Iterable[object]]) -> list[str]:
-    """Lines of a CSV; a cell without commas and quotes stands as it is."""
-
-    def cell(value: object) -> str:
-        text = "" if value is None else str(value)
-        return '"' + text.replace('"', '""') + '"' if set(text) & set(',"\n\r') else text
-
-    return [",".join(map(cell, row)) for row in rows]
+    """Lines of a CSV."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    return text.getvalue().split("\n")[:-1]
 
 
 def digest(values: Iterable[str]) -> str:
     """16 hexadecimal digits of the sha256 of some texts, in their order."""
     return hashlib.sha256("\n".join(values).encode()).hexdigest()[:16]
-
-
-def raw_files(name: str, folder: Path) -> dict[str, bytes]:
-    """Content of the released files that a benchmark's items and gold are made of."""
-    benchmark = benchmarks.load(name)
-    return {file: (folder / file).read_bytes() for file in {*benchmark.ITEM_FILES, *benchmark.GOLD_FILES}}
 
 
 def prepared(name: str, files: dict[str, bytes]) -> Iterator[tuple[Item, Gold, list[Request]]]:
@@ -85,19 +77,13 @@ def demo_requests() -> Pins:
     """Id of every request of the main pass about the demo corpus, in all conditions but the follow-up ones."""
     pins: Pins = {}
     for name in WITH_DEMO:
-        result = list(prepared(name, raw_files(name, Path("data/demo", name))))
-        rows = [
-            (r.item_id, r.task, r.condition, r.sample, r.request_id[:16]) for _, _, requests in result for r in requests
-        ]
+        benchmark = benchmarks.load(name)
+        files = {*benchmark.ITEM_FILES, *benchmark.GOLD_FILES}
+        result = prepared(name, {file: Path("data/demo", name, file).read_bytes() for file in files})
+        asked = (request for _, _, requests in result for request in requests)
+        rows = [(one.item_id, one.task, one.condition, one.sample, one.request_id[:16]) for one in asked]
         pins[f"{name}.csv"] = table([("item", "task", "condition", "sample", "request"), *rows])
     return pins
-
-
-def _cards() -> Iterator[Any]:
-    for folder in ("config/model", "config/judge"):
-        for path in sorted(Path(folder).glob("*.yaml")):
-            if (card := read_card(path.stem, folder)).engine in ENGINES:
-                yield card
 
 
 def _stand_in(card: Any) -> None:
@@ -115,7 +101,9 @@ def model_keys() -> Pins:
     rows: list[tuple[object, ...]] = [("folder", "card", "benchmark", "key")]
     with tempfile.TemporaryDirectory() as folder, chdir(folder):
         Path("config").symlink_to(ROOT / "config")
-        cards = list(_cards())
+        listed = [path for part in ("model", "judge") for path in sorted(Path("config", part).glob("*.yaml"))]
+        read = (read_card(path.stem, path.parent.as_posix()) for path in listed)
+        cards = [card for card in read if card.engine in ENGINES]
         ids = sorted({str(card.options["id"]) for card in cards})
         Path(paths.MODELS_LOCK).parent.mkdir(parents=True)
         locked = [f"{one},{hashlib.sha1(one.encode()).hexdigest()}" for one in ids]
@@ -303,18 +291,14 @@ def pictures(mirror: Path) -> Pins:
     """Sha256 of every picture that is made of an image of the mirror."""
     pins: Pins = {}
     for name in ("pixelhumor", "stripcipher"):
-        rows = _pictures_of(name, released_files(name, mirror), mirror)
-        pins[f"{name}.csv"] = table([("item_id", "picture", "width", "height", "sha256"), *rows])
+        make, files = benchmarks.illustrated(benchmarks.load(name)).pictures, released_files(name, mirror)
+        rows: list[tuple[object, ...]] = [("item_id", "picture", "width", "height", "sha256")]
+        for row in _listed(paths.manifest(name, "images_pinned.csv")):
+            image = mirror / row["mirror"]
+            made = make(row["comic_id"], image.read_bytes(), files) if image.is_file() else ()
+            rows += ((row["comic_id"], one.name, one.width, one.height, sha256(one.content)) for one in made)
+        pins[f"{name}.csv"] = table(rows)
     return pins
-
-
-def _pictures_of(name: str, files: dict[str, bytes], mirror: Path) -> Iterator[tuple[object, ...]]:
-    make = benchmarks.illustrated(benchmarks.load(name)).pictures
-    for row in _listed(paths.manifest(name, "images_pinned.csv")):
-        image = mirror / row["mirror"]
-        if image.is_file():
-            for one in make(row["comic_id"], image.read_bytes(), files):
-                yield row["comic_id"], one.name, one.width, one.height, sha256(one.content)
 
 
 PARTS: dict[str, Callable[[], Pins]] = {

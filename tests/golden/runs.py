@@ -6,7 +6,6 @@ The functions `read_*` know where a run keeps its results; only they change when
 import csv
 import itertools
 import json
-import shutil
 import sys
 from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
@@ -84,21 +83,6 @@ def demo(path: Path) -> Project:
 SMALL = "benchmarks=all models=[random,echo] judge=overlap scorers=[absent] conditions=all limit=3"
 
 
-def small(path: Path) -> Project:
-    """A copy of the project with all tables of three demo items of each benchmark."""
-    project = Project.copy(path)
-    (project.path / "config/judge/absent.yaml").write_text(f"{ABSENT}metric: cosine\n")
-    project.snakemake("all_tables", config=SMALL)
-    return project
-
-
-def released(path: Path, mirror: Path) -> Project:
-    """A copy of the project with all tables of HumorBench's released runs."""
-    project = Project.copy(path)
-    project.snakemake("all_tables", config=f"run={RELEASED} mirror={mirror}")
-    return project
-
-
 HUNDRED = {  # released model: stem of its card here
     "o1": "o1-released",
     "gpt-4o": "gpt-4o-released",
@@ -107,24 +91,6 @@ HUNDRED = {  # released model: stem of its card here
     "Qwen/Qwen2.5-72B-Instruct-Turbo": "qwen2.5-72b-released",
     "meta-llama/Llama-4-Maverick-17B-128E-Instruct-FP8": "llama-4-maverick-released",
 }
-
-
-def hundred_config(mirror: Path) -> str:
-    """The selection of `hundred`."""
-    return f"benchmarks=[humorbench] corpus=full mirror={mirror} models=[{','.join(HUNDRED.values())}]"
-
-
-def hundred(path: Path, mirror: Path) -> Project:
-    """A copy of the project with all tables of HumorBench's released answers, a hundred of each of six models."""
-    project = Project.copy(path)
-    answers = project.path / "data/replay/humorbench.csv"
-    shutil.copy(mirror / "humorbench/released_responses.csv", answers)
-    for model, stem in HUNDRED.items():
-        card = "engine: replay\nformat: humorbench\npath: data/replay/humorbench.csv\n"
-        card += f"select: {{model: {model}}}\npublished_as: {model}\n"
-        (project.path / f"config/model/{stem}.yaml").write_text(card)
-    project.snakemake("all_tables", config=hundred_config(mirror))
-    return project
 
 
 def read_requests(root: Path, paths: Paths, benchmark: str) -> Iterator[tuple[object, ...]]:
@@ -194,11 +160,6 @@ def scores(project: Project, run: str = "default", *, hashed: bool = False) -> P
         rows = _score_rows(project.path, paths, name, model, hashed=hashed)
         pins[f"{name}/{model}.csv"] = table([(*REQUEST, "rule", *SCORE), *rows])
     return pins
-
-
-def small_tables(project: Project) -> Pins:
-    """Every CSV with results of `small`."""
-    return read_tables(project, without=OF_DEMO)
 
 
 def demo_items(project: Project) -> Pins:
