@@ -43,8 +43,8 @@ def benchmark(**parts: Any) -> Benchmark:
     ],
 )
 def test_hops(parts: dict[str, Any], selected: dict[str, Any], expected: dict[str, str]) -> None:
-    chosen = {"conditions": ["default"], "extractor": None, "judge": None, "scorers": {"cosine": "labse"}, **selected}
-    result = passes_of(benchmark(**parts), CARD, ENGINE, **chosen)
+    chosen = {"extractor": None, "judge": None, "cosine": "labse", **selected}
+    result = passes_of(benchmark(**parts), CARD, ENGINE, selected.get("conditions", ["default"]), chosen)
     assert list(result.items()) == list(expected.items())  # in the order in which they are answered
 
 

@@ -33,7 +33,7 @@ def test_records_survive_jsonl_and_parquet(tmp_path: Path) -> None:
     for name in ("a", "b"):
         write_table(tmp_path / name, REQUESTS, Request)
         assert read_table(tmp_path / name, Request) == REQUESTS
-        with pytest.raises(PunchlineError, match="field nope: missing column"):
+        with pytest.raises(PunchlineError, match=r"unreadable parquet: .*nope"):
             list(values_in(tmp_path / name, "nope"))
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
 
