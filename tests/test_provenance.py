@@ -1,4 +1,4 @@
-"""Whether an artefact is current, decided by what is there, by content, whatever its times say; what is rebuilt."""
+"""Artifacts are current by content, whatever the times of files say; what is rebuilt."""
 
 import json
 import os
@@ -44,7 +44,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def make(step: Artifact) -> None:
-    """Make an artefact of its inputs, as a stage does: what is in it hangs on them and on the parameters."""
+    """Make an artifact of its inputs, as a stage does: what is in it hangs on them and on the parameters."""
     before = step.input_digests()
     write(step)
     write_provenance(step, before)

@@ -1,6 +1,6 @@
 """What reruns: one change, what Snakemake then wants, what is really made, and how many questions are asked.
 
-Wanted is what `snakemake -n` lists. A job that finds its artefact current when its turn comes keeps it and makes
+Wanted is what `snakemake -n` lists. A job that finds its artifact current when its turn comes keeps it and makes
 nothing: made is what has a new record. The rows are the design's, and every way to be stale that was ever seen.
 """
 

@@ -73,7 +73,7 @@ def texts_of(answers: Mapping[str, str]) -> tuple[ShownText, ...]:
 
 
 def _content(texts: Sequence[ShownText]) -> frozenset[tuple[str, str]]:
-    """What counts when texts are compared: their kinds and words."""
+    """Kinds and words of texts, by which they are compared."""
     return frozenset((one.kind, plain(one.text)) for one in texts)
 
 
