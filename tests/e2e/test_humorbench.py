@@ -22,7 +22,7 @@ def lines(path: Path) -> int:
 def test_a_judge_beside_people(fresh: Project) -> None:
     config = "run=words benchmarks=[humorbench] models=[echo] judge=overlap"
     fresh.snakemake(LEADERBOARD, config=config)
-    items = map(json.loads, (fresh.path / "data/items/humorbench/items.jsonl").read_text().splitlines())
+    items = map(json.loads, (fresh.path / "data/runs/words/items/humorbench/items.jsonl").read_text().splitlines())
     (fresh.path / "config/humorbench").mkdir()
     echoed = ((item["item_id"], f"{item['fields']['description']} {item['fields']['caption']}") for item in items)
     labels = [{"annotation_row": i, "explainer_model": "echo", "explanation": e, "label": "PASS"} for i, e in echoed]
