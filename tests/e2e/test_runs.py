@@ -36,6 +36,7 @@ def test_more_items_ask_only_the_new_ones_and_print_jobs_without_the_selection(s
     before = small.journal_lines()
     output = small.snakemake(TABLE, config=f"{FAST} limit=8")
     assert "random on pixelhumor: 64 requests, 48 answered before, 16 to ask" in output
+    assert output.count("the default run changes in place: limit: 6 → 8") == 1
     assert "answers of random" in output and re.search(r"^Job \d+: tables of pixelhumor: ", output, re.MULTILINE)
     assert "subset_sha256" not in output and max(map(len, output.split("\n"))) < 300
     assert output.count("data/") < 20, "no lists of files"
