@@ -88,8 +88,9 @@ def test_the_cap(limit: Any, usage: Usage, state: Any, asked: int, here: Path, m
             yield records.response(one, None if state == "failed" else "", state, usage=usage)
 
     budget.reset()
-    engine: Any = SimpleNamespace(answer=answer, card=of_price(input=1.0, output=2.0))
-    requests = [records.request("x" * 300, item_id=str(number), max_tokens=limit) for number in range(20)]
+    card = msgspec.structs.replace(of_price(input=1.0, output=2.0), sampling={"max_tokens": limit})
+    engine: Any = SimpleNamespace(answer=answer, card=card)
+    requests = [records.request("x" * 300, item_id=str(number)) for number in range(20)]
     try:
         list(budget.answer(engine, requests, {}, "k"))
     except PunchlineError as error:
