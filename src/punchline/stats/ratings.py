@@ -46,6 +46,23 @@ def coincidences(units: Sequence[Sequence[Any]], scale: Sequence[Any]) -> Array:
     return sums.reshape(len(units), len(scale) ** 2)
 
 
+def nominal_counts(pairs: Sequence[Sequence[Any]], scale: Sequence[Any]) -> Array:
+    """Statistics [n, k + 1] of n pairs of ratings: ratings of each value of a scale of k, and of equal pairs.
+
+    They say of a nominal alpha what coincidence matrices say, in far less memory.
+    """
+    given = np.array([[pair.count(value) for value in scale] for pair in pairs], np.float64)
+    return np.column_stack([given, 2 * (given == 2).any(axis=1)])
+
+
+def nominal_alpha(sums: Array) -> Array:
+    """Krippendorff's nominal alpha from summed `nominal_counts` [..., k + 1]; NaN where all ratings are one value."""
+    given, equal = sums[..., :-1], sums[..., -1]
+    n = given.sum(axis=-1)
+    chance = ratio(n**2 - (given**2).sum(axis=-1), n - 1)
+    return np.where(chance > 0, 1 - ratio(n - equal, chance), np.nan)
+
+
 def alpha_of(scale: Sequence[float], level: Level) -> Value:
     """Krippendorff's alpha from summed coincidence matrices [..., k * k]; NaN where all ratings are one value."""
     ordered = np.array(scale, dtype=np.float64)

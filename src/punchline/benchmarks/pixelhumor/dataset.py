@@ -36,7 +36,7 @@ from punchline.stats.estimate import (
     over_blocks,
 )
 from punchline.stats.functions import average, count
-from punchline.stats.ratings import alpha_of, coincidences
+from punchline.stats.ratings import nominal_alpha, nominal_counts
 from punchline.tables.declare import Row, table
 
 QUESTIONS = ("Q1", "Q2", "Q3", "Q4", "Q5")
@@ -141,17 +141,16 @@ def agreement(files: Files) -> Iterator[Row]:
     yes = np.array([pair == ({"Yes"}, {"Yes"}) for pair in pairs.Q1], np.bool_)
     answered = (label for question in QUESTIONS if question != "Q5" for pair in pairs[question] for label in pair)
     scale = [True, False, *dict.fromkeys(answered)]
-    values: dict[str, tuple[Value, Kind]] = {"agreement": (mean, SHARE)}
-    values["alpha"] = alpha_of(range(len(scale)), "nominal"), COEFFICIENT
+    values: dict[str, tuple[Value, Kind]] = {"agreement": (mean, SHARE), "alpha": (nominal_alpha, COEFFICIENT)}
     blocks: dict[str, list[Sums]] = {name: [] for name in values}
     for question in QUESTIONS:
         answers, counted = list(pairs[question]), yes | (question == "Q1")
         if question == "Q5":
             agreed = [bool(a & b) for a, b in answers]
             given = [[style in styles for styles in pair] for pair in answers for style in STYLES]
-            statistics = coincidences(given, scale).reshape(len(pairs), len(STYLES), len(scale) ** 2).sum(axis=1)
+            statistics = nominal_counts(given, scale).reshape(len(pairs), len(STYLES), len(scale) + 1).sum(axis=1)
         else:
-            agreed, statistics = [a == b for a, b in answers], coincidences(answers, scale)
+            agreed, statistics = [a == b for a, b in answers], nominal_counts(answers, scale)
         sums: dict[str, Sums] = {"agreement": np.stack([agreed, np.ones(len(pairs))], axis=1), "alpha": statistics}
         estimates = {
             name: Estimate(sums[name][counted], value, comics[counted], kind=kind)
