@@ -75,7 +75,8 @@ def init(folder: Folder = None, model_card: Card = None) -> None:
     if folder is None:
         raise PunchlineError("no folder is named", hint="punchline init DIR, or punchline init --model-card my.yaml")
     if not WORKFLOW.is_dir():
-        raise PunchlineError("a checkout brings no workflow along", hint=f"Work in it: {WORKFLOW.parent.parent.parent}")
+        hint = f"Work in it, {WORKFLOW.parent.parent.parent}, or git clone it"
+        raise PunchlineError("a checkout brings no workflow along", hint=hint)
     target = given(folder).resolve()
     with new_folder(target, "Name a new folder") as new:
         shutil.copytree(WORKFLOW, new)

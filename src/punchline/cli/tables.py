@@ -150,8 +150,9 @@ def ranks_command(table: TableName, column: RankedBy = None, as_json: JSON = Non
 
     run, benchmark, spec, _ = find_table(table, run)
     by, ranked = ranks_of(Project(selection_of(run)), benchmark, spec, column)
-    data = {"column": by, "level": 1 - ALPHA, "ranks": ranked}
-    print_rows(({"column": by, **one._asdict()} for one in ranked), as_json=as_json, data=data)
+    ranks = [one._asdict() for one in ranked]
+    data = {"column": by, "level": 1 - ALPHA, "ranks": ranks}
+    print_rows(({"column": by, **one} for one in ranks), as_json=as_json, data=data)
 
 
 @app.command("judges", rich_help_panel="Check")
