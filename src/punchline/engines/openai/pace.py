@@ -79,6 +79,9 @@ def iterate(work: Callable[[Put[T]], Coroutine[Any, Any, None]]) -> Iterator[T]:
         outbox: asyncio.Queue[Any] = asyncio.Queue()
         task = runner.get_loop().create_task(work(outbox.put))
         task.add_done_callback(lambda _: outbox.put_nowait(end))
-        while (item := runner.run(outbox.get())) is not end:
-            yield item
+        try:
+            while (item := runner.run(outbox.get())) is not end:
+                yield item
+        except asyncio.CancelledError:  # by a Ctrl-C just before the runner counts them
+            raise KeyboardInterrupt from None
         task.result()
