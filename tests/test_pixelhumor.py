@@ -225,7 +225,7 @@ def test_paper_turns_no_into_not_applicable() -> None:
         # the released code does not read the sequence for text: it splits on commas
         ("2 1 3", RIGHT["Q8"], R, ("",), (0, 1, 1)),
         ("2 1 3", RIGHT["Q8"], P, ("hello you", "why not?", "oh"), (1, 0, 0)),
-        # without a sequence, rule paper takes the answer's own order; one with a panel that is not there is none
+        # without a sequence, rule paper takes the answer's own order; a sequence with an absent panel counts as none
         ("2, 1, 3, 4", RIGHT["Q8"], P, ("why not?", "hello you", "oh"), (0, 4 / 5, None)),
         ("2, 1, 3, 3", RIGHT["Q8"], P, ("why not?", "hello you", "oh"), (0, 4 / 5, None)),
         ("no idea", "2: hello you\n1: why not?\n3: oh", P, ("hello you", "why not?", "oh"), (1, 0, 0)),

@@ -44,7 +44,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def make(step: Artifact) -> None:
-    """Make an artifact of its inputs, as a stage does: what is in it hangs on them and on the parameters."""
+    """Make an artifact, as a stage does: its content depends on its inputs and parameters."""
     before = step.input_digests()
     write(step)
     write_provenance(step, before)

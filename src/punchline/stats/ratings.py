@@ -51,7 +51,8 @@ def nominal_counts(pairs: Sequence[Sequence[Any]], scale: Sequence[Any]) -> Arra
 
     They say of a nominal alpha what coincidence matrices say, in far less memory.
     """
-    given = np.array([[pair.count(value) for value in scale] for pair in pairs], np.float64)
+    counted = [[pair.count(value) for value in scale] for pair in pairs]
+    given = np.array(counted, np.float64).reshape(len(pairs), len(scale))
     return np.column_stack([given, 2 * (given == 2).any(axis=1)])
 
 
