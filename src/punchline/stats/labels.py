@@ -44,8 +44,8 @@ f1: Value = functools.partial(_weighted, share=lambda hits, predicted, gold: (2 
 
 
 @functools.cache  # few are different
-def _lower(text: str | None) -> frozenset[str]:
-    return frozenset(label.lower() for label in msgspec.json.decode(text or "[]", type=tuple[str, ...]))
+def _lower(text: str) -> frozenset[str]:
+    return frozenset(label.lower() for label in msgspec.json.decode(text, type=tuple[str, ...]))
 
 
 class Labels:
@@ -56,8 +56,8 @@ class Labels:
 
     def __init__(self, part: pd.DataFrame) -> None:
         self._part, self._scored = part, part["scored"].to_numpy()
-        labels = [part[name].astype(object).where(part[name].notna(), None) for name in ("parsed", "gold")]
-        self._parsed, self._gold = ([*map(_lower, column)] for column in labels)
+        texts = ([text if isinstance(text, str) else "[]" for text in part[name]] for name in ("parsed", "gold"))
+        self._parsed, self._gold = ([*map(_lower, column)] for column in texts)
         self._classes = sorted(frozenset[str]().union(*itertools.compress(self._gold, self._scored)))
 
     def _flags(self, classes: Sequence[str]) -> npt.NDArray[np.bool_]:

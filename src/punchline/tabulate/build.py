@@ -74,6 +74,11 @@ class Tables:
         verdicts = [verdicts_in(one.name, one.scores) for one in self.scored["released"][0]]
         return checked(read_labels(self.run, self.benchmark, self.items), verdicts)
 
+    @functools.cached_property
+    def printed(self) -> list[PublishedRow]:
+        """Printed values of the benchmark's tables."""
+        return _printed(self.loaded.TABLES, self.benchmark)
+
     def compute(self, name: str) -> TableResult:
         """One table, of published values and files as they lie."""
         with naming(paths_of_table(self.run, self.benchmark, name)):
@@ -81,7 +86,8 @@ class Tables:
 
     def _compute(self, table: Table, files: Mapping[str, bytes]) -> TableResult:
         run, benchmark = self.run, self.benchmark
-        selection, printed = run.part(benchmark, table.name), _printed(self.loaded.TABLES, table, benchmark)
+        selection = run.part(benchmark, table.name)
+        printed = [row for row in self.printed if row["table"] == table.name]
         rule = selection.scoring or table.published_rule
         described = [self.model(name, table.prices) for name in run.cards if table.of_models]
         models = [model for model, _ in described]
@@ -172,15 +178,15 @@ def _answerers(responses: str) -> tuple[tuple[str, ...], list[str]]:
     return tuple(sorted(versions)), sorted(failures)
 
 
-def _printed(tables: Mapping[str, Table], spec: Table, benchmark: str) -> list[PublishedRow]:
-    """Printed values of a table. Raises PunchlineError for an unknown table or column."""
+def _printed(tables: Mapping[str, Table], benchmark: str) -> list[PublishedRow]:
+    """Printed values of a benchmark. Raises PunchlineError for an unknown table or column."""
     file = paths.published(benchmark)
     rows = read_published(file)
     for row in rows:
         check_known(row["table"], tables, "no such table", file=file, record=row["row"])
         what = f"{row['table']} has no column {row['column']!r}"
         check_known(row["column"], tables[row["table"]].columns, what, file=file, record=row["row"])
-    return [row for row in rows if row["table"] == spec.name]
+    return rows
 
 
 def rendered(run: Run, benchmark: str, table: str, tabulated: Tabulated) -> dict[str, str]:
