@@ -12,8 +12,10 @@ import threading
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-LIBRARIES = ["snakemake.cli", "snakemake.api", "snakemake.workflow"]
-LIBRARIES += ["pandas", "pyarrow.parquet", "scipy.stats", "jiwer"]
+LIBRARIES = ["snakemake.cli", "snakemake.api", "snakemake.workflow", "snakemake.report.html_reporter", "smart_open"]
+LIBRARIES += ["hydra.compose", "hydra._internal.core_plugins.basic_sweeper", "omegaconf", "msgspec", "yaml"]
+LIBRARIES += ["pandas", "pyarrow.parquet", "scipy.stats", "jiwer", "cv2", "PIL.Image", "jinja2"]
+LIBRARIES += ["typer", "rich.table", "pygments.lexers", "httpx", "protego"]
 LOCK = threading.Lock()
 
 

@@ -71,7 +71,7 @@ def test_a_published_value_of_nothing(here: Path) -> None:
         text = f"paper,table,row,key,column,value,n,note\nyesbut,{table},GPT,,{column},1,,\n"
         write_text(here / "config/published/yesbut.csv", text)
         with pytest.raises(PunchlineError, match=message):
-            _printed(TABLES, TABLES["table2"], "yesbut")
+            _printed(TABLES, "yesbut")
 
 
 def test_a_place_in_a_prompt_that_nothing_fills() -> None:

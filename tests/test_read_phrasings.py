@@ -46,18 +46,19 @@ class Phrasing(NamedTuple):
 PHRASINGS = [
     Phrasing(document, document["reader"], f"{document['reader']}-{family}-{place}", says, answer)
     for path in sorted(FOLDER.glob("*.yaml"))
-    for document in yaml.safe_load_all(path.read_text(encoding="utf-8"))
+    for document in yaml.load_all(path.read_text(encoding="utf-8"), yaml.CSafeLoader)
     for family, rows in document["phrasings"].items()
     for place, (says, answer) in enumerate(rows, 1)
 ]
 
 
-@pytest.mark.parametrize("phrasing", PHRASINGS, ids=lambda one: one.name)
-def test_every_phrasing_is_read_right(phrasing: Phrasing) -> None:
-    result = phrasing.read(phrasing.answer)
-    assert plain(result.value) == phrasing.says
-    assert 0 <= result.start <= result.end <= len(phrasing.answer)
-    assert (result.value is not None) == bool(phrasing.answer[result.start : result.end].strip())
+@pytest.mark.parametrize("reader", sorted({one.reader for one in PHRASINGS}))
+def test_every_phrasing_is_read_right(reader: str) -> None:
+    for phrasing in (one for one in PHRASINGS if one.reader == reader):
+        result = phrasing.read(phrasing.answer)
+        assert plain(result.value) == phrasing.says, phrasing
+        assert 0 <= result.start <= result.end <= len(phrasing.answer), phrasing
+        assert (result.value is not None) == bool(phrasing.answer[result.start : result.end].strip()), phrasing
 
 
 THOUGHTS = (

@@ -1,4 +1,6 @@
-from collections.abc import Iterator
+import fcntl
+import os
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -12,21 +14,36 @@ SMALL = f"{FAST} limit=6"
 
 
 @pytest.fixture(scope="session")
-def small_run(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """Table 8 on six demo comics. Do not change it: take a copy with `small`."""
-    project = Project.copy(tmp_path_factory.mktemp("small"))
-    project.snakemake(TABLE, config=SMALL)
-    return project
+def once(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, Callable[[Project], object]], Project]:
+    """Gives a copy of the project in which something was done, once for all workers of pytest."""
+    own = tmp_path_factory.getbasetemp()
+    shared = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+
+    def copy(name: str, make: Callable[[Project], object]) -> Project:
+        made = shared / f"made-{name}"
+        with made.with_suffix(".lock").open("a+") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            lock.seek(0)
+            if not lock.read():
+                make(Project.copy(made))
+                lock.write("made")
+        return Project(made).copied(tmp_path_factory.mktemp(name))
+
+    return copy
 
 
 @pytest.fixture(scope="session")
-def released_run(mirror: Path, tmp_path_factory: pytest.TempPathFactory) -> Project:
+def small_run(once: Callable[[str, Callable[[Project], object]], Project]) -> Project:
+    """Table 8 on six demo comics. Do not change it: take a copy with `small`."""
+    return once("small", lambda project: project.snakemake(TABLE, config=SMALL))
+
+
+@pytest.fixture(scope="session")
+def released_run(mirror: Path, once: Callable[[str, Callable[[Project], object]], Project]) -> Project:
     """All tables of HumorBench's released runs. Do not change it."""
     if not (mirror / "humorbench_runs").is_dir():
         pytest.skip(f"REAL DATA ABSENT: no humorbench_runs/ in {mirror}")
-    project = Project.copy(tmp_path_factory.mktemp("released"))
-    project.snakemake("all_tables", config=f"run={RELEASED} mirror={mirror}")
-    return project
+    return once("released", lambda project: project.snakemake("all_tables", config=f"run={RELEASED} mirror={mirror}"))
 
 
 @pytest.fixture

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import atexit
+import compileall
 import csv
+import functools
 import hashlib
 import json
 import os
+import pkgutil
 import re
 import shlex
 import shutil
 import subprocess
 import sys
+import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,7 +27,7 @@ from tests.ran import ran
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
-FAST = "models=[random,label-order,reading-order]"  # no OCR: the rest of the demo takes seconds
+FAST = "models=[random,reading-order]"  # no OCR: the rest of the demo takes seconds
 
 
 JOBS = {  # the message of a job: its rule and wildcards
@@ -46,6 +52,28 @@ def jobs(output: str) -> list[str]:
     return [match.expand(job) for match, job in names if match is not None]
 
 
+@functools.cache
+def _original() -> Project:
+    """What copies are copies of. Digests are kept of files that are 2 seconds old."""
+    path = Path(tempfile.mkdtemp())
+    atexit.register(shutil.rmtree, path)
+    listed = ran("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", cwd=ROOT, check=True)
+    for name in filter(None, listed.stdout.split("\0")):
+        if (ROOT / name).is_file():
+            (path / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, path / name)
+    compileall.compile_dir(path / "src", quiet=1, stripdir=path)
+    time.sleep(2.1)
+    names = [module.name for module in pkgutil.walk_packages([str(path / "src")])]
+    Project(path).run("python", "-c", f"from punchline.workflow import code; code.parts(*{names})")
+    return Project(path)
+
+
+def _state(path: Path) -> list[int]:
+    status = path.stat()
+    return [status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino]
+
+
 class Project:
     """A working copy at `path`; runs use its own src/ and scripts/."""
 
@@ -54,18 +82,20 @@ class Project:
 
     @classmethod
     def copy(cls, path: Path) -> Project:
-        """All that git tracks or would track, and the bytecode of src/, so that not every copy compiles it."""
-        listed = ran("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", cwd=ROOT, check=True)
-        bytecode = (file.relative_to(ROOT).as_posix() for file in ROOT.glob("src/**/*.pyc"))
-        for name in [*listed.stdout.split("\0"), *bytecode]:
-            if name and (ROOT / name).is_file():
-                (path / name).parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy2(ROOT / name, path / name)
-        return cls(path)
+        """All that git tracks or would track, with the bytecode and the digests of src/, as where people work."""
+        return _original().copied(path)
 
     def copied(self, path: Path) -> Project:
-        """A copy of all that is there, times kept."""
+        """A copy of all that is there, times kept. Digests that are known of files are known of their copies."""
         shutil.copytree(self.path, path, dirs_exist_ok=True, symlinks=True)
+        cache, digests = path / ".punchline/digests.json", {}
+        for name, (state, value) in json.loads(cache.read_bytes()).items() if cache.exists() else ():
+            kind, file = name.split(":", 1)
+            own = path / (self.path / file).relative_to(self.path)
+            if own.exists() and state == _state(self.path / file):
+                digests[f"{kind}:{file if not Path(file).is_absolute() else own}"] = (_state(own), value)
+        if digests:
+            cache.write_text(json.dumps(digests))
         return Project(path)
 
     @property

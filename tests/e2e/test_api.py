@@ -53,10 +53,10 @@ def test_items_answers_and_grades_belong_together(run: Run) -> None:
     items = run.items("pixelhumor")
     assert len(items) == 6 and items.item_id.is_unique
     assert all(Path(path).is_file() for paths in items.pictures for path in paths)
-    answers = run.answers("label-order", "pixelhumor")
+    answers = run.answers("reading-order", "pixelhumor")
     assert not answers.duplicated(["item_id", "task", "condition", "sample"]).any()
-    scores = run.grades("label-order", "pixelhumor")
-    of_paper = run.grades("label-order", "pixelhumor", rule="paper")
+    scores = run.grades("reading-order", "pixelhumor")
+    of_paper = run.grades("reading-order", "pixelhumor", rule="paper")
     assert set(scores.rule) == {"released", "paper"} and len(scores) == 2 * len(of_paper)
     assert set(answers.task) - set(of_paper.task) == {"Q6"}  # people rate it
     assert len(answers) == 6 * 8 and answers.paper_state.notna().sum() == len(of_paper)
@@ -67,14 +67,14 @@ def test_items_answers_and_grades_belong_together(run: Run) -> None:
         assert list(one.reading) == [part.strip() for part in one.answer.split(",")]
         assert one.paper_panel_acc == float(list(one.reading) == right)
         assert "[picture]" in one.question and one.pictures
-    row = run.table("table8").query("model == 'label-order' and subset == 'all'").iloc[0]
+    row = run.table("table8").query("model == 'reading-order' and subset == 'all'").iloc[0]
     assert row.panel_acc == pytest.approx(q7.released_panel_acc.mean()) and row.n == len(q7)
 
 
 def test_compare_is_what_the_command_says(run: Run) -> None:
-    one = run.compare("label-order", "random", table="table8").set_index(["row", "column"]).iloc[0]
+    one = run.compare("reading-order", "random", table="table8").set_index(["row", "column"]).iloc[0]
     frame = run.table("table8").query("subset == 'all' and scoring == 'released'").set_index("model").panel_acc
-    assert (one.a, one.b) == (frame["label-order"], frame["random"])
+    assert (one.a, one.b) == (frame["reading-order"], frame["random"])
     assert one.difference == pytest.approx(one.a - one.b) and one.n_a == one.n_b == 6
 
 

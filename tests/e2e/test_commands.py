@@ -49,7 +49,7 @@ def last_line(text: str) -> str:
         ("runs --csv", "", "^run,selection,tables,root of the first,made .UTC.\ndefault,"),
         ("models --runnable --json", "", '"model": "random",\n  "engine": "baselines"'),
         (f"retry --images {SMALL}", "", "nothing to retry: no image of this selection is missing"),
-        ("plan shards=2", "", "requests to ask"),
+        (f"plan shards=2 {SMALL}", "", "requests to ask"),
         ("plan shards=0", "", "error: --config, field shards: Expected `int` >= 1"),
         ("plan strict=perhaps", "", "error: --config, field strict: Expected `bool`"),
         ("plan run=three", "", "error: .*no run 'three'"),
@@ -71,7 +71,8 @@ def test_commands(small_run: Project, command: str, within: str, expected: str) 
     status = 1 if expected.startswith("error: --config") else 2 * expected.startswith("error")  # 1: as of Snakemake
     words = (sys.executable, "-m", "punchline.cli", *command.split())
     done = small_run.ran(*words, cwd=small_run.path / within)
-    assert done.returncode == status and re.search(expected, output := done.stdout + done.stderr, re.DOTALL), output
+    output = done.stdout + done.stderr
+    assert done.returncode == status and re.search(expected, output, re.DOTALL), output
     assert "Traceback" not in output
     if "--json" in command:
         json.loads(done.stdout)

@@ -44,7 +44,7 @@ def test_more_items_ask_only_the_new_ones_and_print_jobs_without_the_selection(s
     output = small.snakemake(TABLE, "-p", config=SMALL)
     assert "python scripts/stage.py prepare pixelhumor --threads 2 2>&1 | tee -i logs/prepare/pixelhumor.log" in output
     assert "subset_sha256" not in output
-    assert small.journal_lines() == before + 3 * 2 * 8
+    assert small.journal_lines() == before + 2 * 2 * 8
     assert {row["n"] for row in small.rows(TABLE, kind="baseline", subset="all")} == {"6"}
 
 
@@ -82,7 +82,7 @@ def test_a_named_run_lies_beside_the_default_one_and_asks_nothing_anew(two: Proj
 
 def test_a_run_of_a_file_hides_no_other_when_its_card_is_gone(small: Project) -> None:
     card, file = small.path / "config/model/mine.yaml", small.path / "config/runs/three.yaml"
-    card.write_text((small.path / "config/model/label-order.yaml").read_text())
+    card.write_text((small.path / "config/model/reading-order.yaml").read_text())
     file.write_text("models: [mine]\nlimit: 3\n")
     small.snakemake(TABLE, config="run=three")
     (ours,) = small.rows("results/runs/three/table8.csv", kind="baseline", subset="all")
@@ -91,7 +91,7 @@ def test_a_run_of_a_file_hides_no_other_when_its_card_is_gone(small: Project) ->
     output = small.punchline("runs", fails=True)
     assert re.search(r"^default +.* of \d+", output, re.M) and re.search(r"^three +.*not known", output, re.M)
     assert "three: config/model/mine.yaml: unknown model 'mine'" in output
-    file.write_text("modles: [label-order]\n")
+    file.write_text("modles: [reading-order]\n")
     output = small.snakemake("-n", config="run=three", fails=True)
     assert "config/runs/three.yaml: unknown key 'modles'" in output and "Traceback" not in output
 
@@ -100,7 +100,7 @@ def test_a_run_called_by_its_name_stays_what_it_was(two: Project) -> None:
     two.punchline("retry", "run=two")
     assert "changes in place" not in two.snakemake("results/pixelhumor/table2.csv", config="run=two")
     result = json.loads((two.path / "results/runs/two/run.json").read_text())
-    assert result["overrides"] == {"limit": 2, "models": ["random", "label-order", "reading-order"]}
+    assert result["overrides"] == {"limit": 2, "models": ["random", "reading-order"]}
     output = two.snakemake("-n", TABLE, config=f"run=two {FAST} limit=3")
     other = two.snakemake("-n", "results/runs/two/table8.csv", fails=True)
     assert other.strip().endswith("results/runs/two/table8.csv belongs to the run two. Add --config run=two")
@@ -113,13 +113,13 @@ def test_two_wordings_of_a_prompt_are_compared(small: Project) -> None:
     old = (small.path / prompt).read_text().splitlines()[-1]
     small.edit(prompt, old, f"{old} Think twice.")
     small.snakemake("results/runs/words/table8.csv", config=f"run=words {SMALL}")
-    output = " ".join(small.punchline("compare", "label-order", "words:label-order").split())
-    assert "label-order are compared as they were made: data/requests/pixelhumor.parquet is not current" in output
+    output = " ".join(small.punchline("compare", "reading-order", "words:reading-order").split())
+    assert "reading-order are compared as they were made: data/requests/pixelhumor.parquet is not current" in output
     assert re.search(r'asked otherwise: Q7: "\S+ \S+" → "\S+ \S+ Think twice\."', output), output
     assert "panel_acc" in output
     gold = small.path / "data/items/pixelhumor/gold.jsonl"
     gold.write_bytes(gold.read_bytes() + b"\n")
-    output = small.punchline("compare", "label-order", "words:label-order", fails=True)
+    output = small.punchline("compare", "reading-order", "words:reading-order", fails=True)
     assert "these scores were made before data/items/pixelhumor/gold.jsonl changed" in output
 
 

@@ -15,8 +15,8 @@ from .project import Project
 
 pytestmark = pytest.mark.long
 
-JOURNAL = "data/responses/pixelhumor/label-order.jsonl"
-SHARDS = "data/responses/pixelhumor/shards/label-order"
+JOURNAL = "data/responses/pixelhumor/reading-order.jsonl"
+SHARDS = "data/responses/pixelhumor/shards/reading-order"
 
 
 def asked(project: Project) -> Counter[str]:
@@ -27,18 +27,18 @@ def asked(project: Project) -> Counter[str]:
 
 def jobs(said: str) -> set[str]:
     """The shards whose jobs were begun, and "" for the model's own."""
-    return set(re.findall(r"^Job \d+: answers of label-order(?:, shard (\d-of-\d))?: (?!unchanged)", said, re.M))
+    return set(re.findall(r"^Job \d+: answers of reading-order(?:, shard (\d-of-\d))?: (?!unchanged)", said, re.M))
 
 
 def forget(project: Project) -> None:
     """Delete the model's answers."""
-    for path in (project.path / JOURNAL).parent.glob("label-order.*"):
+    for path in (project.path / JOURNAL).parent.glob("reading-order.*"):
         path.unlink()
 
 
 def test_shards(small: Project) -> None:
     before, root = asked(small), small.audit(TABLE)["root"]
-    card = small.path / "config/model/label-order.yaml"
+    card = small.path / "config/model/reading-order.yaml"
     card.write_text(f"{card.read_text()}shards: 3\n")
     assert small.wanted(TABLE, config=SMALL) == set()  # how many ask is no part of what is asked
     forget(small)
@@ -81,4 +81,4 @@ def test_minutes_of_a_job(small: Project) -> None:
         output = small.snakemake("-n", "-p", "--forceall", TABLE, *options, config=SMALL)
         jobs = [job for job in re.split(r"^(?:local)?rule ", output, flags=re.MULTILINE) if job.startswith("respond:")]
         result = {" ".join(re.findall(r"(?<=respondent=)[\w-]+|(?<=runtime=)\d+", job)) for job in jobs}
-        assert result == {"random 30", f"label-order{expected}", f"reading-order{expected}"}
+        assert result == {"random 30", f"reading-order{expected}"}
