@@ -1,4 +1,4 @@
-"""Files are written whole or not at all, and read with errors that name the place; threads that type rows at once."""
+"""Files are written whole or not at all, and read with errors that name the place; threads."""
 
 import os
 import sys
@@ -114,3 +114,20 @@ print("ok")
 def test_threads_that_meet_a_type_for_the_first_time_do_not_crash() -> None:
     done = ran(sys.executable, "-c", TYPED)
     assert (done.returncode, done.stdout) == (0, "ok\n"), done.stderr
+
+
+COUNTED = """
+import os, sys
+from punchline.core.storage import read_table, rows_in
+from punchline.schema import Request
+before = os.listdir("/proc/self/task")
+assert len(read_table(sys.argv[1], Request)) == len(list(rows_in(sys.argv[1], ["digest"]))) == 3
+print(len(os.listdir("/proc/self/task")) - len(before))
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="NO /proc: threads cannot be counted")
+def test_reading_starts_no_thread(tmp_path: Path) -> None:
+    """One that is still starting when the process ends aborts it: "terminate called without an active exception"."""
+    write_table(tmp_path / "t.parquet", REQUESTS, Request)
+    assert ran(sys.executable, "-c", COUNTED, tmp_path / "t.parquet", check=True).stdout == "0\n"

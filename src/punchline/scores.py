@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from punchline.core.storage import BUFFER, naming, write_groups
+from punchline.core.storage import naming, open_parquet, write_groups
 from punchline.errors import PunchlineError, check_known
 from punchline.files import REBUILD
 from punchline.schema import STATES, Gold, Item, Rule, Score, canonical
@@ -64,7 +64,7 @@ def _table(scores: Sequence[Score], metrics: Sequence[str]) -> pa.Table:
 
 def read_scores(path: str | Path, *, verify: bool = True) -> Iterator[Score]:
     """Scores of a file. `verify`: each against its digest. Raises PunchlineError naming the row that differs."""
-    with naming(path), pq.ParquetFile(path, buffer_size=BUFFER) as file:
+    with naming(path), open_parquet(path) as file:
         metrics, labels = _metrics_in(file, path), functools.cache(msgspec.json.Decoder(tuple[str, ...]).decode)
         groups = (file.read_row_group(group, use_threads=False) for group in range(file.num_row_groups))
         for row, cells in enumerate(cells for group in groups for cells in group.to_pylist()):
@@ -109,7 +109,7 @@ def scores_frame(
     `source`: a file, or scores with `metrics`, all that their benchmark declares.
     """
     if isinstance(source, str | Path):
-        with naming(source), pq.ParquetFile(source, buffer_size=BUFFER) as file:
+        with naming(source), open_parquet(source) as file:
             metrics = _metrics_in(file, source)
             return _frame(file.read([*FRAME, "rule", *metrics], use_threads=False), items, rule, metrics)
     return _frame(_table(list(source), metrics), items, rule, metrics)

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-import pyarrow.parquet as pq
 
 from punchline import paths
 from punchline.artifacts.lineage import lineage_path, read_lineage
@@ -18,6 +17,7 @@ from punchline.artifacts.passes import RELEASED, Round
 from punchline.artifacts.project import Project
 from punchline.artifacts.run import role_of
 from punchline.comics import number
+from punchline.core.storage import open_parquet
 from punchline.errors import PunchlineError
 from punchline.files import sha256_file
 from punchline.jobs import call
@@ -164,7 +164,7 @@ def kind_of(artifact: Artifact, path: str) -> str:
 def _rows(artifact: Artifact, path: Path) -> list[Row] | None:
     """Records in a file; None of another file. Raises OSError, ValueError."""
     if path.suffix == ".parquet":
-        return list(pq.ParquetFile(path).read().to_pylist())
+        return list(open_parquet(path).read(use_threads=False).to_pylist())
     if path.name.endswith(".lineage.json"):
         return list(msgspec.json.decode(path.read_bytes())["cells"])
     if path.suffix != ".jsonl" or artifact.rule == "raw":

@@ -64,6 +64,14 @@ def write_groups(path: str | Path, records: Iterable[R], table: Callable[[list[R
             writer.write_table(table(group))
 
 
+def open_parquet(source: Any) -> pq.ParquetFile:
+    """A parquet file (a path or a binary file), to be read with `use_threads=False`.
+
+    Arrow starts no thread then: one that lives on can abort a process that ends. pq.read_table imports pandas, too.
+    """
+    return pq.ParquetFile(source, buffer_size=BUFFER, pre_buffer=False)
+
+
 class Stored(Sequence[R]):
     """The records of a table that `write_table` wrote, a row group of them in memory at a time.
 
@@ -76,7 +84,7 @@ class Stored(Sequence[R]):
         with naming(path):
             file = Path(path).open("rb")  # noqa: SIM115
             weakref.finalize(self, file.close)
-            self._file = pq.ParquetFile(file)  # as pq.read_table imports pandas
+            self._file = open_parquet(file)
         groups = map(self._file.metadata.row_group, range(self._file.num_row_groups))
         self._starts: list[int] = list(itertools.accumulate((group.num_rows for group in groups), initial=0))
         self._read: tuple[int, list[R]] = (-1, [])
@@ -100,7 +108,7 @@ class Stored(Sequence[R]):
         hints = dict(zip(self.kind.__struct_encode_fields__, get_type_hints(self.kind).values(), strict=True))
         nested = {name: msgspec.json.Decoder(hint).decode for name, hint in hints.items() if _arrow_type(hint) is None}
         unset = {name for name, hint in hints.items() if msgspec.UnsetType in get_args(hint)}  # null, or no column
-        with naming(self.path):  # no threads: one that lives on can abort a process that ends
+        with naming(self.path):
             rows = self._file.read_row_group(group, use_threads=False).to_pylist()
         for number, cells in enumerate(rows, start=self._starts[group]):
             try:
@@ -164,7 +172,7 @@ def naming(path: str | Path) -> Iterator[None]:
 def rows_in(path: str | Path, columns: Sequence[str]) -> Iterator[tuple[Any, ...]]:
     """Some columns of a table of records, unchecked, row by row. Raises PunchlineError for a file that is not one."""
     with naming(path), Path(path).open("rb") as stream:
-        file = pq.ParquetFile(stream, buffer_size=BUFFER)  # its own iter_batches keeps what it read of each group
+        file = open_parquet(stream)  # its own iter_batches keeps what it read of each group
         for group in range(file.num_row_groups):
             table = file.read_row_group(group, list(columns), use_threads=False)
             yield from zip(*(table[column].to_pylist() for column in columns), strict=True)
