@@ -6,6 +6,7 @@ a judge. The stages are the real ones; the engine is of this test, so that it ca
 
 from __future__ import annotations
 
+import functools
 import os
 import random
 import shutil
@@ -28,6 +29,7 @@ from punchline import prepare
 from punchline import requests as ask
 from punchline.artifacts.passes import ALL
 from punchline.artifacts.project import Project
+from punchline.config.selection import Selection
 from punchline.core.engine import Engine
 from punchline.core.storage import digests_in, intact, read_table, write_table
 from punchline.errors import PunchlineError
@@ -78,6 +80,13 @@ class Asked(Engine):
             yield response(request, text, state, reason=f"because {number}", **about)
 
 
+@functools.cache  # no operation changes config/
+def chosen(limit: int) -> Selection:
+    """The selection of the working folder with this limit."""
+    of_run: dict[str, Any] = {"benchmarks": ["yesbut"], "conditions": ["oracle", "chained"], "scorers": None}
+    return selection_in(Path(), **of_run, models=["random"], limit=limit)
+
+
 class World:
     """A project's folder, and what its respondents are like."""
 
@@ -87,8 +96,7 @@ class World:
         self.kept: dict[Path, bytes] = {}
 
     def project(self, run: str, shards: int = 1) -> Project:
-        chosen: dict[str, Any] = {"benchmarks": ["yesbut"], "conditions": ["oracle", "chained"], "scorers": None}
-        selection = selection_in(Path(), **chosen, models=["random"], limit=LIMITS[run])
+        selection = chosen(LIMITS[run])
         project = Project(msgspec.structs.replace(selection, models=["m"], judge="j", run=run), shards)
         for folder, name, cards, engines in (("model", "m", "cards", "engines"), ("judge", "j", "judges", "judging")):
             card = ModelCard(name=name, engine="openai", folder=f"config/{folder}")

@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 
 import pyarrow.parquet as pq
+import pytest
 from tests.servers.runs import KEY, VARIABLE, Served
 
 from .conftest import add_served
@@ -19,6 +20,7 @@ def texts(path: Path, column: str) -> list[str]:
     return [str(value) for value in pq.read_table(path)[column].to_pylist()]
 
 
+@pytest.mark.long
 def test_every_pass_is_asked_kept_and_audited(fresh: Project, server: Served) -> None:
     project = add_served(fresh, server, PRICE)
     rows = [line.split() for line in project.punchline("plan", *CONFIG.split()).splitlines()]

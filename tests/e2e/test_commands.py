@@ -193,6 +193,7 @@ def test_a_model_of_a_server_from_its_card(small: Project, server: Served, tmp_p
     assert "unchanged" in again or "Nothing to be done" in again
 
 
+@pytest.mark.long
 def test_failures_end_a_run_in_a_summary_and_are_asked_again(small: Project, server: Served) -> None:
     project = add_served(small, server, "attempts: 1\nbreaker: 0\n")
     assert project.punchline("retry") == "nothing to retry: no answer of this selection failed\n"

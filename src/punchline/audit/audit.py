@@ -82,7 +82,7 @@ def audit(table_path: str, *, expect: str | None = None) -> Audit:
     report.compare_root(path, expect, "expected")
     report.files = [*lineage.files, File(path=path.as_posix(), role="lineage", sha256=sha256_file(path))]
     project = Project(lineage.selection)
-    known = benchmarks.load(lineage.benchmark).TABLES if lineage.benchmark in benchmarks.names() else {}
+    known = benchmarks.load(lineage.benchmark).TABLES if lineage.benchmark in benchmarks.folders() else {}
     if lineage.table not in known or project.paths.table(known[lineage.table].file) != table_path:
         raise PunchlineError(f"it is the lineage of {lineage.benchmark} {lineage.table}", file=path)
     try:

@@ -155,7 +155,7 @@ def overview_path(name: str, run: str = DEFAULT_RUN) -> str | None:
 
     results = Paths(run=run_of(name, run)).results
     kinds = ("unread", "ranks", "availability", "shortcuts", *VALIDITY)
-    stems = {"cost", "discrepancies", *SHARED, *(f"{b}/{kind}" for b in benchmarks.names() for kind in kinds)}
+    stems = {"cost", "discrepancies", *SHARED, *(f"{b}/{kind}" for b in benchmarks.folders() for kind in kinds)}
     for path in (Path(name), given(name)):
         stem = path.as_posix().removeprefix(f"{results}/").removesuffix(".csv")
         if stem in stems:

@@ -106,17 +106,17 @@ def table_named(name: str, run: str = DEFAULT_RUN, *others: Path) -> tuple[str, 
     """
     run = run_of(name, run)
     where, chosen = Paths(run=run), selection_of(run).benchmarks
-    tables = benchmarks.every(lambda benchmark: benchmarks.load(benchmark).TABLES)
-    paths = {where.table(t.file): (benchmark, t.name) for benchmark, of in tables.items() for t in of.values()}
-    for path in (Path(name), *others):
-        if path.as_posix() in paths:
-            return paths[path.as_posix()]
-    matches = [table for table in paths.values() if name in (table[1], "/".join(table))]
-    matches = [table for table in matches if table[0] in chosen] or matches
-    if len(matches) > 1:
-        targets = ", ".join(path for path, table in paths.items() if table in matches)
-        raise PunchlineError(f"several benchmarks have a {name}", hint=f"Name one of {targets}")
-    if matches:
-        return matches[0]
+    for known in (chosen, benchmarks.folders()):  # importing the others takes a second
+        tables = benchmarks.every(lambda benchmark: benchmarks.load(benchmark).TABLES, known)
+        paths = {where.table(t.file): (benchmark, t.name) for benchmark, of in tables.items() for t in of.values()}
+        for path in (Path(name), *others):
+            if path.as_posix() in paths:
+                return paths[path.as_posix()]
+        matches = [table for table in paths.values() if name in (table[1], "/".join(table))]
+        if len(matches) > 1:
+            targets = ", ".join(path for path, table in paths.items() if table in matches)
+            raise PunchlineError(f"several benchmarks have a {name}", hint=f"Name one of {targets}")
+        if matches:
+            return matches[0]
     names = {*paths, *map("/".join, paths.values()), *(table for _, table in paths.values())}
     raise PunchlineError(f"no table {name!r}", hint=nearest(name, names))
