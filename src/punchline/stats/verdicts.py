@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import stdtrit
 
 from punchline.stats.estimate import (
     ALPHA,
@@ -121,6 +120,8 @@ def corrected(sums: Array, clusters: Sequence[Any]) -> dict[str, tuple[float | N
     For their width the judge errs twice more, once each way, as in the interval of Bonett and Price (intervals.py):
     few labels show few errors.
     """
+    from scipy.special import stdtrit  # slow to import, and needed here only
+
     count = len(set(np.asarray(clusters)[sums[:, 0] > 0]))
     wider = np.concatenate([sums, [[1, 1, 0, 0, 0, 0, 0, 0, 0], [1, 0, 1, 0, 0, 0, 0, 0, 0]]])
     names = [*map(str, clusters), "\0PASS", "\0FAIL"]
