@@ -32,14 +32,15 @@ LONG = (
 )
 
 
+@pytest.mark.timeout(300)  # quadratic would be hours
 @pytest.mark.parametrize("name", [*sorted(READERS), "naming", "joint"])
-def test_a_long_answer_takes_no_time(name: str) -> None:
-    """The bound is twenty times what it takes on an idle machine, so that a busy one passes; quadratic is minutes."""
+def test_a_megabyte_takes_no_time(name: str) -> None:
+    """The bound is ten times what it takes on an idle machine, so that a busy one passes."""
     for piece in LONG:
-        answer = piece * (250_000 // len(piece))
+        answer = piece * (1_000_000 // len(piece))
         start = time.process_time()
         assert not (fault(name, answer)[0] if name in READERS else punchline.parse("hummus", name, answer))
-        assert time.process_time() - start < (0.5 if name in READERS else 5), piece
+        assert time.process_time() - start < (1 if name in READERS else 10), piece
 
 
 THOUGHTS = [
