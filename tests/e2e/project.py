@@ -25,6 +25,8 @@ from typing import Any
 from tests.forked import run_module
 from tests.ran import ran
 
+from punchline.workflow import digests
+
 ROOT = Path(__file__).resolve().parent.parent.parent
 
 FAST = "models=[random,reading-order]"  # no OCR: the rest of the demo takes seconds
@@ -54,7 +56,7 @@ def jobs(output: str) -> list[str]:
 
 @functools.cache
 def _original() -> Project:
-    """What copies are copies of. Digests are kept of files that are 2 seconds old."""
+    """The project in a folder of its own, to copy. Digests are kept of files that are 2 seconds old."""
     path = Path(tempfile.mkdtemp())
     atexit.register(shutil.rmtree, path)
     listed = ran("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", cwd=ROOT, check=True)
@@ -67,11 +69,6 @@ def _original() -> Project:
     names = [module.name for module in pkgutil.walk_packages([str(path / "src")])]
     Project(path).run("python", "-c", f"from punchline.workflow import code; code.parts(*{names})")
     return Project(path)
-
-
-def _state(path: Path) -> list[int]:
-    status = path.stat()
-    return [status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino]
 
 
 class Project:
@@ -88,14 +85,14 @@ class Project:
     def copied(self, path: Path) -> Project:
         """A copy of all that is there, times kept. Digests that are known of files are known of their copies."""
         shutil.copytree(self.path, path, dirs_exist_ok=True, symlinks=True)
-        cache, digests = path / ".punchline/digests.json", {}
+        cache, kept = path / ".punchline/digests.json", {}
         for name, (state, value) in json.loads(cache.read_bytes()).items() if cache.exists() else ():
             kind, file = name.split(":", 1)
             own = path / (self.path / file).relative_to(self.path)
-            if own.exists() and state == _state(self.path / file):
-                digests[f"{kind}:{file if not Path(file).is_absolute() else own}"] = (_state(own), value)
-        if digests:
-            cache.write_text(json.dumps(digests))
+            if own.exists() and state == digests.state(self.path / file):
+                kept[f"{kind}:{file if not Path(file).is_absolute() else own}"] = (digests.state(own), value)
+        if kept:
+            cache.write_text(json.dumps(kept))
         return Project(path)
 
     @property

@@ -106,7 +106,7 @@ def table_named(name: str, run: str = DEFAULT_RUN, *others: Path) -> tuple[str, 
     """
     run = run_of(name, run)
     where, chosen = Paths(run=run), selection_of(run).benchmarks
-    for known in (chosen, benchmarks.folders()):  # importing the others takes a second
+    for known in (chosen, benchmarks.folders()):  # the others are slow to import
         tables = benchmarks.every(lambda benchmark: benchmarks.load(benchmark).TABLES, known)
         paths = {where.table(t.file): (benchmark, t.name) for benchmark, of in tables.items() for t in of.values()}
         for path in (Path(name), *others):

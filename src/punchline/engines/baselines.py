@@ -80,7 +80,7 @@ class Baseline(Engine):
         if (self.baseline == "prior") != bool(options.answers):
             what = "prior needs an answer for at least one task, and no other baseline takes any"
             raise self.wrong(what, field="answers", hint='Write one a line, as `Q1: "Yes"`')
-        for task in options.answers or ():  # only then all benchmarks are imported: seconds, over the jobs of a run
+        for task in options.answers or ():  # only then are all benchmarks imported, by every job
             tasks = [task for benchmark in benchmarks.every(benchmarks.load).values() for task in benchmark.TASKS]
             check_known(task, tasks, f"unknown task {task!r}", file=card.file, field="answers")
 

@@ -56,18 +56,22 @@ def afresh() -> Iterator[None]:
         _afresh.pop()
 
 
+def state(path: str | Path) -> list[int]:
+    """Size, times and inode of a file. Writing sets the change time, which no program can set back. Raises OSError."""
+    status = Path(path).stat()
+    return [status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino]
+
+
 def cached(kind: str, path: str | Path, compute: Callable[[], Any]) -> Any:
     """The JSON result of `compute` for a file, cached until the file changes. Raises OSError."""
-    status = Path(path).stat()
-    # Writing sets the change time, which no program can set back.
-    state = [status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino]
+    now = state(path)
     known = _afresh[-1] if _afresh else _cache(Path.cwd())
     name = f"{kind}:{path}"
-    if name in known and known[name][0] == state:
+    if name in known and known[name][0] == now:
         return known[name][1]
     value = msgspec.json.decode(msgspec.json.encode(compute()))
-    if time.time_ns() - max(status.st_mtime_ns, status.st_ctime_ns) > _JUST_NOW_NS:
-        known[name] = (state, value)
+    if time.time_ns() - max(now[1:3]) > _JUST_NOW_NS:
+        known[name] = (now, value)
     return value
 
 
