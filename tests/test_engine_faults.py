@@ -57,6 +57,16 @@ def test_calls_at_a_time_go_down_to_what_the_server_takes(server: Served, tmp_pa
     assert 0 < server.get("/state")["calls"] - before - 80 < 100  # 24 at a time would meet several hundred refusals
 
 
+@pytest.mark.parametrize("in_flight", [1, 4, 64])
+@pytest.mark.parametrize("delay", [0.005, 0.03, 0.1, 0.3])
+def test_a_reply_that_is_sent_again_late_answers_no_other_call(
+    delay: float, in_flight: int, server: Served, tmp_path: Path
+) -> None:
+    server.script(again_after=delay, latency=0.02)
+    name = f"again {delay} {in_flight}"
+    assert_completes(tmp_path, card(server.url, concurrency=in_flight), many(20 + 3 * in_flight, name))
+
+
 ONE = card(None, concurrency=1)
 
 

@@ -9,13 +9,15 @@ and after them comes the normal answer, `answer(messages)`. Faults of the whole 
     GET /counts     {content: how often it was asked}, content being the last text of the prompt
     GET /state      {"starts": [seconds of each call], "bodies": [last 20 bodies], "calls", "active"}
     POST /script    {"latency": s, "key": "demanded", "at_once": n, "fault": "of every call", "forget": true,
-                    "say": [normal answers: which one is by the digest of model and messages]}
+                    "say": [normal answers: which one is by the digest of model and messages],
+                    "again_after": s, after which each fifth reply is sent once more}
 
 FILE gets a line a call, the digest of model and messages, before it is answered, and the answer's id is
 `call-<digest>`: whoever kills the server, or a client, can still tell what was asked how often.
 """
 
 import argparse
+import contextlib
 import hashlib
 import json
 import os
@@ -123,7 +125,10 @@ class Server(Scripted):
             if fault is None:
                 said = self.script.get("say") or [answer(asked["messages"])]
                 name = f"req-{number}" if self.log is None else f"call-{digest}"
-                call.json(reply(asked, said[int(digest, 16) % len(said)]), x_request_id=name)
+                text = said[int(digest, 16) % len(said)]
+                call.json(reply(asked, text), x_request_id=name)
+                if "again_after" in self.script and number % 5 == 0:
+                    threading.Thread(target=self.repeat, args=(call, reply(asked, text)), daemon=True).start()
             elif fault != "hang":
                 misbehave(fault, asked, key, call)
         finally:
@@ -131,6 +136,13 @@ class Server(Scripted):
                 self.state["active"] -= 1
         if fault == "hang":  # nobody waits for it any more
             time.sleep(3600)
+
+    def repeat(self, call: Call, sent: dict[str, Any]) -> None:
+        """Send a reply again, `again_after` seconds late, whatever its connection is used for by then."""
+        time.sleep(self.script["again_after"])
+        with contextlib.suppress(OSError, ValueError):  # the connection may be closed
+            call.json(sent)
+            call.wfile.flush()
 
     def fault(self, text: str) -> str | None:
         if self.state["active"] > self.script.get("at_once", 10**9):

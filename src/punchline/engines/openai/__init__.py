@@ -85,6 +85,7 @@ class OpenAI(engines.Engine):
 
     name = "openai"
     through_proxy = True  # that the environment names
+    keep_alive = False  # True only for a server of our own: another call's late reply may come on a used connection
 
     def __init__(self, card: ModelCard, seed: int = 0) -> None:
         super().__init__(card, seed)
@@ -199,7 +200,9 @@ class OpenAI(engines.Engine):
         limits = httpx2.Limits(max_connections=connections, max_keepalive_connections=connections)
         most = most or (STREAM_BYTES if self.options.stream else REPLY_BYTES)
         about: dict[str, Any] = {"base_url": self.base_url, "max_retries": 0, "timeout": timeout}
-        about["http_client"] = BoundedClient(most, trust_env=self.through_proxy, timeout=timeout, limits=limits)
+        about["http_client"] = BoundedClient(
+            most, keep_alive=self.keep_alive, trust_env=self.through_proxy, timeout=timeout, limits=limits
+        )
         key = self.key or "none"
         return openai.AsyncOpenAI(api_key=key, default_headers=self._default_headers(key), **about)
 

@@ -120,6 +120,7 @@ class Server:
             port = free.getsockname()[1]
         self.client = client
         client.base_url = f"http://127.0.0.1:{port}/v1"
+        client.keep_alive = True
         self._mark = secrets.token_hex(8)
         self.log = log
         log.parent.mkdir(parents=True, exist_ok=True)
