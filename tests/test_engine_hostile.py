@@ -95,6 +95,23 @@ def test_a_proxys_password_is_written_nowhere(tmp_path: Path, monkeypatch: Any, 
     assert KEY not in output.out + output.err + "".join(f.read_text(errors="replace") for f in tmp_path.iterdir())
 
 
+@pytest.mark.parametrize("by_proxy", [False, True])
+def test_a_connection_serves_one_call(by_proxy: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also through a proxy, which may repeat a late reply as a server may."""
+    connections = []
+
+    def answer(call: Call) -> None:
+        connections.append(call.client_address)
+        call.json(completion("yes"))
+
+    with scripted(answer) as server:
+        if by_proxy:
+            monkeypatch.setenv("http_proxy", server.url)
+        address = "http://models.example" if by_proxy else server.url
+        assert run(tmp_path, card(address, concurrency=2), many(12, "one")) == {"ok": 12}
+    assert len(connections) == len(set(connections)) == 12
+
+
 # vLLM, whose `base_url` may name anybody's server
 
 SAID: dict[str, Any] = {"/version": {"version": "0.32.0"}, "/v1/models": {"data": [{"id": "m"}, {"id": "n"}]}}
