@@ -3,6 +3,7 @@
 import importlib.util
 import inspect
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from scripts import small_model
+from tests.servers.scripted import Call, scripted
 from tests.small_models import build_tiny, needs_hf
 
 from punchline.config import revisions
@@ -90,7 +92,56 @@ def test_a_hub_that_cannot_be_reached_locks_nothing(here: Path, monkeypatch: pyt
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
     with pytest.raises(PunchlineError, match="the hub was not reached and the model is not in its local cache"):
         revisions.pinned("someone/no-such-model")
-    assert not revisions.LOCK.exists()
+    assert revisions.LOCK.read_text() == ""
+
+
+COMMIT = "0123456789abcdef" * 2 + "01234567"
+LOCKED = f"id,revision\nsomeone/model,{COMMIT}\n"
+
+
+@pytest.mark.parametrize("committed", ["", "\n", "id,revision\n", "id,revision\r\n"])
+@needs_hf
+def test_a_lock_without_lines_takes_the_first_revision(committed: str, here: Path) -> None:
+    """As the repository has it: an empty file. Another process locks, since the hub's address is read on import."""
+    write_text(revisions.LOCK, committed)
+    call = f"from punchline.config import revisions; print(revisions.pinned({'someone/model'!r}))"
+
+    def hub(call: Call) -> None:
+        call.json({"id": "someone/model", "sha": COMMIT} if call.path.startswith("/api/models/someone/model") else {})
+
+    with scripted(hub) as server:
+        environment = {**os.environ, "HF_ENDPOINT": server.url, "HF_HUB_OFFLINE": "0", "HF_HOME": str(here / "hf")}
+        asked = [subprocess.check_output([sys.executable, "-c", call], env=environment, text=True) for _ in range(2)]
+    assert asked == [f"{COMMIT}\n"] * 2 and revisions.LOCK.read_text() == LOCKED
+    assert [path.name for path in revisions.LOCK.parent.iterdir()] == [revisions.LOCK.name]
+    assert len(server.calls) == 1
+
+
+def test_the_committed_lock_is_no_error(root: Path, here: Path) -> None:
+    write_text(revisions.LOCK, (root / revisions.LOCK).read_text())
+    with pytest.raises(PunchlineError, match="not locked yet"):
+        revisions.locked_only(revisions.pinned, "someone/model")
+
+
+@pytest.mark.parametrize(
+    ("lock", "model_id", "revision", "why"),
+    [
+        (LOCKED, "someone/model", None, None),
+        (LOCKED, "someone/other", COMMIT, None),
+        ("", "someone/other", COMMIT, None),
+        ("id,revision\nsomeone/model,main\n", "someone/model", None, "expected a commit hash"),
+        ("id\nsomeone/model\n", "someone/other", None, "missing column"),
+        ("", "data/models/none", None, "no such folder: data/models/none"),
+        ("", "someone/other", None, "someone/other has"),  # no hub's client here, or offline without a cache
+    ],
+)
+def test_what_respond_would_refuse_is_known_before(
+    lock: str, model_id: str, revision: str | None, why: str | None, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    write_text(revisions.LOCK, lock)
+    reason = revisions.unavailable(model_id, revision)
+    assert reason is None if why is None else reason is not None and why in reason
 
 
 @pytest.mark.parametrize("engine", ["transformers", "vllm"])

@@ -9,9 +9,11 @@ from __future__ import annotations
 import contextvars
 import fcntl
 import functools
+import importlib.util
+import os
 import re
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -103,36 +105,101 @@ def locked_only(call: Callable[..., str], *values: Any) -> str:
     return context.run(call, *values)
 
 
+def unavailable(model_id: str, revision: str | None = None) -> str | None:
+    """Reason why a model's revision cannot be found, as far as that is known without the hub; None if it may be."""
+    if is_folder(model_id):
+        return None if Path(model_id).is_dir() else f"no such folder: {model_id}; {BUILT}"
+    try:
+        if revision is not None or model_id in _lines():
+            return None
+    except PunchlineError as error:
+        return str(error)
+    if importlib.util.find_spec("huggingface_hub") is None:
+        return f"huggingface_hub is not installed, and {model_id} has no revision yet; run make hf"
+    if not os.access(LOCK if LOCK.exists() else _nearest_folder(LOCK), os.W_OK):
+        return f"{LOCK} cannot be written, and {model_id} has no revision yet: write `revision` into the card"
+    is_offline = os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "ON", "YES", "TRUE")
+    if is_offline and _cached(model_id) is None:
+        return f"HF_HUB_OFFLINE is set, and {model_id} has neither a locked revision nor files in the local cache"
+    return None
+
+
+def _nearest_folder(path: Path) -> Path:
+    """The nearest folder above a path that exists."""
+    return next(folder for folder in (*path.parents, Path()) if folder.is_dir())
+
+
 def _locked(model_id: str) -> str:
     """The locked revision of a hub repository; resolved and locked first where it is not. One process at a time."""
     if model_id not in _lines():
         if not _ASK.get():
             raise PunchlineError("its revision is not locked yet", record=model_id)
-        LOCK.parent.mkdir(parents=True, exist_ok=True)
-        with (LOCK.parent / f".{LOCK.name}").open("w") as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
+        with _held():
             lines = _lines()
             lines[model_id] = lines.get(model_id) or _resolve(model_id)
             write_text(LOCK, csv_text(COLUMNS, (dict(zip(COLUMNS, line, strict=True)) for line in lines.items())))
     return _lines()[model_id]
 
 
+@contextmanager
+def _held() -> Iterator[None]:
+    """The lock file for this process alone. Raises PunchlineError where it cannot be written."""
+    LOCK.parent.mkdir(parents=True, exist_ok=True)
+    while True:
+        try:
+            file = LOCK.open("a")
+        except OSError as error:
+            what = f"cannot be written: {error.strerror}"
+            raise PunchlineError(what, file=LOCK, hint="Allow it, or write `revision` into the card") from None
+        with file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            if _is_at(file.fileno(), LOCK):
+                yield
+                return
+
+
+def _is_at(descriptor: int, path: Path) -> bool:
+    """True if an open file is still the one at a path: whoever held it before may have replaced it."""
+    with suppress(FileNotFoundError):
+        return os.path.samestat(os.fstat(descriptor), path.stat())
+    return False
+
+
 def _lines() -> dict[str, str]:
-    rows = parse_csv(LOCK.read_bytes(), COLUMNS, file=LOCK) if LOCK.is_file() else []
-    return {row["id"]: row["revision"] for _, row in rows}
+    """{id: revision} of the lock file; nothing while it is empty. Raises PunchlineError for a damaged one."""
+    content = LOCK.read_bytes() if LOCK.is_file() else b""
+    if not content.strip():
+        return {}
+    lines = {}
+    for number, row in parse_csv(content, COLUMNS, file=LOCK):
+        if not re.fullmatch("[0-9a-f]{40}", row["revision"]):
+            what = f"expected a commit hash of 40 hexadecimal digits, got {row['revision']!r}"
+            hint = "Delete the line: the next run locks the model's revision again"
+            raise PunchlineError(what, file=LOCK, line=number, record=row["id"], field="revision", hint=hint)
+        lines[row["id"]] = row["revision"]
+    return lines
+
+
+def _cached(model_id: str) -> str | None:
+    """The commit of a model in the local cache of the hub's client; None if it is not there."""
+    from huggingface_hub import snapshot_download
+
+    with suppress(Exception):  # its many errors share no base
+        return Path(snapshot_download(model_id, local_files_only=True)).name
+    return None
 
 
 def _resolve(model_id: str) -> str:
     """The commit that the hub's default branch has now, else the one in the local cache."""
     try:
-        from huggingface_hub import HfApi, snapshot_download
+        from huggingface_hub import HfApi
     except ImportError:
         raise PunchlineError("huggingface_hub is not installed", record=model_id, hint="Run make hf") from None
     try:
         return str(HfApi().model_info(model_id, timeout=30).sha)
     except Exception as error:  # no network, no such repository, no licence accepted: its many errors share no base
-        with suppress(Exception):
-            return Path(snapshot_download(model_id, local_files_only=True)).name
+        if (commit := _cached(model_id)) is not None:
+            return commit
         # The error's type: its text may hold headers.
         what = f"the hub was not reached and the model is not in its local cache ({type(error).__name__})"
         raise PunchlineError(what, record=model_id, hint="Check id and network; a gated model needs HF_TOKEN") from None

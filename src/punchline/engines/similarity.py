@@ -95,7 +95,7 @@ class Similarity(Engine):
             return f"not installed: {', '.join(absent)}; they are the extra `metrics`: make metrics"
         if package is not None:
             return None if _local(self.id) else f"{package} carries no model's folder"
-        return f"no such folder: {self.id}" if revisions.is_folder(self.id) and not Path(self.id).is_dir() else None
+        return revisions.unavailable(self.id, self.options.revision)
 
     def close(self) -> None:
         """Free the model's memory."""

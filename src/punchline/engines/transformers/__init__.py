@@ -12,7 +12,6 @@ import math
 from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
@@ -96,9 +95,7 @@ class Transformers(Engine):
             return f"not installed: {', '.join(absent)}; run make hf"
         if adapter and adapters.trained(adapter) is None:
             return adapters.how_to_train(adapter)
-        if revisions.is_folder(self.id) and not Path(self.id).is_dir():
-            return f"no such folder: {self.id}; {revisions.BUILT}"
-        return None
+        return revisions.unavailable(self.id, self.options.revision)
 
     def close(self) -> None:
         """Free the model's memory."""

