@@ -94,6 +94,37 @@ def test_a_mistake_in_a_card_is_named(tmp_path: Path, text: str | bytes, message
     assert str(raised.value).startswith(str(tmp_path / "bad.yaml"))
 
 
+# Cards that no reader may spend time or memory on, and what is said of them.
+NESTED = "\n".join(["a0: &a0 [x, x]", *(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 10))])
+MERGED = "\n".join(["a0: &a0 {x: 1}", *(f"a{n}: &a{n}\n  <<: [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 10))])
+HOSTILE = {
+    "nested aliases": (NESTED, r"line \d+: malformed YAML: more than 10,000 values"),
+    "merged aliases": (MERGED, r"line \d+: malformed YAML: more than 10,000 values"),
+    "an alias of itself": ("engine: &a [*a]", "line 1: malformed YAML: the alias 'a' stands within what it names"),
+    "a mapping of itself": ("engine: &a\n  b: *a", "line 2: malformed YAML: the alias 'a'"),
+    "brackets": ("engine: " + "[" * 3000, "malformed YAML: more than 40 values in one another"),
+    "closed brackets": ("engine: " + "[" * 3000 + "]" * 3000, "malformed YAML: more than 40 values in one another"),
+    "braces": ("engine: " + "{a: " * 3000, "malformed YAML: more than 40 values in one another"),
+    "dashes": ("engine:\n  " + "- " * 3000 + "x", "malformed YAML: more than 40 values in one another"),
+    "a large file": ("# " + "x" * 2**20, "larger than 1 MiB: not read"),
+    "not a number": ("temperature: .nan", "line 1: malformed YAML: .nan is no number here"),
+    "infinity": ("temperature: -.inf", "line 1: malformed YAML: -.inf is no number here"),
+    "a large exponent": ("temperature: 1e999", "line 1: malformed YAML: 1e999 is no number here"),
+    "5,000 digits": ("seed: " + "1" * 5000, "malformed YAML"),
+    "a number that is none": ("seed: !!int x", "malformed YAML"),
+    "a null byte": ("engine: \0", "malformed YAML"),
+    "two documents": ("engine: x\n---\nengine: y", "malformed YAML"),
+    "an unhashable key": ("? [a]\n: b", "malformed YAML"),
+}
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_a_hostile_card_is_one_message(kind: str, tmp_path: Path) -> None:
+    text, message = HOSTILE[kind]
+    with pytest.raises(PunchlineError, match=message):
+        card_of(tmp_path, text)
+
+
 def test_a_run_yaml_that_is_not_text_or_not_there(project: Path) -> None:
     (project / "config/run.yaml").write_bytes(b"seed: 0\nx: \xff\n")
     with pytest.raises(PunchlineError, match=r"config/run.yaml, line 2: byte 11 is not UTF-8"):

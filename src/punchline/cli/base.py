@@ -19,6 +19,7 @@ from tabulate import tabulate
 
 import punchline
 from punchline.config.runs import find_root, last_run, run_of, table_named
+from punchline.config.yaml_files import parse_yaml
 from punchline.core import benchmark as benchmarks
 from punchline.errors import PunchlineError
 from punchline.paths import DEFAULT_RUN, Paths
@@ -100,8 +101,8 @@ def overrides(selection: Sequence[str] | None, run: str = DEFAULT_RUN) -> dict[s
         if not equals:
             raise PunchlineError(f"expected key=value, got {text!r}", hint="As snakemake --config takes them")
         try:
-            values[key] = yaml.safe_load(value)  # as Snakemake reads it
-        except yaml.YAMLError:
+            values[key] = parse_yaml(value, text)  # as Snakemake reads it
+        except PunchlineError:
             raise PunchlineError(f"no value can be read: {value!r}", file=text, hint=f"A list is {key}=[a,b]") from None
     return values if run == DEFAULT_RUN else {"run": run} | values
 

@@ -151,11 +151,20 @@ def _composed(corpus: str | None) -> dict[str, Any]:
     from omegaconf.errors import OmegaConfBaseException
 
     try:
+        for name in [corpus] if corpus else _default_corpora():
+            read_yaml(f"{CORPORA}/{name}.yaml")  # Hydra's own reader has no bounds
         with initialize_config_dir(config_dir=str(Path("config").absolute()), version_base=None):
             composed = OmegaConf.to_container(compose("run", [f"corpus={corpus}"] if corpus else []), resolve=True)
     except (HydraException, OmegaConfBaseException, yaml.YAMLError, ValueError, OSError) as error:
         raise PunchlineError(" ".join(str(error).split()), file=RUN) from error
     return {str(key): value for key, value in dict(composed).items()}  # type: ignore[arg-type]
+
+
+def _default_corpora() -> list[str]:
+    """The corpora that `defaults` of config/run.yaml names, as far as there are files of them."""
+    defaults = read_yaml(RUN).get("defaults")
+    named = [entry.get("corpus") for entry in defaults if isinstance(entry, dict)] if isinstance(defaults, list) else []
+    return [name for name in stems(CORPORA) if name in named]
 
 
 def named_run(overrides: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
