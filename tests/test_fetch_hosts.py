@@ -143,6 +143,34 @@ def test_the_reason_is_recorded(project: Project, case: str) -> None:
         assert project.server.asked("elsewhere.example", "/robots.txt") == 1
 
 
+PRIVATE = (*LOOPBACK, "0", "127.1", "[::1]", "10.0.0.1", "192.168.0.1", "172.16.0.1", "169.254.169.254", "0x7f000001")
+
+
+@pytest.mark.parametrize("host", PRIVATE)
+@pytest.mark.parametrize("place", ["listed", "pinned"])
+def test_a_list_leads_to_no_private_address(project: Project, host: str, place: str) -> None:
+    address = f"http://{host}:{project.server.url.rpartition(':')[2]}/1.png"
+    project.server.routes[host, "/1.png"] = Reply(picture(1))
+    if place == "pinned":
+        project.pin(1, picture(1), image_url=address)
+    entry = project.one("xkcd_1", pages={"xkcd_1": address} if place == "listed" else None, hosts={})
+    assert entry.reason == "unsafe address" and f"PUNCHLINE_PRIVATE_HOSTS={host.strip('[]')}" in str(entry.note)
+    assert project.server.asked(host, "/1.png") == 0
+
+
+def test_a_private_host_is_asked_where_the_user_names_it(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PUNCHLINE_PRIVATE_HOSTS", "a.example, 127.0.0.1")
+    address = f"{project.server.url}/1.png"
+    project.server.routes[project.server.url.removeprefix("http://"), "/1.png"] = Reply(picture(1))
+    assert project.one("xkcd_1", pages={"xkcd_1": address}, hosts={}).state == "ok"
+
+
+@pytest.mark.parametrize("path", ["/etc/hostname.png", "../1.png", "a/../../1.png", "~/1.png", "c:/1.png", "..\\1.png"])
+def test_a_list_names_no_file_outside_the_project(project: Project, path: str) -> None:
+    (project.root.parent / "1.png").write_bytes(picture(1))
+    assert project.one("xkcd_1", pages={"xkcd_1": path}).reason == "unsafe address"
+
+
 IMPATIENT = Manners(pause=0, read_timeout=0.5, backoff=0.01, attempts=2)
 # Hosts that are given up: (replies or address, settings, reason, requests for each comic, part of the last note).
 GIVEN_UP: dict[str, tuple[Reply | str, Manners, str, list[int], str]] = {
@@ -271,5 +299,5 @@ def test_a_whole_reply_has_a_deadline(header: bytes) -> None:
 
     manners = Manners(pause=0.0, read_timeout=5.0, total_timeout=0.5, backoff=0.01, attempts=2)
     with scripted(answer) as slow:
-        ended = outcome(lambda: got(f"{slow.url}/a.png", manners, mirror=True), 5)
+        ended = outcome(lambda: got(f"{slow.url}/a.png", manners, mirror=True, public=False), 5)
     assert isinstance(ended, Missing) and ended.reason == "timed out"

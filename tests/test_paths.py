@@ -12,6 +12,7 @@ from punchline import paths
 from punchline.artifacts.project import SHARED, VALIDITY
 from punchline.config.cards import PLAIN_NAME
 from punchline.core import benchmark as benchmarks
+from punchline.files import is_inside
 from punchline.paths import DEFAULT_RUN, Paths, of_all_runs, record_of
 
 OF_A_CORPUS = {"raw", "pictures"}  # by runs of one corpus
@@ -110,3 +111,20 @@ def test_every_table_of_every_benchmark_has_its_own_place() -> None:
     arguments = ARGUMENTS | {"benchmark": benchmarks.names(), "name": []}
     paths += [path for _, _, path in views(Paths(), arguments)]
     check_apart([*paths, *map(record_of, paths)])
+
+
+@pytest.mark.parametrize(
+    ("path", "inside"),
+    [
+        *((path, True) for path in ("a.png", "a/b.png", "./a.png", "a b.png", "..a.png", "link/b.png")),
+        *(
+            (path, False)
+            for path in ("../a.png", "a/../../b.png", "/a.png", "~/a.png", "C:\\a.png", "..\\a.png", "out/a.png")
+        ),
+    ],
+)
+def test_a_path_of_a_list_stays_in_its_folder(path: str, inside: bool, tmp_path: Path) -> None:
+    (tmp_path / "folder/a").mkdir(parents=True)
+    (tmp_path / "folder/link").symlink_to("a")
+    (tmp_path / "folder/out").symlink_to(tmp_path)
+    assert is_inside(path, tmp_path / "folder") is inside

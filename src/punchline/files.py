@@ -215,6 +215,17 @@ class Keyed(dict[str, R]):
         super().__init__((getattr(record, field), record) for record in records_in(path, kind))
 
 
+def is_inside(path: str, folder: str | Path | None = None) -> bool:
+    """True for a relative path, written with `/` or `\\`, that does not climb out of its folder.
+
+    `folder`: where it is taken from; its links may not lead out of it either.
+    """
+    names = path.replace("\\", "/").split("/")
+    if ".." in names or names[0] == "" or names[0].startswith("~") or ":" in names[0] or "\0" in path:
+        return False
+    return folder is None or Path(folder, path).resolve().is_relative_to(Path(folder).resolve())
+
+
 def parse_csv(content: bytes, columns: Sequence[str], *, file: str | Path) -> list[tuple[int, dict[str, str]]]:
     """Records of a CSV with header as (first physical line of the record, {column: cell}).
 

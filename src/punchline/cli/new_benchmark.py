@@ -20,12 +20,13 @@ from punchline.fetch.images import decode_image
 from punchline.fetch.log import Missing
 from punchline.fetch.manifests import ANNOTATION_COLUMNS, PIN_COLUMNS
 from punchline.fetch.resolvers import is_image
-from punchline.files import csv_text, write_bytes, write_text
+from punchline.files import csv_text, is_inside, write_bytes, write_text
 from punchline.schema import sha256
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the new benchmark: small letters, digits, _")]
 COLUMNS_HELP = "Columns id, question, answer, and optionally image, options, cluster"
 Data = Annotated[str, typer.Argument(metavar="DATA.csv", help=COLUMNS_HELP)]
+Outside = Annotated[bool, typer.Option("--outside", help="Take images from outside the CSV's folder, too")]
 TEMPLATE = Path(__file__).with_name("benchmark.txt")
 LICENCE = "none stated"
 ASKED = {True: "{question}\n\n{options}\n\nAnswer with the letter of one option.\n", False: "{question}\n"}
@@ -34,7 +35,7 @@ Row = dict[str, str]
 
 
 @app.command("new-benchmark", rich_help_panel="Run")
-def new_benchmark(name: Name, data: Data) -> None:
+def new_benchmark(name: Name, data: Data, outside: Outside = False) -> None:
     """Write a benchmark from a CSV: its code in one file, prompt, manifest and one accuracy table.
 
     `image`: a file next to the CSV, or an address; `options`: texts separated by ` | `, the answer is then a letter;
@@ -52,16 +53,16 @@ def new_benchmark(name: Name, data: Data) -> None:
     source = given(data)
     check_file(source, "no such file", hint=COLUMNS_HELP)
     rows = read_rows(source)
-    for path, text in _texts(name, package.relative_to(Path.cwd()), source, rows).items():
+    for path, text in _texts(name, package.relative_to(Path.cwd()), source, rows, outside).items():
         write_text(path, text)
         print(path)
     print(f"{len(rows):,} questions. Try it with random answers, then with your model:")
     print(f"punchline run random --benchmark {name} --corpus full --run {name}")
 
 
-def _texts(name: str, package: Path, source: Path, rows: list[Row]) -> dict[str, str]:
+def _texts(name: str, package: Path, source: Path, rows: list[Row], outside: bool) -> dict[str, str]:
     """Files of a benchmark by path; images are copied into its manifests. Raises PunchlineError."""
-    pins = [_pin(name, source, row) for row in rows if row["image"] and "://" not in row["image"]]
+    pins = [_pin(name, source, row, outside) for row in rows if row["image"] and "://" not in row["image"]]
     content = csv_text([*rows[0]], rows)
     listed: dict[str, Any] = {"path": "questions.csv", "mirror": f"{name}/questions.csv", "licence": LICENCE}
     listed |= {"url": paths.manifest(name, "questions.csv"), "sha256": sha256(content.encode())}
@@ -118,9 +119,12 @@ def _problem(row: Row, first: Row) -> tuple[str, str, str] | None:
     return None
 
 
-def _pin(name: str, source: Path, row: Row) -> dict[str, Any]:
+def _pin(name: str, source: Path, row: Row, outside: bool) -> dict[str, Any]:
     """Copy the image of a row into the manifests; its line of images_pinned.csv. Raises PunchlineError."""
     file = source.parent / row["image"]
+    if not (outside or is_inside(row["image"], source.parent)):
+        hint = "Copy the image next to the CSV; --outside takes it from there"
+        raise PunchlineError("not in the folder of the CSV", file=file, record=row["id"], field="image", hint=hint)
     try:
         content = file.read_bytes()
         image = decode_image(content)

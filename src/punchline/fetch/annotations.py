@@ -12,7 +12,7 @@ from punchline.errors import PunchlineError
 from punchline.fetch.log import Missing
 from punchline.fetch.manifests import Annotation, read_manifest
 from punchline.fetch.web import Fetched, Request, Web
-from punchline.files import sha256_file, write_bytes
+from punchline.files import is_inside, sha256_file, write_bytes
 from punchline.schema import sha256
 from punchline.text import log_line
 
@@ -30,9 +30,11 @@ def mirror_auth() -> httpx.Auth | None:
 
 
 async def read_place(web: Web, wanted: Request) -> Fetched:
-    """Bytes at a URL, or of a local file. Raises Missing."""
+    """Bytes at a URL, or of a local file; of one in the project unless the user has typed its path. Raises Missing."""
     if "://" in wanted.url:
         return await web.get(wanted)
+    if wanted.public and not is_inside(wanted.url):
+        raise Missing("unsafe address", f"{wanted.url} is not in the project")
     try:
         return Fetched(Path(wanted.url).read_bytes(), wanted.url)
     except OSError as error:
@@ -43,7 +45,7 @@ async def from_mirror(web: Web, mirror: str, place: str, digest: str, limit: int
     """Bytes with the digest; None, and the reason in `notes`, if the mirror has none."""
     auth = mirror_auth() if "://" in mirror else None
     try:
-        wanted = Request(f"{mirror.rstrip('/')}/{place}", limit, mirror=True, auth=auth)
+        wanted = Request(f"{mirror.rstrip('/')}/{place}", limit, mirror=True, public=False, auth=auth)
         content = (await read_place(web, wanted)).content
     except Missing as missing:  # a URL's note has the mirror's address, or that of a redirect
         notes.append(f"mirror: {missing.reason}, {place}" + ("" if "://" in mirror else f" ({missing.note})"))

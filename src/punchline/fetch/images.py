@@ -192,7 +192,7 @@ async def _read(web: Web, comic: Comic, mirror: str | None, notes: list[str]) ->
     site = SITES.get(urlsplit(page).hostname or "")
     if comic.pin is None and site:
         document = await web.get(Request(site.request(page), PAGE_BYTES, site.accept))
-        return await web.get(Request(site.resolve(document.content, page), IMAGE_BYTES, IMAGE_TYPES, public=True))
+        return await web.get(Request(site.resolve(document.content, page), IMAGE_BYTES, IMAGE_TYPES))
     if comic.pin is None and not is_image(page):
         raise Missing("no resolver for this site", page)
     return await read_place(web, Request(comic.pin.image_url if comic.pin else page, IMAGE_BYTES, IMAGE_TYPES))

@@ -31,12 +31,17 @@ def is_public(address: str) -> bool:
     return ip.is_global and not ip.is_multicast and not any(ip in network for network in NOT_PUBLIC)
 
 
+def private(host: str) -> str:
+    """Note on a refused host, with the option that allows it."""
+    return f"{host} is on a private network; PUNCHLINE_PRIVATE_HOSTS={host} allows it"
+
+
 async def check_public(host: str) -> None:
     """Raise Missing for a name with an address that is not public."""
     with suppress(OSError, UnicodeError):  # no such name here: connecting says so, or a proxy knows it
         places = await asyncio.get_running_loop().getaddrinfo(host, None, type=socket.SOCK_STREAM)
         if not all(is_public(str(place[4][0])) for place in places):
-            raise Missing("unsafe address", f"{host} is on a private network")
+            raise Missing("unsafe address", private(host))
 
 
 class Backend(httpcore.AnyIOBackend):
@@ -50,5 +55,5 @@ class Backend(httpcore.AnyIOBackend):
         stream = await super().connect_tcp(host, port, *args, **more)
         if self.public and not is_public(str(stream.get_extra_info("server_addr")[0])):
             await stream.aclose()
-            raise Missing("unsafe address", f"{host} is on a private network")
+            raise Missing("unsafe address", private(host))
         return stream

@@ -27,6 +27,7 @@ T = TypeVar("T")
 Network = Callable[[bool], Backend]  # builds it; True: only public addresses are talked to
 
 AGENT = "punchline"  # the name that robots.txt is asked for
+PRIVATE_HOSTS = "PUNCHLINE_PRIVATE_HOSTS"  # names, separated by commas, that lists may name though they are not public
 
 
 @dataclass(frozen=True)
@@ -59,8 +60,8 @@ class Request(NamedTuple):
     url: str
     limit: int  # bytes
     accept: tuple[str, ...] = ()  # media types or prefixes; () for any
-    mirror: bool = False  # the user's own: no robots.txt, no pause, private addresses allowed
-    public: bool = False  # read from a fetched page or a redirect: may not lead to a private address
+    mirror: bool = False  # the user's own, or named with its digest: no robots.txt, no pause
+    public: bool = True  # may not lead to a private address; False for an address that the user has typed
     auth: httpx.Auth | None = None  # for the origin of `url` only: a redirect to another loses it
     robots: bool = True  # False for robots.txt itself
 
@@ -138,6 +139,7 @@ class Web:
         self.manners = manners
         self._hosts: dict[str, _Host] = {}
         self._clients = {public: self._client(backend(public)) for public in (False, True)}
+        self._private_hosts = {name.strip().lower() for name in os.environ.get(PRIVATE_HOSTS, "").split(",")}
 
     def _client(self, network: Backend) -> httpx.AsyncClient:
         timeout = httpx.Timeout(self.manners.read_timeout, connect=self.manners.connect_timeout)
@@ -155,6 +157,9 @@ class Web:
         """The body at a URL, after redirects: at most `limit` bytes, of an accepted media type. Raises Missing."""
         for _ in range(self.manners.redirects + 1):
             url = _parse(wanted.url)
+            public = wanted.public or not wanted.mirror  # of what it redirects to
+            if url.host.lower() in self._private_hosts:
+                wanted = wanted._replace(public=False)
             if wanted.public:
                 await check_public(url.host)
             if wanted.robots and not wanted.mirror:
@@ -164,7 +169,7 @@ class Web:
                 return reply
             target = _follow(url, reply)
             auth = wanted.auth if _origin(target) == _origin(url) else None
-            wanted = wanted._replace(url=str(target), public=not wanted.mirror, auth=auth)
+            wanted = wanted._replace(url=str(target), public=public, auth=auth)
         raise Missing("redirect refused", f"more than {self.manners.redirects} redirects, last to {wanted.url}")
 
     def _at(self, url: httpx.URL) -> _Host:
