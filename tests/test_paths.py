@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
 
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
