@@ -2,6 +2,7 @@
 
 import resource
 import subprocess
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +11,26 @@ def ran(*command: object, **options: Any) -> subprocess.CompletedProcess[str]:
     """What a command said, as text; its status is for the test to look at."""
     left = {"capture_output": True, "text": True, "check": False}
     return subprocess.run([str(word) for word in command], **left | options)
+
+
+MOST_GROWTH = 3.0  # of the work for a text of twice the length: linear is 2, quadratic 4
+
+
+def growth(work: Callable[[int], Any], length: int) -> float:
+    """CPU time of `work` for twice the length by that for the length: the best of some tries, taken in turn.
+
+    The more that `work` does at a time, the surer the ratio. Tries end with the first ratio that is small enough.
+    """
+    best = {length: float("inf"), 2 * length: float("inf")}
+    for _ in range(8):
+        for size in best:
+            began = time.process_time()
+            work(size)
+            best[size] = min(best[size], time.process_time() - began)
+        ratio = best[2 * length] / best[length]
+        if ratio <= MOST_GROWTH:
+            break
+    return ratio
 
 
 def full_disk(largest: int | None) -> Callable[[], None]:

@@ -72,8 +72,8 @@ def answers_of(engine: Any, requests: Sequence[Request], images: Mapping[str, Pa
     return [by_id[request.request_id] for request in requests]
 
 
-def outcome(work: Callable[[], Any], seconds: float = 10) -> Any:
-    """What work returns or the error that it ends with; fails where it does not end in time."""
+def outcome(work: Callable[[], Any], seconds: float = 120) -> Any:
+    """What work returns or the error that it ends with; fails where it hangs."""
     result: list[Any] = []
 
     def watched() -> None:

@@ -3,7 +3,6 @@
 import gzip
 import json
 import resource
-import time
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -61,13 +60,13 @@ BEHAVIOR: dict[str, tuple[Answer | None, str]] = {
 
 @pytest.mark.parametrize("kind", BEHAVIOR)
 def test_a_reply_that_cannot_be_read_is_failed(kind: str, tmp_path: Path) -> None:
-    """After one call, with a short reason, in little memory and time."""
+    """After one call, with a short reason, in little memory."""
     answer, reason = BEHAVIOR[kind]
     content = PACKED[kind](long_answer(200_000_000)) if kind in PACKED else b""
-    before, began = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.monotonic()
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     with scripted(answer or (lambda call: call.send(content, Content_Encoding=kind))) as server:
         assert run(tmp_path, card(server.url, **TIGHT), many(1, "hostile")) == {"failed": 1}
-        assert len(server.calls) == 1 and time.monotonic() - began < 10
+        assert len(server.calls) == 1
     (failed,) = journal(tmp_path)
     assert failed.text is None and failed.reason is not None and reason in failed.reason and KEY not in failed.reason
     assert len(failed.reason) <= chat.REASON_LENGTH and (tmp_path / "m.jsonl").stat().st_size < 2000

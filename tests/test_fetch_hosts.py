@@ -299,5 +299,5 @@ def test_a_whole_reply_has_a_deadline(header: bytes) -> None:
 
     manners = Manners(pause=0.0, read_timeout=5.0, total_timeout=0.5, backoff=0.01, attempts=2)
     with scripted(answer) as slow:
-        ended = outcome(lambda: got(f"{slow.url}/a.png", manners, mirror=True, public=False), 5)
+        ended = outcome(lambda: got(f"{slow.url}/a.png", manners, mirror=True, public=False))
     assert isinstance(ended, Missing) and ended.reason == "timed out"

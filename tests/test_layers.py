@@ -124,6 +124,22 @@ def test_no_file_has_more_than_400_lines(root: Path) -> None:
     assert [name for name, count in lines.items() if count > 400] == []
 
 
+CLOCKS = {"time", "monotonic", "perf_counter", "process_time", "thread_time", "ru_utime", "ru_stime"}
+CLOCKS |= {f"{clock}_ns" for clock in CLOCKS}
+
+
+def test_only_growth_measures_time(root: Path) -> None:
+    """No test compares a time with a constant: another machine is slower. tests/ran.py compares times of one run."""
+    measured = []
+    for path in (root / "tests").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_bytes())):
+            if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub):
+                ends = (end.func if isinstance(end, ast.Call) else end for end in (node.left, node.right))
+                names = {getattr(end, "attr", getattr(end, "id", "")) for end in ends}
+                measured += [f"{path.relative_to(root)}:{node.lineno}"] * bool(names & CLOCKS)
+    assert {place.split(":")[0] for place in measured} == {"tests/ran.py"}, measured
+
+
 KEPT_OUT = {
     "ask": ("scoring", "tables", "answers", "judge", "baselines"),
     "data": ("ask", "scoring", "tables", "answers", "judge", "baselines"),

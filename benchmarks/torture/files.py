@@ -34,7 +34,7 @@ from punchline.tables.render import read_published
 
 NONE = items_frame({}, {})
 FULL = 100_000
-LONGEST_S = 5.0
+LONGEST_S = 60.0  # of CPU: more is a reader that hangs, on any machine
 TOKENS = [
     *(b"\x00", b"\xff\xfe", b"\xef\xbb\xbf", b"\r", b"\n\n", b'"', b"'", b",", b";", b":", b"{", b"}", b"[", b"]"),
     *(

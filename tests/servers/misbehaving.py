@@ -7,7 +7,7 @@ The first line on stdout is the port. What a call gets is scripted in its prompt
 and after them comes the normal answer, `answer(messages)`. Faults of the whole server are set with POST /script.
 
     GET /counts     {content: how often it was asked}, content being the last text of the prompt
-    GET /state      {"starts": [seconds of each call], "bodies": [last 20 bodies], "calls", "active"}
+    GET /state      {"bodies": [last 20 bodies], "calls", "active"}
     POST /script    {"latency": s, "key": "demanded", "at_once": n, "fault": "of every call", "forget": true,
                     "say": [normal answers: which one is by the digest of model and messages],
                     "again_after": s, after which each fifth reply is sent once more}
@@ -87,7 +87,7 @@ class Server(Scripted):
         self.log = log  # descriptor
         self.script: dict[str, Any] = {}
         self.counts: Counter[str] = Counter()
-        self.state: dict[str, Any] = {"starts": [], "bodies": [], "calls": 0, "active": 0}
+        self.state: dict[str, Any] = {"bodies": [], "calls": 0, "active": 0}
         self.lock = threading.Lock()
 
     def answer_one(self, call: Call) -> None:
@@ -117,7 +117,6 @@ class Server(Scripted):
             self.state["active"] += 1
             if not self.script.get("forget"):  # 100,000 requests would be kept otherwise
                 self.counts[text] += 1
-                self.state["starts"].append(time.monotonic())
                 self.state["bodies"] = [*self.state["bodies"][-19:], asked]
             fault = self.fault(text)
         try:
