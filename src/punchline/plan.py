@@ -13,7 +13,7 @@ from punchline.artifacts.passes import CHAINED, JUDGE, RELEASED
 from punchline.artifacts.project import Project
 from punchline.artifacts.run import key_so_far
 from punchline.config.resources import gpus
-from punchline.core.engine import has_all_images, images_in, parameters, prompt_tokens
+from punchline.core.engine import NOT_ATTEMPTED, has_all_images, images_in, parameters, prompt_tokens
 from punchline.core.storage import read_table
 from punchline.files import Keyed
 from punchline.journal import Answers
@@ -58,7 +58,10 @@ class Plan(NamedTuple):
         unasked = (request for request in requests if (request.request_id, key) not in known)
         to_ask = [one for one in unasked if has_all_images(one) or not engine.looks_at(self.benchmark)]
         why = engine.unavailable()
-        rows = [self.row(ANSWER, card, requests, to_ask, f"cannot run here: {why}" if why else "")]
+        notes = [f"cannot run here: {why}"] if why else []
+        if skipped := sum(not engine.attempts(request) for request in requests):
+            notes.append(f"{skipped:,} {NOT_ATTEMPTED}")
+        rows = [self.row(ANSWER, card, requests, to_ask, "; ".join(notes))]
         sent, replies = list(requests), [known.get((request.request_id, key)) for request in requests]
         for pass_ in self.project.answerers(self.benchmark, self.model, key_so_far):
             if pass_.who == RELEASED or pass_.card is None:

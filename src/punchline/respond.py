@@ -119,7 +119,8 @@ def _ask(engine: Engine, requests: Part[Request], images: ImageFiles, log: Journ
         return f", {cost:,.2f} {price.currency} so far" if price is not None else ""
 
     if ask:
-        for one_response in track(budget.answer(engine, Part(requests, ask), images, key), len(ask), label, so_far):
+        answers = budget.answer(engine, Part(requests, ask), images, key)
+        for one_response in track(answers, len(ask), label, so_far, at_once=engine.at_once):
             cost += price.of(one_response.usage) if price is not None else 0.0
             log.append(_storable(one_response))
     for request in requests if len(log) - before < len(ask) else ():

@@ -59,17 +59,27 @@ def log_line(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
-def track(items: Iterable[T], total: int, label: str, more: Callable[[], str] = str) -> Iterator[T]:
-    """Yield the items; every five seconds print how many are done, the rate, the time left, and the text of `more`."""
-    start = last = time.monotonic()
+def track(
+    items: Iterable[T], total: int, label: str, more: Callable[[], str] = str, *, at_once: int = 1
+) -> Iterator[T]:
+    """Yield the items; every five seconds print how many are done, the rate, the time left, and the text of `more`.
+
+    The rate is that after the first `at_once` items, which come together and wait for what starts up; it is printed
+    from two more such rounds on, and from ten more items.
+    """
+    at_once = max(1, min(at_once, total // 4))
+    begun = last = time.monotonic()
     for done, item in enumerate(items, start=1):
         yield item
         now = time.monotonic()
+        if done == at_once:
+            begun = now
         if now - last >= 5.0 and done < total:
-            last = now
-            left = (now - start) / done * (total - done)
-            rate = done / (now - start)
-            log_line(f"{label}: {done:,} of {total:,}, {rate:,.1f} a second, about {left:,.0f} s left{more()}")
+            last, measured, speed = now, done - at_once, ""
+            if measured >= max(2 * at_once, 10):
+                rate = measured / max(now - begun, 0.001)
+                speed = f", {rate:,.1f} a second, about {(total - done) / rate:,.0f} s left"
+            log_line(f"{label}: {done:,} of {total:,}{speed}{more()}")
 
 
 @contextmanager

@@ -119,9 +119,12 @@ def test_lint_finds_nothing_but_that_environments_are_not_condas(small_run: Proj
         assert titles == {"Specify a conda environment or container for each rule."}
 
 
-def begun(project: Project) -> subprocess.Popen[str]:
-    """A run in a session of its own, some answers in."""
-    command = [sys.executable, "-m", "snakemake", "--cores", "2", LEADERBOARD, "--config", *SERVED.split()]
+def begun(project: Project, *words: str) -> subprocess.Popen[str]:
+    """A run in a session of its own, some answers in. `words`: of another command than snakemake."""
+    command = [
+        sys.executable,
+        *(words or ("-m", "snakemake", "--cores", "2", LEADERBOARD, "--config", *SERVED.split())),
+    ]
     pipes: Any = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "start_new_session": True}
     process = subprocess.Popen(command, cwd=project.path, env=project.environment, text=True, **pipes)
     journal = project.path / "data/responses/humorbench/served.jsonl"
@@ -148,19 +151,20 @@ def goes_on(project: Project, server: Served) -> None:
     assert 3 < len(journal) <= sum(server.get("/counts").values()) <= len(journal) + 1, "only what was under way"
 
 
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL, signal.SIGHUP])
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL, signal.SIGHUP])
 def test_a_killed_run_takes_its_jobs_along_and_goes_on(small: Project, server: Served, how: signal.Signals) -> None:
     small.add_served("served", server.url, "modality: [text]\nconcurrency: 1\nbreaker: 0\nattempts: 1\n")
-    server.script(latency=2.0 if how == signal.SIGINT else 0.3)
+    server.script(latency=2.0 if how in (signal.SIGINT, signal.SIGTERM) else 0.3)
     process = begun(small)
     assert jobs_of(small)
-    if how == signal.SIGINT:
+    if how in (signal.SIGINT, signal.SIGTERM):
         output = small.snakemake(LEADERBOARD, config=SERVED, fails=True)
         assert f"another run is at work in this folder: process {process.pid} on " in last_line(output)
         assert small.wanted(TABLE, config=SMALL) == set(), "looking is free"
-        os.killpg(process.pid, how)
-        left = "files and answers are kept, and the same command resumes"
-        assert last_line(process.communicate(timeout=60)[0]) == f"stopped early: {left}"
+        os.killpg(process.pid, how) if how == signal.SIGINT else process.send_signal(how)
+        output, left = process.communicate(timeout=60)[0], "files and answers are kept, and the same command resumes"
+        assert last_line(output) == f"stopped early: {left}" and output.count(left) == 1
+        assert "Traceback" not in output and process.returncode == 128 + how
     else:
         process.send_signal(how)  # the run alone: its jobs are to see that it is gone
     assert process.wait(timeout=30) != 0
@@ -169,6 +173,33 @@ def test_a_killed_run_takes_its_jobs_along_and_goes_on(small: Project, server: S
         assert time.monotonic() < ends, "orphans"
         time.sleep(0.1)
     goes_on(small, server)
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_a_stopped_command_says_once_that_it_resumes(small: Project, server: Served, how: signal.Signals) -> None:
+    small.add_served("served", server.url, "modality: [text]\nconcurrency: 1\nbreaker: 0\nattempts: 1\n")
+    server.script(latency=1.0)
+    process = begun(small, "-m", "punchline.cli", "run", "served", "--benchmark", "humorbench", "--limit", "24")
+    os.killpg(process.pid, how) if how == signal.SIGINT else process.send_signal(how)
+    output = process.communicate(timeout=60)[0]
+    assert last_line(output).startswith("stopped early: ") and output.count("same command resumes") == 1
+    assert "Traceback" not in output and process.returncode == 128 + how
+    server.script()
+
+
+def test_strict_looks_at_what_stands(small: Project, server: Served) -> None:
+    small.add_served("served", server.url, "modality: [text]\nbreaker: 0\nattempts: 1\n")
+    server.script(fault="500")
+    config = "benchmarks=[humorbench] models=[served,prior] limit=3"
+    for _ in range(2):
+        output = small.snakemake(LEADERBOARD, config=f"{config} strict=true", fails=True)
+        assert last_line(output).startswith("error: answers failed") and "served: 3 failed" in output
+        assert "prior: 3 not attempted\n" in output and "missing" not in output
+    small.snakemake("respond_all", config=f"{config} strict=true", fails=True)
+    assert "Nothing to be done" in small.snakemake(LEADERBOARD, config=config)
+    small.punchline("run", "served", "--benchmark", "humorbench", "--limit", "3", "--strict", fails=True)
+    assert "3 not attempted" in small.punchline("plan", *config.split())
+    server.script()
 
 
 def test_a_plan_with_a_judge_whose_weights_are_not_built(small: Project) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -82,7 +83,14 @@ def snakemake(*arguments: str, config: Mapping[str, Any] | None = None, **enviro
     """Run Snakemake in the project, with overrides of the selection; its exit status."""
     command = [sys.executable, "-m", "snakemake", "--cores", "all", *arguments]
     command += ["--config", *(f"{key}={override_text(value)}" for key, value in config.items())] if config else []
-    return subprocess.run(command, env=os.environ | environment, check=False).returncode
+    with subprocess.Popen(command, env=os.environ | environment) as process:
+        before = signal.signal(signal.SIGINT, lambda *_: None)  # Ctrl-C is Snakemake's, too: wait for its last line
+        ended = signal.signal(signal.SIGTERM, lambda *_: process.terminate())
+        try:
+            return process.wait()
+        finally:
+            signal.signal(signal.SIGINT, before)
+            signal.signal(signal.SIGTERM, ended)
 
 
 def override_text(value: Any) -> str:

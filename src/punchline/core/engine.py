@@ -21,6 +21,7 @@ Name = Annotated[str, msgspec.Meta(min_length=1)]  # types of options
 Count = Annotated[int, msgspec.Meta(ge=1)]
 Positive = Annotated[float, msgspec.Meta(gt=0)]
 ImageFiles = Mapping[str, Path]  # by sha256
+NOT_ATTEMPTED = "not attempted"  # reason of a missing answer to a question that a baseline does not try
 FOLDER = Path(__file__).resolve().parent.parent / "engines"
 
 
@@ -31,6 +32,7 @@ class Engine(ABC):
     version: str  # recorded with every response
     needs_images: bool  # False: requests whose image is missing are answered all the same
     repeatable = False  # True: answers depend on requests and pictures alone, and an audit may compute them again
+    at_once = 1  # requests that are answered at a time
     files: Sequence[str] = ()  # of released answers; paths, relative to the project root
     format = ""  # the benchmark whose requests the files answer, verdicts of its judge among them
 
@@ -56,6 +58,10 @@ class Engine(ABC):
     def code(self, benchmark: str) -> str | None:
         """Digest of the code of this project that computes answers to a benchmark; None: they are a model's."""
         return None
+
+    def attempts(self, request: Request) -> bool:
+        """False for a request that the engine will not try to answer."""
+        return True
 
     def unavailable(self) -> str | None:
         """Why the model cannot run on this machine; None when it can. Cheap: nothing is loaded or asked."""

@@ -23,7 +23,16 @@ from punchline.comics import ocr
 from punchline.core import benchmark as benchmarks
 from punchline.core import shortcuts
 from punchline.core.benchmark import NoAnswer, optional_module
-from punchline.core.engine import Engine, ImageFiles, has_all_images, image_file, images_in, read_options, response
+from punchline.core.engine import (
+    NOT_ATTEMPTED,
+    Engine,
+    ImageFiles,
+    has_all_images,
+    image_file,
+    images_in,
+    read_options,
+    response,
+)
 from punchline.core.threads import threads
 from punchline.errors import check_known
 from punchline.grouping import grouped
@@ -118,6 +127,17 @@ class Baseline(Engine):
             for responses in pool.map(about_one, by_image.values()):
                 yield from responses
 
+    def attempts(self, request: Request) -> bool:
+        """False for a task that the baseline does not know. No image is read: what would look at one is an attempt."""
+
+        def look() -> Any:
+            raise NoAnswer("not looked at")
+
+        try:
+            return ANSWERS.get(self.baseline, _by_task)(self, request, look) is not None
+        except NoAnswer:
+            return True
+
     def _answer(self, request: Request, images: ImageFiles, looked: Callable[..., Any], model_key: str) -> Response:
         """The response to a request; `looked(look, path)`: what a benchmark's `look` gives of a file."""
         respond = functools.partial(response, self, request, model_key)
@@ -133,7 +153,7 @@ class Baseline(Engine):
             text = ANSWERS.get(self.baseline, _by_task)(self, request, look)
         except NoAnswer as error:
             return respond("failed", reason=str(error))
-        return respond("missing", reason="not attempted") if text is None else respond("ok", text=text)
+        return respond("missing", reason=NOT_ATTEMPTED) if text is None else respond("ok", text=text)
 
 
 def _by_task(engine: Baseline, request: Request, look: Callable[[], Any]) -> str | None:

@@ -15,6 +15,7 @@ import vl_convert
 
 from punchline import __version__
 from punchline.artifacts.contents import best_shortcuts
+from punchline.artifacts.lineage import kind_of
 from punchline.artifacts.run import Run
 from punchline.config.runs import selected
 from punchline.core import benchmark as benchmarks
@@ -52,8 +53,13 @@ class Site:
         self.validity = validity.read_lists(run)  # by benchmark and name
         unread = {name: pd.read_csv(run.paths.csv("unread", name), dtype={"model": str}) for name in self.sheets}
         frame = pd.concat(frame.assign(benchmark=name) for name, frame in unread.items()).query("rule == 'paper'")
+        is_baseline = frame["model"].map(lambda name: name in run.cards and kind_of(run.cards[name]) == "baseline")
+        # A task without one answer.
+        untried = is_baseline & (frame["missing"] == frame["answers"])
+        frame["not_attempted"] = frame["missing"].where(untried, 0)
         by_model = frame.groupby(["benchmark", "model"], sort=False)
-        self.states = by_model[["answers", "missing", "failed", "refused", "unread"]].sum()  # numbers of answers
+        counted = ["answers", "missing", "not_attempted", "failed", "refused", "unread"]
+        self.states = by_model[counted].sum()  # numbers of answers; those not attempted are missing, too
 
     def rule(self, sheet: Sheet) -> str:
         """The rule that the run shows a table under."""

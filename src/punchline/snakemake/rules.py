@@ -10,14 +10,16 @@ from __future__ import annotations
 import atexit
 import os
 import re
+import signal
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import psutil
 from snakemake.resources import Resources
 from snakemake.settings.types import RerunTrigger
 
@@ -89,6 +91,10 @@ class Snakefile:
     @in_one_message()
     def __init__(self, workflow: Any, config: Mapping[str, Any]) -> None:
         self.workflow = workflow
+        self.stopped = 0  # exit status after a signal
+        if not workflow.remote_exec:
+            signal.signal(signal.SIGINT, self.stop)
+            signal.signal(signal.SIGTERM, self.stop)
         self.config = {key: value for key, value in config.items() if key not in ("pictures", "public")}  # the report's
         check_writable()
         os.environ[PICTURES] = pictures_mode(config.get("pictures"))
@@ -129,6 +135,10 @@ class Snakefile:
                 makers += [self.project.shard(wildcards.respondent, shard) for shard in shards]
             if any(self.status(step) is not None for step in pending) and not whole:
                 self.workflow.dag.forcefiles.update(step.job for step in pending)
+            elif self.making.strict and not whole and not self.workflow.dryrun:
+                self.workflow.dag.forcefiles.update(
+                    step.job for step in artifacts
+                )  # without a job `done` is not called
             jobs = {made.job: None for made in makers if whole or self.status.pending(made)}
             return [job for job in jobs if job != artifacts[0].job]
 
@@ -223,6 +233,8 @@ class Snakefile:
     @in_one_message()
     def start(self) -> None:
         """Before the first job: check what the run needs, and record its selection."""
+        if not self.workflow.remote_exec:  # Snakemake's own handler waits until the jobs have asked everything
+            signal.signal(signal.SIGTERM, self.stop)
         jobs = list(self.workflow.dag.needrun_jobs())
         if self.making.max_cost and not self.workflow.remote_exec:
             for job in jobs:
@@ -235,12 +247,17 @@ class Snakefile:
         self.answers = any(job.rule.name in ("respond", "score") for job in jobs)
 
     def done(self) -> None:
-        """After the last job: a summary, and tables without a scored item, last. `strict`: status 1 if there is one."""
+        """After the last job: a summary, and tables without a scored item, last.
+
+        `strict`: of all answers and tables that were asked for, built now or before; status 1 if one is bad.
+        """
         red, plain = ("\x1b[31m", "\x1b[0m") if sys.stderr.isatty() else ("", "")
-        ran = {names[0] for (rule, *names), reason in self.reasons.items() if rule == "tables" and reason != UNCHANGED}
-        built = [step.outputs[0] for step in self.project.every_table() if step.wildcards[0] in ran]
-        lines = list(summary(self.project, built)) if self.answers else []
-        lines += [(True, f"{path}: not one item is scored") for path in built if nothing_scored(path)]
+        reasons = {names[0]: reason for (rule, *names), reason in self.reasons.items() if rule == "tables"}
+        tables = [step for step in self.project.every_table() if step.wildcards[0] in reasons]
+        built = [step.outputs[0] for step in tables if reasons[step.wildcards[0]] != UNCHANGED]
+        looked_at = [step.outputs[0] for step in tables] if self.making.strict else built
+        lines = list(summary(self.project, built)) if self.answers or self.making.strict else []
+        lines += [(True, f"{path}: not one item is scored") for path in looked_at if nothing_scored(path)]
         strict = self.making.strict and any(is_bad for is_bad, _ in lines)
         lines += [(True, STRICT)] if strict else []
         _print_last(f"{red}{line}{plain}" if is_bad else line for is_bad, line in lines)
@@ -249,9 +266,23 @@ class Snakefile:
 
     def failed(self) -> None:
         """After a run that did not succeed: print the errors of its jobs, below Snakemake's last lines."""
+        if self.stopped:
+            sys.exit(self.stopped)
         logs = [path for path in Path(self.project.paths.logs).rglob("*.log") if path.stat().st_mtime >= self.began]
         lines = [line for path in logs for line in path.read_text("utf-8", "replace").splitlines()]
         _print_last(dict.fromkeys(line for line in lines if line.startswith("error: ")) or [STOPPED])
+
+    def stop(self, number: int, frame: object) -> None:
+        """Handle Ctrl-C and SIGTERM: end this process, with one line, as soon as its jobs have ended."""
+        if self.stopped:
+            return
+        self.stopped = 128 + number
+        _print_last([STOPPED])
+        if number == signal.SIGTERM:  # a terminal sends Ctrl-C to jobs, too
+            for job in psutil.Process().children(recursive=True):
+                with suppress(psutil.NoSuchProcess):
+                    job.send_signal(signal.SIGINT)
+        sys.exit(self.stopped)
 
 
 def wildcard(names: Iterable[str]) -> str:

@@ -90,6 +90,7 @@ class OpenAI(engines.Engine):
     def __init__(self, card: ModelCard, seed: int = 0) -> None:
         super().__init__(card, seed)
         self.options = engines.read_options(card, Options, "docs/models.md")
+        self.at_once = self.options.concurrency
         self._check()
         self.needs_images = "image" in card.modality
         self.base_url = self.options.base_url or OPENAI_URL

@@ -62,6 +62,7 @@ class Transformers(Engine):
     def __init__(self, card: ModelCard, seed: int) -> None:
         super().__init__(card, seed)
         self.options = options = read_options(card, Options, "docs/models.md")
+        self.at_once = options.batch_size
         revisions.check(options.revision, card.file, options.trust_remote_code)
         if options.adapter is not None:
             check_plain(options.adapter, card.file, "adapter", "adapter")

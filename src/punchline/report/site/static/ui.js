@@ -289,6 +289,7 @@ function why(data, question, item, answer, score) {
   if (score.code === "r") return `The model declined to answer. ${counts}`;
   if (score.code === "t") return `The answer was cut off before it could be read. ${counts}`;
   if (score.code === "u") return `${(answer.text || "").trim() ? "No answer could be read from the text." : "The answer is empty."} ${counts}`;
+  if (score.code === "m" && answer.reason === "not attempted") return "The baseline does not attempt this task.";
   if (score.code === "m") return `Missing: ${answer.reason || "no reason given"}.`;
   const parsed = score.parsed || [];
   const given = data.index.why[parsed.join()];
