@@ -232,24 +232,35 @@ def parse_csv(content: bytes, columns: Sequence[str], *, file: str | Path) -> li
     Quoted cells may hold newlines. `columns` are required; others are kept. Raises PunchlineError with file, line and
     field for text that is not UTF-8, a missing or repeated column, or a record with too few or too many cells.
     """
-    reader = csv.reader(io.StringIO(text_of(content, file), newline=""), strict=True)
-    records, start = [], 1
+    lines = csv_cells(text_of(content, file), file)
+    _, header = next(lines)
+    header = [cell.strip() for cell in header]
+    _check_header(header, columns, file)
+    records = []
+    for line, cells in lines:
+        if len(cells) != len(header):
+            what = f"{len(cells)} cells where the header has {len(header)}"
+            raise PunchlineError(what, file=file, line=line, record=cells[0])
+        records.append((line, dict(zip(header, cells, strict=True))))
+    return records
+
+
+def csv_cells(text: str, file: str | Path) -> Iterator[tuple[int, list[str]]]:
+    """(first physical line, cells) of the header and of every record that is not an empty line.
+
+    Raises PunchlineError with file and line for no header and for malformed CSV.
+    """
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    start = 1
     try:
-        header = [cell.strip() for cell in next(reader)]
-        _check_header(header, columns, file)
-        start = reader.line_num + 1
         for cells in reader:
-            if cells and len(cells) != len(header):
-                what = f"{len(cells)} cells where the header has {len(header)}"
-                raise PunchlineError(what, file=file, line=start, record=cells[0])
-            if cells:
-                records.append((start, dict(zip(header, cells, strict=True))))
+            if cells or start == 1:
+                yield start, cells
             start = reader.line_num + 1
-    except StopIteration as error:
-        raise PunchlineError("empty file; expected a CSV with a header", file=file) from error
     except csv.Error as error:
         raise PunchlineError(f"malformed CSV: {error}", file=file, line=start) from error
-    return records
+    if start == 1:
+        raise PunchlineError("empty file; expected a CSV with a header", file=file)
 
 
 def _check_header(header: Sequence[str], columns: Sequence[str], file: str | Path) -> None:

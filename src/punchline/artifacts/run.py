@@ -40,6 +40,7 @@ from punchline.files import parse_csv
 from punchline.journal import Shard
 from punchline.paths import RAW, Paths, demo, journal, manifest, runs_of
 from punchline.schema import ModelCard
+from punchline.workflow.digests import of_file
 
 KeyOf = Callable[[Engine, ModelCard, str], str]
 
@@ -136,10 +137,17 @@ class Run:
     # Released files
 
     def annotations(self, name: str) -> dict[str, str]:
-        """{path: sha256} of released files, of a benchmark or of runs of it, as their manifest lists them."""
+        """{path: sha256} of released files, of a benchmark or of runs of it, as their manifest lists them.
+
+        A file of the project counts with its present bytes: it is edited where it is.
+        """
         file = manifest(name)
-        rows = parse_csv(Path(file).read_bytes(), ("path", "sha256"), file=file)
-        return {cells["path"]: cells["sha256"] for _, cells in rows}
+        rows = [cells for _, cells in parse_csv(Path(file).read_bytes(), ("path", "url", "sha256"), file=file)]
+        digests = {}
+        for cells in rows:
+            is_own = "://" not in cells["url"] and Path(cells["url"]).is_file()
+            digests[cells["path"]] = of_file(cells["url"]) if is_own else cells["sha256"]
+        return digests
 
     def demo_files(self, name: str) -> list[str]:
         """Names of a benchmark's demo files within their folder; none where the corpus is not the demo's."""

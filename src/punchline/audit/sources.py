@@ -30,20 +30,21 @@ def corpus(project: Project, benchmark: str) -> Iterator[str]:
 
 def published(project: Project, benchmark: str) -> Iterator[str]:
     """Raw files against the manifests; images against the fetch log and the pins."""
-    for path, row in _released(project):
-        if Path(path).is_file() and sha256_file(path) != row.sha256:
-            yield f"{path} is not what {row.url} had when its sha256 was pinned"
+    for path, url, digest in _released(project):
+        if Path(path).is_file() and sha256_file(path) != digest:
+            yield f"{path} is not what {url} had when its sha256 was pinned"
     pinned = _pinned(benchmark)
     for entry in prepare.fetch_log(project, benchmark) if project.illustrated(benchmark) else ():
         if entry.state == "ok" and entry.sha256 not in pinned.get(entry.item_id, {entry.sha256}):
             yield f"{entry.path}: the fetch log's sha256 is neither pinned nor locked for {entry.item_id}"
 
 
-def _released(project: Project) -> Iterator[tuple[str, Annotation]]:
-    """(path, line of its manifest) of every file that was released."""
+def _released(project: Project) -> Iterator[tuple[str, str, str]]:
+    """(path, address, sha256) of every file that was released, or that the project has itself."""
     for name in project.manifests:
+        digests = project.annotations(name)
         for row in read_manifest(Path(paths.manifest(name)), Annotation):
-            yield project.paths.raw(name, row.path), row
+            yield project.paths.raw(name, row.path), row.url, digests[row.path]
 
 
 def _pinned(benchmark: str) -> dict[str, set[str]]:
@@ -62,7 +63,7 @@ def sources(project: Project, lineage: Lineage) -> list[str]:
     if project.selection.corpus.drawn:
         return [f"made by the project: {paths.demo(name)}/"]
     used = {file.path for file in lineage.files}
-    lines = [f"{row.url} sha256 {row.sha256[:16]}…" for path, row in _released(project) if path in used]
+    lines = [f"{url} sha256 {digest[:16]}…" for path, url, digest in _released(project) if path in used]
     if any(file.role == "ledger" for file in lineage.files):
         entries = [entry for entry in prepare.fetch_log(project, name) if entry.state == "ok"]
         lines.append(f"{len(entries):,} images: one by one in {project.paths.fetch_log(name)}")

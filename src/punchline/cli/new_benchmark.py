@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from string import Template
 from typing import Annotated, Any
@@ -12,31 +13,33 @@ import msgspec
 import typer
 
 from punchline import paths
-from punchline.benchmarks.annotations import FILE_NAME, Filled, csv_table
+from punchline.benchmarks.questions import Fault, Question, read_questions, unused_columns, warnings
 from punchline.cli.base import app, given
 from punchline.core import benchmark as benchmarks
 from punchline.errors import PunchlineError, check_file
 from punchline.fetch.images import decode_image
-from punchline.fetch.log import Missing
-from punchline.fetch.manifests import ANNOTATION_COLUMNS, PIN_COLUMNS
+from punchline.fetch.log import Missing, read_log
+from punchline.fetch.manifests import ANNOTATION_COLUMNS, LOCK_COLUMNS, PIN_COLUMNS, Lock, read_manifest
 from punchline.fetch.resolvers import is_image
-from punchline.files import csv_text, is_inside, write_bytes, write_text
+from punchline.files import csv_text, is_inside, parse_csv, write_bytes, write_records, write_text
 from punchline.schema import sha256
+from punchline.text import log_line
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the new benchmark: small letters, digits, _")]
 COLUMNS_HELP = "Columns id, question, answer, and optionally image, options, cluster"
 Data = Annotated[str, typer.Argument(metavar="DATA.csv", help=COLUMNS_HELP)]
 Outside = Annotated[bool, typer.Option("--outside", help="Take images from outside the CSV's folder, too")]
+Replace = Annotated[bool, typer.Option("--replace", help="Take new questions; code and prompts stay")]
 TEMPLATE = Path(__file__).with_name("benchmark.txt")
+QUESTIONS = "questions.csv"
 LICENCE = "none stated"
-ASKED = {True: "{question}\n\n{options}\n\nAnswer with the letter of one option.\n", False: "{question}\n"}
-
-Row = dict[str, str]
+CHOICE = "{question}\n\n{options}\n\nAnswer with the letter of one option.\n"
+OPEN = "{question}\n"
 
 
 @app.command("new-benchmark", rich_help_panel="Run")
-def new_benchmark(name: Name, data: Data, outside: Outside = False) -> None:
-    """Write a benchmark from a CSV: its code in one file, prompt, manifest and one accuracy table.
+def new_benchmark(name: Name, data: Data, replace: Replace = False, outside: Outside = False) -> None:
+    """Write a benchmark from a CSV: its code in one file, prompts, manifest and one accuracy table.
 
     `image`: a file next to the CSV, or an address; `options`: texts separated by ` | `, the answer is then a letter;
     `cluster`: items that belong together, for the confidence intervals.
@@ -45,95 +48,113 @@ def new_benchmark(name: Name, data: Data, outside: Outside = False) -> None:
     """
     if not re.fullmatch("[a-z][a-z0-9_]{0,39}", name):
         raise PunchlineError(f"{name!r} cannot name a benchmark", hint="Up to 40 small letters, digits and _")
-    if name in benchmarks.names() or Path(paths.manifest(name)).exists():
-        raise PunchlineError(f"there is a benchmark {name!r}", hint="Choose another name")
     package = benchmarks.FOLDER / name
     if not package.is_relative_to(Path.cwd()):
         raise PunchlineError("the project has no source code", file=package, hint="git clone it, and work in the clone")
+    _check_name(name, replace)
     source = given(data)
     check_file(source, "no such file", hint=COLUMNS_HELP)
-    rows = read_rows(source)
-    for path, text in _texts(name, package.relative_to(Path.cwd()), source, rows, outside).items():
+    rows, images = read_rows(source, outside)
+    if replace:
+        _prepare_replacement(name, rows)
+    for path, text in _texts(name, package.relative_to(Path.cwd()), rows, images, replace).items():
         write_text(path, text)
         print(path)
+    for path, content in images.items():
+        write_bytes(Path(paths.manifest(name, f"images/{path}")), content)
+    for unused in unused_columns(source.read_bytes(), str(source)):
+        log_line(f"warning: the column {unused} is not used")
+    for warning in warnings(rows):
+        log_line(f"warning: {warning}")
     print(f"{len(rows):,} questions. Try it with random answers, then with your model:")
     print(f"punchline run random --benchmark {name} --corpus full --run {name}")
 
 
-def _texts(name: str, package: Path, source: Path, rows: list[Row], outside: bool) -> dict[str, str]:
-    """Files of a benchmark by path; images are copied into its manifests. Raises PunchlineError."""
-    pins = [_pin(name, source, row, outside) for row in rows if row["image"] and "://" not in row["image"]]
-    content = csv_text([*rows[0]], rows)
-    listed: dict[str, Any] = {"path": "questions.csv", "mirror": f"{name}/questions.csv", "licence": LICENCE}
-    listed |= {"url": paths.manifest(name, "questions.csv"), "sha256": sha256(content.encode())}
-    images, options = bool(rows[0]["image"]), bool(rows[0]["options"])
-    yes_no = {row["answer"] for row in rows} <= {"Yes", "No"}
-    code = Template(TEMPLATE.read_text()).substitute(name=name, images=images, options=options, yes_no=yes_no)
+def _check_name(name: str, replace: bool) -> None:
+    """Raises PunchlineError for a name that is taken; with `replace`, for one that is no benchmark from a CSV."""
+    if replace:
+        hint = f"Without --replace: punchline new-benchmark {name} DATA.csv"
+        check_file(paths.manifest(name, QUESTIONS), f"no questions of a benchmark {name!r} to replace", hint=hint)
+    elif name in benchmarks.folders() or Path(paths.manifest(name)).exists():
+        hint = "Choose another name; --replace takes new questions for a benchmark of your own"
+        raise PunchlineError(f"there is a benchmark {name!r}", hint=hint)
+
+
+def _prepare_replacement(name: str, rows: Sequence[Question]) -> None:
+    """Forget the fetched images whose place changes. Raises PunchlineError for data that the code cannot hold."""
+    if bool(rows[0].image) != benchmarks.load(name).IMAGES:
+        what = f"{name} is a benchmark {'without' if rows[0].image else 'with'} images, and the new questions are not"
+        raise PunchlineError(what, hint="Give it another name; docs/new-benchmark.md says how to remove a benchmark")
+    file = paths.manifest(name, QUESTIONS)
+    places = {row.id: row.image for row in rows}
+    before = parse_csv(Path(file).read_bytes(), ("id", "image"), file=file)
+    moved = {cells["id"] for _, cells in before if cells["image"] != places.get(cells["id"])}
+    lock, log = Path(paths.manifest(name, "images.lock.csv")), Path(paths.RAW, name, "fetch.jsonl")
+    if lock.is_file():
+        lines = [line for line in read_manifest(lock, Lock) if line.comic_id not in moved]
+        write_text(lock, csv_text(LOCK_COLUMNS, map(msgspec.structs.asdict, lines)))
+    if log.is_file():
+        write_records(log, [entry for entry in read_log(log).values() if entry.item_id not in moved])
+
+
+def _texts(
+    name: str, package: Path, rows: Sequence[Question], images: Mapping[str, bytes], replace: bool
+) -> dict[str, str]:
+    """Files of a benchmark by path; with `replace`, without the code and prompts that are there."""
+    by_id = {row.id: row for row in rows}
+    pins = []
+    for file, image in images.items():
+        place = paths.manifest(name, f"images/{file}")
+        pins.append(_pin(name, place, image))
+        by_id[Path(file).stem].image = place
+    cells = [msgspec.structs.asdict(row) for row in rows]
+    content = csv_text(Question.__struct_fields__, cells)
+    listed: dict[str, Any] = {"path": QUESTIONS, "mirror": f"{name}/{QUESTIONS}", "licence": LICENCE}
+    listed |= {"url": paths.manifest(name, QUESTIONS), "sha256": sha256(content.encode())}
+    choices, answers = any(row.options for row in rows), {row.answer for row in rows if not row.options}
+    code = Template(TEMPLATE.read_text(encoding="utf-8")).substitute(
+        name=name, images=bool(rows[0].image), choices=choices and not answers, yes_no=answers <= {"Yes", "No"}
+    )
+    own = {str(package / "prompts/question.txt"): CHOICE if choices else OPEN}
+    if choices and answers:
+        own[str(package / "prompts/open.txt")] = OPEN
+    own[str(package / "__init__.py")] = code
     return {
-        paths.manifest(name, "questions.csv"): content,
+        paths.manifest(name, QUESTIONS): content,
         paths.manifest(name): csv_text(ANNOTATION_COLUMNS, [{**listed, "bytes": len(content.encode())}]),
         paths.manifest(name, "images_pinned.csv"): csv_text(PIN_COLUMNS, pins),
-        str(package / "prompts/question.txt"): ASKED[options],
-        str(package / "__init__.py"): code,
+        **{path: text for path, text in own.items() if not (replace and Path(path).exists())},
     }
 
 
-class Question(msgspec.Struct):
-    """A row of the CSV."""
+def read_rows(source: Path, outside: bool) -> tuple[list[Question], dict[str, bytes]]:
+    """(checked questions, bytes of their image files by name) of a CSV; `outside` its folder, too, if true.
 
-    id: Annotated[str, msgspec.Meta(pattern=rf"^\s*{FILE_NAME.pattern}\s*$", title="a name for a file")]
-    question: Filled
-    answer: Filled
-    image: str = ""
-    options: str = ""
-    cluster: str = ""
+    Raises PunchlineError with all its faults.
+    """
+    images: dict[str, bytes] = {}
 
+    def image_faults(row: Question) -> Iterator[Fault]:
+        if "://" in row.image:
+            if urlsplit(row.image).scheme in ("http", "https") and not is_image(row.image):
+                hint = "An address that ends in .png, .jpg, .gif or .webp"
+                yield Fault("image", f"not an image's address: {row.image}", hint)
+        elif row.image and not (outside or is_inside(row.image, source.parent)):
+            hint = "Copy the image next to the CSV; --outside takes it from there"
+            yield Fault("image", f"not in the folder of the CSV: {row.image}", hint)
+        elif row.image:
+            try:
+                content = (source.parent / row.image).read_bytes()
+                images[f"{row.id}.{decode_image(content).extension}"] = content
+            except (OSError, ValueError, Missing) as error:
+                yield Fault("image", f"not a readable image: {row.image}: {error}", "PNG, JPEG, GIF or WebP")
 
-def read_rows(source: Path) -> list[Row]:
-    """Checked rows of a CSV of questions. Raises PunchlineError naming the file, the record and the fix."""
-    questions = csv_table({str(source): source.read_bytes()}, str(source), Question, key="id")
-    rows = [{name: cell.strip() for name, cell in msgspec.structs.asdict(row).items()} for row in questions.values()]
-    for row in rows:
-        row["options"] = " | ".join(option.strip() for option in row["options"].split(" | ") if option.strip())
-        if (problem := _problem(row, rows[0])) is not None:
-            field, what, hint = problem
-            raise PunchlineError(what, file=source, record=row["id"], field=field, hint=hint)
-    if not rows:
-        raise PunchlineError("no rows", file=source, hint=f"One question a row. {COLUMNS_HELP}")
-    return rows
-
-
-def _problem(row: Row, first: Row) -> tuple[str, str, str] | None:
-    """(field, what is wrong, the fix) of a row; None where nothing is."""
-    for column in ("options", "image"):
-        if bool(row[column]) != bool(first[column]):
-            return column, f"some rows have {column} and others have none", "Make two benchmarks of them"
-    options = row["options"].split(" | ") if row["options"] else []
-    letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"[: len(options)]
-    if options and (len(options) < 2 or row["answer"] not in list(letters)):
-        hint = "Write at least two options separated by ` | `, and the letter of the right one as the answer"
-        return "answer", f"expected one of the letters {', '.join(letters)}, got {row['answer']!r}", hint
-    image = row["image"]
-    if "://" in image and not is_image(image) and urlsplit(image).scheme in ("http", "https"):
-        return "image", f"not an image's address: {image}", "An address that ends in .png, .jpg, .gif or .webp"
-    return None
+    return read_questions(source.read_bytes(), str(source), image_faults), images
 
 
-def _pin(name: str, source: Path, row: Row, outside: bool) -> dict[str, Any]:
-    """Copy the image of a row into the manifests; its line of images_pinned.csv. Raises PunchlineError."""
-    file = source.parent / row["image"]
-    if not (outside or is_inside(row["image"], source.parent)):
-        hint = "Copy the image next to the CSV; --outside takes it from there"
-        raise PunchlineError("not in the folder of the CSV", file=file, record=row["id"], field="image", hint=hint)
-    try:
-        content = file.read_bytes()
-        image = decode_image(content)
-    except (OSError, Missing) as error:
-        what = f"not a readable image: {error}"
-        raise PunchlineError(what, file=file, record=row["id"], field="image", hint="PNG, JPEG, GIF or WebP") from error
-    place = paths.manifest(name, f"images/{row['id']}.{image.extension}")
-    write_bytes(Path(place), content)
-    row["image"] = place
-    cells = {"comic_id": row["id"], "page_url": place, "image_url": place, "mirror": f"{name}/{Path(place).name}"}
-    cells |= {"sha256": sha256(content), "licence": LICENCE, "credit": ""}
+def _pin(name: str, place: str, content: bytes) -> dict[str, Any]:
+    """The line of images_pinned.csv of an image in the manifests."""
+    image = decode_image(content)
+    cells = {"comic_id": Path(place).stem, "page_url": place, "image_url": place}
+    cells |= {"mirror": f"{name}/{Path(place).name}", "sha256": sha256(content), "licence": LICENCE, "credit": ""}
     return {**cells, "bytes": len(content), "width": image.width, "height": image.height}

@@ -190,6 +190,8 @@ def _imported(name: str) -> Any:
     """Raises PunchlineError for a module that is absent or cannot be imported."""
     try:
         return importlib.import_module(name)
+    except PunchlineError:  # it names its file
+        raise
     except Exception as error:
         raise PunchlineError(f"{name} cannot be imported: {type(error).__name__}: {error}") from error
 

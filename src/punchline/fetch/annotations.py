@@ -8,11 +8,11 @@ from pathlib import Path
 
 import httpx
 
-from punchline.errors import PunchlineError
+from punchline.errors import PunchlineError, check_file
 from punchline.fetch.log import Missing
 from punchline.fetch.manifests import Annotation, read_manifest
 from punchline.fetch.web import Fetched, Request, Web
-from punchline.files import is_inside, sha256_file, write_bytes
+from punchline.files import is_inside, sha256_file, write_bytes, write_changed
 from punchline.schema import sha256
 from punchline.text import log_line
 
@@ -60,13 +60,17 @@ async def fetch_annotations(web: Web, manifest: Path, out: Path, mirror: str | N
     """Write every file of the manifest into `out`, with exactly the bytes that the manifest pins.
 
     A file that is already right is left alone. Files named one by one with their digest are downloads, not crawling:
-    robots.txt is not read. An address without a scheme is a file of the project. Prints a warning for each file that
-    the mirror refused. Raises PunchlineError for an unavailable file; those already written stay.
+    robots.txt is not read. An address without a scheme is a file of the project, copied as it is now: its owner may
+    correct it. Prints a warning for each file that the mirror refused. Raises PunchlineError for an unavailable file;
+    those already written stay.
     """
     entries = read_manifest(manifest, Annotation)
     for entry in entries:
         target = out / entry.path
-        if not target.is_file() or sha256_file(target) != entry.sha256:
+        if "://" not in entry.url:
+            check_file(entry.url, "no such file", hint=f"{manifest} lists it as a file of the project")
+            write_changed(target, Path(entry.url).read_bytes())
+        elif not target.is_file() or sha256_file(target) != entry.sha256:
             write_bytes(target, await _read(web, entry, mirror, target))
     return [out / entry.path for entry in entries]
 
@@ -74,7 +78,7 @@ async def fetch_annotations(web: Web, manifest: Path, out: Path, mirror: str | N
 async def _read(web: Web, entry: Annotation, mirror: str | None, target: Path) -> bytes:
     """Pinned bytes of a released file, from the mirror or from its address."""
     limit, notes = max(50_000_000, entry.bytes), list[str]()
-    if mirror and "://" in entry.url:
+    if mirror:
         if (content := await from_mirror(web, mirror, entry.mirror, entry.sha256, limit, notes)) is not None:
             return content
         log_line(f"warning: {entry.path}: {notes[0]}")

@@ -123,16 +123,23 @@ def _alone(answer: str, options: Mapping[str, str]) -> str | None:
     return alike[0] if len(alike) == 1 else None
 
 
+def _is_letter(option: str, given: Collection[str]) -> bool:
+    """True for an option whose text is a letter of the list: it counts behind its own letter only."""
+    letter = re.fullmatch(r"\W*([a-z])\W*", normalize.plain(option).low)
+    return letter is not None and letter[1].upper() in given
+
+
 @reader
 def choice(answer: str, letters: Collection[str], options: Mapping[str, str] | None = None) -> Read[str]:
     """The letter of the option that an answer commits itself to, of `letters` (capitals).
 
-    `options`: {letter: text}; an option spelt out counts as its letter. By elimination, what is left of all letters
+    `options`: {letter: text}; an option spelt out counts as its letter, but for one that is itself a letter. By elimination, what is left of all letters
     counts. Nothing for a hedge, a refusal, none of them, two commitments, a letter that is not there, a repeated list.
     """
     given = tuple(letters)
     texts = {letter: text for letter, text in (options or {}).items() if letter in given}
     if (alone := _alone(answer, texts)) is not None:
         return Read(alone, len(answer) - len(answer.lstrip()), len(answer.rstrip()))
-    reading = resolve(answer, decider(lambda text, marked: mentions(text, texts, marked, given), given))
+    spelt = {letter: f"{letter}. {text}" if _is_letter(text, given) else text for letter, text in texts.items()}
+    reading = resolve(answer, decider(lambda text, marked: mentions(text, spelt, marked, given), given))
     return reading if reading.value is not None else highest(answer, r"(?:option )?", "[a-z]", given)

@@ -23,6 +23,16 @@ _FORMATTING, _WIDER = (
 _INSTEAD = {kind: instead for kinds in _KINDS.values() for kind, (_, instead) in kinds.items()}
 
 
+_SPACES = str.maketrans(
+    dict.fromkeys("\u00a0\u2007\u202f", " ") | dict.fromkeys("\u00ad\u200b\u200c\u200d\u2060\ufeff")
+)
+
+
+def comparable(text: str) -> str:
+    """A text as it is compared under rule `paper`: NFC, plain blanks for no-break ones, nothing of no width."""
+    return text if text.isascii() else unicodedata.normalize("NFC", text.translate(_SPACES))
+
+
 class Plain(NamedTuple):
     """A text without dress; `low` is it in lower case, as long; at[i] is where character i stands in the answer.
 
@@ -90,9 +100,34 @@ def plain(answer: str, start: int = 0, end: int | None = None) -> Plain:
         at += [*[begin] * bool(pieces), *places]
         pieces.append(rendered)
     whole = "\n".join(pieces)
+    if not unicodedata.is_normalized("NFC", whole):
+        whole, at = _composed(whole, at)
     if not whole.isascii():
         whole, at = _replaced(_WIDER, whole, at, stride=0)
     return Plain(whole, lower(whole), tuple(at), start)
+
+
+def _composed(text: str, at: list[int]) -> tuple[str, list[int]]:
+    """NFC of a text, and where each character stands: a letter with its marks at the letter's place."""
+    pieces: list[str] = []
+    starts: list[int] = []
+    for character, place in zip(text, at, strict=True):
+        if pieces and _joins(pieces[-1], character):
+            pieces[-1] += character
+        else:
+            pieces.append(character)
+            starts.append(place)
+    composed = [unicodedata.normalize("NFC", piece) for piece in pieces]
+    places = [start for start, piece in zip(starts, composed, strict=True) for _ in piece]
+    return "".join(composed), places
+
+
+def _joins(before: str, character: str) -> bool:
+    """True for a mark, and for what one character is made of together with those before it (Hangul)."""
+    if character.isascii() or unicodedata.combining(character):
+        return not character.isascii()
+    joined, alone = (unicodedata.normalize("NFC", text) for text in (before + character, before))
+    return len(joined) == len(alone)
 
 
 def _replaced(pattern: re.Pattern[str], text: str, at: list[int], stride: int = 1) -> tuple[str, list[int]]:

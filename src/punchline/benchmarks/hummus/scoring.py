@@ -12,6 +12,7 @@ from punchline.benchmarks.hummus.scope import ANNOTATION, in_scope
 from punchline.benchmarks.score import ItemAnswers, ScoreBuilder, measured, scores
 from punchline.core.benchmark import Verdict
 from punchline.metrics import boxes, highlight, ngrams
+from punchline.read.normalize import comparable
 from punchline.schema import Gold, Rule
 
 ROUGE = ("rouge1", "rouge2")
@@ -51,7 +52,10 @@ def _scores(task: str, parsed: tuple[Any, ...], gold: Gold, rule: Rule) -> dict[
     if task in OVERLAPS:
         return OVERLAPS[task](parsed, gold.values[ANNOTATION[task]])
     if task == "explanation":
-        rouge = ngrams.rouge(parsed[0], gold.values["explanation"], kinds=ROUGE, stemmer=False)
+        texts = parsed[0], gold.values["explanation"]
+        if rule == "paper":
+            texts = comparable(texts[0]), comparable(texts[1])
+        rouge = ngrams.rouge(*texts, kinds=ROUGE, stemmer=False)
         return {kind: overlap.fmeasure for kind, overlap in rouge.items()}
     return {}
 

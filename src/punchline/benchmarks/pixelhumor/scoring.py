@@ -9,6 +9,7 @@ from punchline.benchmarks.pixelhumor.answers import panel_texts, parse_labels, p
 from punchline.benchmarks.score import ItemAnswers, ScoreBuilder, scores
 from punchline.metrics.text import LIBRARY, error_rates
 from punchline.read import reasoning
+from punchline.read.normalize import comparable
 from punchline.schema import Gold, Response, Rule
 
 GRADED = ("Q1", "Q2", "Q3", "Q4", "Q5", "Q7", "Q8")  # Q6, an explanation, is rated by people in the paper
@@ -39,6 +40,8 @@ def text_scores(gold: Sequence[str], candidate: Sequence[str], rule: Rule) -> di
     reference gives (1, 0, 0) for an empty candidate, else (0, words, characters) under `released`, (0, 1, 1) under
     `paper`.
     """
+    if rule == "paper":
+        gold, candidate = [*map(comparable, gold)], [*map(comparable, candidate)]
     reference, text = (_normal(" ".join(panels)) for panels in (gold, candidate))
     if not reference:
         words, characters = (len(text.split()), len(text)) if rule == "released" else (bool(text), bool(text))

@@ -10,6 +10,7 @@ from punchline.benchmarks.yesbut.answers import drawn_option, parse, read_score
 from punchline.benchmarks.yesbut.judge import TEXTS, bertscore_request, judge_prompt, judge_request, scored_text
 from punchline.benchmarks.yesbut.options import options
 from punchline.metrics import ngrams
+from punchline.read.normalize import comparable
 from punchline.schema import Rule, sha256
 
 ROUGE = ("rouge2",)
@@ -63,7 +64,10 @@ def _text(answers: ItemAnswers, task: str, kind: str) -> ScoreBuilder:
         builder.state = "unparsable"  # thoughts, and nothing else
     if candidate is not None:
         builder.scored = True
-        overlap = ngrams.rouge(candidate, str(gold.values[kind]), ROUGE, characters=CHARACTERS[rule])
+        texts = candidate, str(gold.values[kind])
+        if rule == "paper":
+            texts = comparable(texts[0]), comparable(texts[1])
+        overlap = ngrams.rouge(*texts, ROUGE, characters=CHARACTERS[rule])
         builder.metrics["r2"] = overlap["rouge2"].recall
         compared = answers.verdict(bertscore_request(item, gold, kind, candidate, condition))
         builder.metrics |= measured(compared, SCORERS, -1, 2)
