@@ -33,6 +33,29 @@ def test_its_commands_make_a_table(project: Project) -> None:
     assert 0 <= float(row["accuracy"]) <= 1
 
 
+def test_a_corrected_answer_counts_and_asks_nobody(project: Project) -> None:
+    """Its table is stale, and built again; a corrected question is asked alone; a new file replaces all."""
+    config = "corpus=full benchmarks=[puns] models=[random]"
+    before = project.rows("results/puns/accuracy.csv")[0]["accuracy"]
+    lines = project.journal_lines()
+    file = "data/manifests/puns/questions.csv"
+    text = (project.path / file).read_text()
+    flipped = re.sub(r",(A|B),", lambda answer: ",B," if answer[1] == "A" else ",A,", text)
+    (project.path / file).write_text(flipped)
+    assert "stale" in project.punchline("tables")
+    made = project.made("results/puns/accuracy.csv", config=config)
+    assert "tables puns" in made and not any(step.startswith("respond") for step in made)
+    after = project.rows("results/puns/accuracy.csv")[0]["accuracy"]
+    assert float(after) == pytest.approx(1 - float(before), abs=1e-5) and project.journal_lines() == lines
+    project.edit(file, "Which sentence", "What sentence")
+    project.snakemake("results/puns/accuracy.csv", config=config)
+    assert project.journal_lines() == lines + 1
+    project.punchline("new-benchmark", "puns", "puns.csv", "--replace")
+    assert (project.path / file).read_text() == text
+    project.snakemake("results/puns/accuracy.csv", config=config)
+    assert project.rows("results/puns/accuracy.csv")[0]["accuracy"] == before
+
+
 def test_a_changed_prompt_is_asked_again(project: Project) -> None:
     config = "corpus=full benchmarks=[puns] models=[random]"
     project.edit("src/punchline/benchmarks/puns/prompts/question.txt", "Answer with", "Reply with")
@@ -59,10 +82,13 @@ def test_images_options_and_texts(project: Project, server: Served) -> None:
     [
         ("id,question,reply\n1,q,a\n", "missing column. Expected: id, question, answer; found: id, question, reply"),
         ("id,question,answer\n1 2,q,a\n", "line 2, record 1 2, field id: expected a name for a file, got '1 2'"),
-        ("id,question,answer\n1,q,a\n1,q,a\n", "line 3, record 1: the record is there twice"),
+        ("id,question,answer\n1,q,a\n1,q,a\n", "line 3, record 1, field id: the record is there twice"),
         ("id,question,answer\n1,q,\n", "field answer: expected a text, got ''"),
         ("id,question,answer,options\n1,q,C,a | b\n", "field answer: expected one of the letters A, B, got 'C'"),
-        ("id,question,answer,options\n1,q,A,a | b\n2,q,x,\n", "field options: some rows have options and others"),
+        (
+            "id,question,answer,options\n1,q,A,a | b\n2,q,C,\n",
+            "field options: no options, and the answer is the letter",
+        ),
         ("id,question,answer,image\n1,q,a,none.png\n2,q,a,\n", "field image: some rows have image and others"),
         ("id,question,answer,image\n1,q,a,none.png\n", "field image: not a readable image"),
         ("id,question,answer,image\n1,q,a,https://x.org/page\n", "field image: not an image's address"),

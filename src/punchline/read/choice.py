@@ -133,8 +133,9 @@ def _is_letter(option: str, given: Collection[str]) -> bool:
 def choice(answer: str, letters: Collection[str], options: Mapping[str, str] | None = None) -> Read[str]:
     """The letter of the option that an answer commits itself to, of `letters` (capitals).
 
-    `options`: {letter: text}; an option spelt out counts as its letter, but for one that is itself a letter. By elimination, what is left of all letters
-    counts. Nothing for a hedge, a refusal, none of them, two commitments, a letter that is not there, a repeated list.
+    `options`: {letter: text}; an option spelt out counts as its letter, but for one that is itself a letter. By
+    elimination, what is left of all letters counts. Nothing for a hedge, a refusal, none of them, two commitments, a
+    letter that is not there, a repeated list.
     """
     given = tuple(letters)
     texts = {letter: text for letter, text in (options or {}).items() if letter in given}

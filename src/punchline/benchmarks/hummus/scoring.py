@@ -69,14 +69,17 @@ def score_item(answers: ItemAnswers) -> Iterator[ScoreBuilder]:
     come to is `ok`, not scored and without metrics.
     """
     gold, rule = answers.gold, answers.rule
-    parsed: dict[str, dict[str, tuple[Any, ...] | None]] = {}  # by the task that was asked
+    parsed: dict[tuple[str, str], dict[str, tuple[Any, ...] | None]] = {}  # by the task that was asked, and its answer
     for task, source_task in graded_tasks(answers.condition).items():
         if not in_scope(task, gold, rule):
             continue
         builder = answers.new_score(task, signature(task, rule), source_task)
-        if builder.text is not None and source_task not in parsed:
-            parsed[source_task] = readings(source_task, builder.text, gold, answers.item, answers.model)
-        by_task = parsed.get(source_task, {})
+        text = builder.text or ""
+        if rule == "paper" and task in OVERLAPS:  # scorers were asked about the text as it is
+            text = comparable(text)
+        if builder.text is not None and (source_task, text) not in parsed:
+            parsed[source_task, text] = readings(source_task, text, gold, answers.item, answers.model)
+        by_task = parsed.get((source_task, text), {})
         if (values := by_task.get(task)) is not None:
             builder.scored, builder.metrics = True, {"success": 1.0, **_scores(task, values, gold, rule)}
             builder.parsed = tuple(json.dumps(list(v)) if isinstance(v, tuple) else str(v) for v in values)
