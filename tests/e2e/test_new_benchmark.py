@@ -11,7 +11,7 @@ from .project import ROOT, Project
 
 PAGE = (ROOT / "docs/new-benchmark.md").read_text()
 (CSV,) = re.findall(r"^`puns.csv`:\n\n```csv\n(.*?)^```$", PAGE, re.M | re.S)
-COMMANDS, SATIRE = re.findall(r"^```sh\n(.*?)^```$", PAGE, re.M | re.S)
+COMMANDS, REPLACE, SATIRE = re.findall(r"^```sh\n(.*?)^```$", PAGE, re.M | re.S)
 PRINTED = re.findall(r"^```text\n(.*?)^```$", PAGE, re.M | re.S)[0]
 
 
@@ -50,7 +50,7 @@ def test_a_corrected_answer_counts_and_asks_nobody(project: Project) -> None:
     project.edit(file, "Which sentence", "What sentence")
     project.snakemake("results/puns/accuracy.csv", config=config)
     assert project.journal_lines() == lines + 1
-    project.punchline("new-benchmark", "puns", "puns.csv", "--replace")
+    project.execute(REPLACE)
     assert (project.path / file).read_text() == text
     project.snakemake("results/puns/accuracy.csv", config=config)
     assert project.rows("results/puns/accuracy.csv")[0]["accuracy"] == before
