@@ -142,7 +142,7 @@ def test_a_server_that_is_not_there_is_said_at_once(url: str, server: Served, tm
 @pytest.mark.parametrize(
     ("fault", "said"),
     [
-        *((status, "Check the key in the environment variable") for status in ("401", "403")),
+        *((status, "No key is sent: write `api_key_env: NAME`") for status in ("401", "403")),
         ("404", "the server has no m at"),
         ("429_quota", "can pay for no more"),
         ("429_long", "asks to wait 86,400 s"),

@@ -16,6 +16,7 @@ from tests.servers.scripted import Answer, Call, completion, drip, scripted
 
 from punchline.core import engine as engines
 from punchline.engines.openai import chat
+from punchline.engines.openai.replies import read_reply
 from punchline.engines.vllm import server as vllm_server
 from punchline.errors import PunchlineError
 from punchline.schema import ModelCard, Usage
@@ -177,12 +178,11 @@ def spoken(text: str, finish: str | None = "stop", *, end: str = "\n\n", thought
         ([b": waiting\n\n", *spoken(ANSWER, end="\r\n\r\n"), DONE], (ANSWER, "stop")),
         ([b"event: message\n", *spoken(ANSWER), DONE, event({"error": "after the end"})], (ANSWER, "stop")),
         (spoken(ANSWER), (ANSWER, "stop")),  # ends by its finish reason
-        ([*spoken(ANSWER, None), DONE], (ANSWER, None)),
         ([*spoken("", "length", thoughts="and so on"), DONE], ("", "length")),
     ],
 )
 def test_a_stream_is_the_answer_that_it_adds_up_to(events: list[bytes], expected: tuple[str, str | None]) -> None:
-    reply = chat.read_reply(b"".join(events), streamed=True)
+    reply = read_reply(b"".join(events), streamed=True)
     assert (reply.state, reply.text, reply.finish_reason) == ("ok", *expected)
     assert reply.usage == Usage(prompt=7, completion=5, reasoning=3)
 
@@ -202,6 +202,8 @@ def stream(*events: bytes) -> Answer:
     [
         lambda call: call.chunks(cut_off()),
         stream(*spoken("half an answer", None)[:-1]),  # ends as if that were all
+        stream(*spoken("half an answer", None), DONE),  # and says so
+        stream(*spoken("half an answer", "abort"), DONE),
         stream(*spoken("half")[:4], event({"error": {"message": "overloaded", "code": 500}})),
         stream(*spoken("half")[:4], b"data: {no json\n\n", DONE),
         stream(),
@@ -229,5 +231,5 @@ def test_a_stream_says_what_the_whole_reply_says(text: str, thoughts: str, finis
     cut = [delta(content=text[at : at + size]) for at in range(0, len(text), size)]
     output = [delta(content=""), delta(reasoning_content=thoughts), *cut, delta(finish)]
     events = b"".join([*map(event, output), event({"choices": [], "usage": USAGE}), DONE])
-    expected = chat.read_reply(json.dumps(plain).encode())
-    assert all(chat.read_reply(one, streamed=True) == expected for one in (events, json.dumps(plain).encode()))
+    expected = read_reply(json.dumps(plain).encode())
+    assert all(read_reply(one, streamed=True) == expected for one in (events, json.dumps(plain).encode()))

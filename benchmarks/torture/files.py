@@ -21,7 +21,8 @@ from punchline.config.selection import read_corpus, read_selection
 from punchline.core import benchmark as benchmarks
 from punchline.core import engine as engines
 from punchline.core.storage import read_table
-from punchline.engines.openai.chat import Unusable, read_refusal, read_reply
+from punchline.engines.openai.refusals import read_refusal
+from punchline.engines.openai.replies import Unusable, read_reply
 from punchline.errors import PunchlineError
 from punchline.fetch import manifests
 from punchline.fetch.log import read_log

@@ -20,9 +20,25 @@ STATES: tuple[State, ...] = ("ok", "missing", "failed", "refused", "unparsable")
 # Reasons why generation ended. Servers' synonyms map to these; any other word is stored unchanged.
 LENGTH, FILTERED = "length", "content_filter"
 _FINISHES = {
-    "stop": ("end_turn", "stop_sequence", "eos", "eos_token", "complete"),
-    LENGTH: ("max_tokens", "max_output_tokens", "max_completion_tokens", "model_length"),
-    FILTERED: ("safety", "recitation", "blocklist", "prohibited_content", "spii", "refusal", "sensitive"),
+    "stop": ("end_turn", "stop_sequence", "eos", "eos_token", "complete", "completed"),
+    LENGTH: (
+        *("max_tokens", "max_output_tokens", "max_completion_tokens", "model_length", "token_limit"),
+        *("model_context_window_exceeded", "repetition"),  # repetition: vLLM cuts a loop
+    ),
+    FILTERED: (
+        *(
+            "content_filtered",
+            "safety",
+            "recitation",
+            "blocklist",
+            "prohibited_content",
+            "spii",
+            "refusal",
+            "sensitive",
+        ),
+        *("image_safety", "image_prohibited_content", "image_recitation", "model_armor", "guardrail_intervened"),
+        *("sensitive", "error_toxic"),
+    ),
 }
 _FINISH_OF = {word: finish for finish, words in _FINISHES.items() for word in (finish, *words)}
 

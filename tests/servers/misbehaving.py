@@ -53,7 +53,7 @@ ODD: dict[str, tuple[str | None, str, dict[str, Any], dict[str, Any]]] = {
     "null": (None, "stop", {}, {}),
     "length": (None, "length", {}, {}),
     "empty_text": ("", "stop", {}, {}),
-    "surrogates": ("half \ud83d", "st\udc00", {}, {"model": "m\ud83d"}),
+    "surrogates": ("half \ud83d", "stop", {}, {"model": "m\ud83d"}),
     "wrong_model": ("I am another", "stop", {}, {"model": "cheaper-model"}),
     "content_filter": (None, "content_filter", {}, {}),
     "refusal": (None, "stop", {"refusal": "I won't say."}, {}),

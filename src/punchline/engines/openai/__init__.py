@@ -17,6 +17,8 @@ import punchline
 from punchline.core import engine as engines
 from punchline.core.engine import ImageFiles, Positive
 from punchline.engines.openai import chat, pace
+from punchline.engines.openai.refusals import Judgement, Refusal
+from punchline.engines.openai.replies import Reply
 from punchline.schema import ModelCard, Record, Request, Response, State
 from punchline.workflow.code import version_of
 
@@ -60,6 +62,7 @@ class Options(Record, frozen=True, kw_only=True):
     api_key_env: Variable | None = None
     account_headers: bool = False
     served_as: str | list[str] | None = None
+    finished_as: list[engines.Name] = msgspec.field(default_factory=list)
     reasoning_effort: str | None = None
     thinking_budget: Annotated[int, msgspec.Meta(ge=-1)] | None = None
     thinking_style: Literal["gemini", "anthropic", "openrouter", "qwen"] | None = None
@@ -118,7 +121,9 @@ class OpenAI(engines.Engine):
         and the options that change answers."""
         options = self.options
         server = self.base_url.rstrip("/") if self.key_env else None
-        chosen = {"id": options.id, "revision": options.revision, "served_as": options.served_as}
+        chosen: dict[str, Any] = {"id": options.id, "revision": options.revision, "served_as": options.served_as}
+        if options.finished_as:
+            chosen["finished_as"] = sorted(options.finished_as)
         return {**chosen, "server": server, "body": self.constants(), "v": 1}
 
     def constants(self) -> dict[str, Any]:
@@ -232,12 +237,12 @@ class OpenAI(engines.Engine):
         return engines.response(self, request, model_key, state, **fields)
 
     def unanswered(self, request: Request, model_key: str, kind: str, words: str, sent: Mapping[str, Any]) -> Response:
-        """A response that says why there is no answer; `kind`: of the verdict on it (chat.judge)."""
+        """A response that says why there is no answer; `kind`: of the verdict on it (refusals.judge)."""
         state: State = "refused" if kind == "refused" else "failed"
         return self.response(request, model_key, state, reason=words, effective=chat.flat(sent))
 
     def answered(
-        self, request: Request, model_key: str, reply: chat.Reply, sent: Mapping[str, Any], **about: Any
+        self, request: Request, model_key: str, reply: Reply, sent: Mapping[str, Any], **about: Any
     ) -> Response:
         """A response made of a reply. Raises PunchlineError when another model answered than was asked for."""
         self.check_model(reply.model)
@@ -258,24 +263,11 @@ class OpenAI(engines.Engine):
             hint = f"Correct `id`, or write `served_as: {served}` if that is the model you mean"
             raise self.wrong(what, field="id", hint=hint)
 
-    def stop(self, refusal: chat.Refusal, parameter: str | None) -> NoReturn:
+    def stop(self, refusal: Refusal, judgement: Judgement) -> NoReturn:
         """Raises the PunchlineError for a refusal that every request would meet."""
-        model, key_env = self.options.id, self.key_env or OPENAI_KEY
-        field, hint = "api_key_env", f"Check the key in the environment variable {key_env}; `api_key_env` names it"
-        if parameter == "model":
-            what, field, hint = f"the server does not know the model {model}", "id", "Correct `id`"
-        elif parameter is not None:
-            what, field = f"the server refuses the parameter {parameter} for {model}", parameter
-            hint = f"Change it, or send none: `sampling: {{{parameter}: null}}`"
-            if parameter == "max_tokens":
-                hint += "; `max_tokens_field: max_completion_tokens` sends it by that name"
-        elif refusal.status in (401, 403):
-            what = f"the server does not let {model} be asked"
-        elif refusal.status in (402, 429):
-            what, hint = f"the account of {key_env} can pay for no more", "Add credit, or take another key"
-        else:
-            what, field = f"the server has no {model} at {self.base_url}", "base_url"
-            hint = f"Check `base_url` and `id`, and that the key in {key_env} may use the model"
+        from punchline.engines.openai import stops
+
+        what, field, hint = stops.explain(self, refusal, judgement)
         raise self.wrong(f"{what}: {chat.one_line(str(refusal), self.key)}", field=field, hint=hint)
 
 

@@ -23,6 +23,9 @@ from punchline.core.engine import ImageFiles
 from punchline.engines import openai as openai_engine
 from punchline.engines.openai import chat
 from punchline.engines.openai.calls import Fault, call_once
+from punchline.engines.openai.refusals import judge, read_refusal
+from punchline.engines.openai.replies import ErrorReply, Unusable, read_reply
+from punchline.errors import PunchlineError
 from punchline.files import decoded, write_bytes
 from punchline.journal import locked
 from punchline.paths import BATCHES
@@ -168,31 +171,43 @@ class _Run:
             raise self.engine.wrong(what, field="batch", hint=hint)
         wanted = {request.request_id for request in requests}
         lines = self._lines(ended.error_file_id) | self._lines(ended.output_file_id)
-        responses = [self._response(request, lines.get(request.request_id)) for request in requests]
+        responses, wrong = list[Response](), list[PunchlineError]()
+        for request in requests:
+            try:
+                responses.append(self._response(request, lines.get(request.request_id)))
+            except PunchlineError as error:  # another model: what else has come is kept
+                wrong.append(error)
+                wanted.discard(request.request_id)
         batch = msgspec.structs.replace(batch, requests=tuple(sorted(set(batch.requests) - wanted)))
         failed = [response.reason for response in responses if response.state == "failed"]
-        if len(failed) == len(responses) and ended.status == "completed":
+        if failed and len(failed) == len(requests) and ended.status == "completed":
             self._write(batch, keep=bool(batch.requests))
             raise self.engine.wrong(f"every request of batch {batch.id} failed; the first error: {failed[0]}")
         yield from responses  # the state file says so only once they are journalled
         self._write(batch, keep=bool(batch.requests))
+        if wrong:
+            raise wrong[0]
 
     def _response(self, request: Request, line: Line | None) -> Response:
         sent = {**self.engine.parameters(request), "batch": True}
         kind, words = "failed", "no answer in the batch"
         if line is not None and line.response is not None:
             reply, content = line.response, msgspec.json.encode(line.response.body)
+            refusal = read_refusal(reply.status_code, content) if reply.status_code != 200 else None
             try:
-                if reply.status_code == 200:
-                    answer = chat.read_reply(content)
+                if refusal is None:
+                    answer = read_reply(content, finished_as=self.engine.options.finished_as)
                     call_id = reply.request_id or answer.provider_id
                     return self.engine.answered(request, self.model_key, answer, sent, provider_id=call_id)
-                refusal = chat.read_refusal(reply.status_code, content)
-                kind, words = chat.judge(refusal, sent)[0], str(refusal)
-            except chat.Unusable as error:
+            except ErrorReply as error:
+                refusal = error.refusal
+            except Unusable as error:
                 words = str(error)
+            if refusal is not None:
+                kind, words = judge(refusal, sent).verdict, str(refusal)
         elif line is not None and line.error is not None:
-            words = chat.read_refusal(0, json.dumps(line.error).encode()).message
+            refusal = read_refusal(0, json.dumps(line.error).encode())
+            kind, words = judge(refusal, sent).verdict, refusal.message
         return self.engine.unanswered(request, self.model_key, kind, words, sent)
 
     def _lines(self, file: Any) -> dict[str, Line]:
@@ -246,7 +261,7 @@ class _Run:
             try:
                 return await call(client)
             except (AttributeError, TypeError, ValueError, RecursionError) as error:  # the package checks no reply
-                raise chat.Unusable(f"the reply is not as the batch API has it: {error}") from error
+                raise Unusable(f"the reply is not as the batch API has it: {error}") from error
 
         outcome = call_once(self.engine, read, max(self.engine.options.timeouts.total, seconds), most)
         if isinstance(outcome, Fault):

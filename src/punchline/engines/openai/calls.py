@@ -14,9 +14,11 @@ import msgspec
 import openai
 
 from punchline.core.engine import ImageFiles, prompt_tokens
-from punchline.core.waits import backoff, retry_after
+from punchline.core.waits import backoff
 from punchline.engines.openai import chat, pace
 from punchline.engines.openai.client import Unwanted
+from punchline.engines.openai.refusals import Verdict, judge, read_refusal
+from punchline.engines.openai.replies import ErrorReply, NoAnswer, Unusable, read_reply
 from punchline.schema import Request, Response
 
 if TYPE_CHECKING:
@@ -26,6 +28,7 @@ T = TypeVar("T")
 
 TIMEOUT_TRIES = 3  # a call that timed out is dear: fewer tries than for other faults
 FIRST_CONTACT_S = 5.0  # without any answer so far, a server that cannot be reached is given up after this time
+LAST_S = 30.0  # calls in flight get so long to finish when a run stops: their answers are paid for
 LIMITED_TRIES = 4  # times `attempts`: how often one request may meet a 429
 # Guesses for the token budget, put right by what the server counts.
 CHARACTERS_A_TOKEN, TOKENS_AN_IMAGE = 4, 1000
@@ -35,7 +38,7 @@ OVERLOADED = (429, 503, 529)  # statuses of a server that has too many calls
 class Fault(msgspec.Struct):
     """Reason why a call has no result."""
 
-    kind: chat.Verdict | Literal["time-out", "unreachable"]
+    kind: Verdict | Literal["time-out", "unreachable"]
     words: str
     wait: float = 0.0  # seconds that the server asked for
     status: int = 200
@@ -49,7 +52,7 @@ async def attempt(engine: OpenAI, call: Awaitable[T], total: float, sent: Collec
     the key.
     """
 
-    def fault(kind: chat.Verdict | Literal["unreachable"], words: object) -> Fault:
+    def fault(kind: Verdict | Literal["unreachable"], words: object) -> Fault:
         return Fault(kind, chat.one_line(str(words), engine.key))
 
     try:
@@ -57,8 +60,11 @@ async def attempt(engine: OpenAI, call: Awaitable[T], total: float, sent: Collec
             return await call
     except openai.APIStatusError as error:
         reply = error.response
-    except chat.Unusable as error:
-        return fault("again", f"HTTP 200: {error}")
+        refusal = read_refusal(reply.status_code, reply.content, reply.headers)
+    except ErrorReply as error:
+        refusal = error.refusal
+    except (NoAnswer, Unusable) as error:
+        return fault("failed" if isinstance(error, NoAnswer) else "again", f"HTTP 200: {error}")
     except Unwanted as error:
         return fault("failed", error)
     except openai.APIConnectionError as error:
@@ -69,11 +75,10 @@ async def attempt(engine: OpenAI, call: Awaitable[T], total: float, sent: Collec
         return fault("unreachable" if connecting else "again", f"{type(cause).__name__}: {cause}")
     except TimeoutError:
         return Fault("time-out", f"time-out: no whole answer in {total:g} s")
-    refusal = chat.read_refusal(reply.status_code, reply.content)
-    kind, parameter = chat.judge(refusal, sent)
-    if kind == "stop":
-        engine.stop(refusal, parameter)
-    return Fault(kind, chat.one_line(str(refusal), engine.key), retry_after(reply.headers) or 0.0, refusal.status)
+    judgement = judge(refusal, sent)
+    if judgement.cause is not None:
+        engine.stop(refusal, judgement)
+    return Fault(judgement.verdict, chat.one_line(str(refusal), engine.key), refusal.wait, refusal.status)
 
 
 class Calls:
@@ -91,6 +96,8 @@ class Calls:
         self.failures = 0  # requests given up in a row
         self.first: str | None = None  # error of that row
         self.began = monotonic()
+        self.in_flight = set[asyncio.Task[None] | None]()
+        self.ending = False  # an error has stopped the run: only calls in flight go on
 
     async def call(
         self, post: Callable[[float], Awaitable[T]], total: float, sent: Collection[str] = (), tokens: float = 0.0
@@ -100,7 +107,9 @@ class Calls:
         while True:
             reserved = await self.pace.acquire(tokens)
             began = monotonic()
+            self.in_flight.add(asyncio.current_task())
             outcome = await attempt(self.engine, post(reserved), total, sent)
+            self.in_flight.discard(asyncio.current_task())
             self.pace.release()
             if not isinstance(outcome, Fault):
                 self.answers += 1
@@ -111,6 +120,8 @@ class Calls:
                 self.pace.limited(began)
             if outcome.kind not in self.most_tries:
                 return outcome
+            if self.ending:  # no more tries: the next run asks again
+                raise asyncio.CancelledError
             tries[outcome.kind] += 1
             outcome.tries = tries.total()
             if not self._is_worth_a_try(outcome, tries[outcome.kind], before):
@@ -134,7 +145,7 @@ class Calls:
     async def answer(
         self, requests: Sequence[Request], images: ImageFiles, model_key: str, put: pace.Put[Response]
     ) -> None:
-        """Ask all; the first PunchlineError ends it, and with it every call in flight.
+        """Ask all. The first PunchlineError ends it, after the calls in flight: an answer on its way is kept.
 
         As many workers as calls may be in flight, each with one request at a time.
         """
@@ -143,13 +154,30 @@ class Calls:
         async def worker() -> None:
             for request in todo:
                 await put(await self._ask(request, images, model_key))
+                if self.ending:
+                    return
 
-        try:
-            async with self.client, asyncio.TaskGroup() as group:
-                for _ in range(min(self.options.concurrency, len(requests))):
-                    group.create_task(worker())
-        except ExceptionGroup as errors:
-            raise errors.exceptions[0] from None
+        async with self.client:
+            workers = [asyncio.create_task(worker()) for _ in range(min(self.options.concurrency, len(requests)))]
+            try:
+                await self._finish(workers)
+            finally:
+                for task in workers:
+                    task.cancel()
+                await asyncio.gather(*workers, return_exceptions=True)
+
+    async def _finish(self, workers: Sequence[asyncio.Task[None]]) -> None:
+        """Wait for all workers; after the first error, which is raised, for those with a call in flight."""
+        ended, running = await asyncio.wait(workers, return_when=asyncio.FIRST_EXCEPTION)
+        errors = [error for task in ended if (error := task.exception()) is not None]
+        if not errors:
+            return
+        self.ending = True
+        for task in running - self.in_flight:  # waits for its turn, or between tries
+            task.cancel()
+        if running:
+            await asyncio.wait(running, timeout=LAST_S)
+        raise errors[0]
 
     async def _ask(self, request: Request, images: ImageFiles, model_key: str) -> Response:
         """The response to a request, which may be a failure. Raises PunchlineError for `breaker` failures in a row."""
@@ -163,7 +191,7 @@ class Calls:
             began = monotonic()
             content = msgspec.json.encode(body)
             raw = await self.client.post("/chat/completions", content=content, cast_to=httpx2.Response)
-            reply = chat.read_reply(raw.content, streamed="stream" in body)
+            reply = read_reply(raw.content, streamed="stream" in body, finished_as=self.options.finished_as)
             used = reply.usage
             self.pace.answered(tokens, reserved, used.prompt and used.prompt + (used.completion or 0))
             about = {"latency_s": round(monotonic() - began, 4)}

@@ -21,7 +21,8 @@ from typing import Any
 import httpx2
 
 from punchline.core import engine as engines
-from punchline.engines.openai import OpenAI, chat
+from punchline.engines.openai import OpenAI
+from punchline.engines.openai.replies import parse_object
 from punchline.engines.vllm.leash import let_go, on_leash
 from punchline.errors import PunchlineError
 from punchline.schema import Request
@@ -79,7 +80,7 @@ class Client(OpenAI):
         async def get() -> dict[str, Any]:
             async with self.client() as api:
                 url = self.base_url.rstrip("/").removesuffix("/v1") + path
-                return chat.parse_object((await api.get(url, cast_to=httpx2.Response)).content or b"{}")
+                return parse_object((await api.get(url, cast_to=httpx2.Response)).content or b"{}")
 
         with suppress(PunchlineError):
             reply = asyncio.run(attempt(self, get(), LONGEST, ()))

@@ -1,0 +1,90 @@
+"""Messages for refusals that every request would meet: the variable or field of the card to mend."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from punchline.engines.openai.refusals import PACIFIC, Judgement, Refusal
+
+if TYPE_CHECKING:
+    from punchline.engines.openai import OpenAI
+
+KEPT = "what was answered is kept"
+
+
+def explain(engine: OpenAI, refusal: Refusal, judgement: Judgement) -> tuple[str, str | None, str]:
+    """(what is wrong, the card's field, the fix)."""
+    model, account, cause = engine.options.id, _account(engine), judgement.cause
+    if cause == "parameter" and judgement.parameter is not None:
+        field, hint = _of_parameter(engine, judgement.parameter)
+        return f"the server refuses the parameter {judgement.parameter} for {model}", field, hint
+    if cause == "model":
+        return f"the server does not know the model {model}", "id", "Correct `id`"
+    if cause == "credit":
+        return f"{account} can pay for no more", _key_field(engine), "Add credit, or take another key"
+    if cause == "plan":
+        return f"the plan of {account} does not include {model}", "id", "Take another plan, or another model"
+    if cause == "quota":
+        return f"the quota of {account} is used up", _key_field(engine), _after(refusal)
+    if cause == "place":
+        return f"the provider does not serve {model} here", None, "Run from a place that it serves"
+    if cause == "proxy":
+        return f"the proxy wants another user or password ({_proxy(engine)})", None, f"Correct {_proxy(engine)}"
+    if cause in ("key", "access"):
+        return f"the server does not let {model} be asked", _key_field(engine), _key_hint(engine)
+    fields = "`base_url` and `id`" if "base_url" in engine.card.options else "`id`"
+    field = "base_url" if "base_url" in engine.card.options else "id"
+    hint = f"Check {fields}" + (f", and that the key in {engine.key_env} may use the model" if engine.key_env else "")
+    return f"the server has no {model} at {engine.base_url}", field, hint
+
+
+def _account(engine: OpenAI) -> str:
+    return f"the account of {engine.key_env}" if engine.key_env else f"the account at {engine.base_url}"
+
+
+def _key_field(engine: OpenAI) -> str | None:
+    """The field that names the key's variable; of an engine that sends no key, the server's."""
+    return "api_key_env" if engine.card.engine == "openai" else "base_url"
+
+
+def _key_hint(engine: OpenAI) -> str:
+    if engine.key_env and "api_key_env" in engine.card.options:
+        return f"Check the key in the environment variable {engine.key_env}, which `api_key_env` names"
+    if engine.key_env:
+        return f"Check the key in the environment variable {engine.key_env}; `api_key_env` names another"
+    if engine.card.engine == "openai":
+        return "No key is sent: write `api_key_env: NAME`, the environment variable that holds the server's key"
+    return f"No key is sent by engine {engine.card.engine}: `engine: openai` with `api_key_env` sends one"
+
+
+def _after(refusal: Refusal) -> str:
+    when = f"begins anew {refusal.resets}" if refusal.resets else "is of a day or more"
+    again = "then" if refusal.resets in ("", PACIFIC) else "after that"
+    return f"The quota {when}. Run again {again}: {KEPT}"
+
+
+def _proxy(engine: OpenAI) -> str:
+    """The environment variable that names the proxy."""
+    scheme = urlsplit(engine.base_url).scheme
+    names = [name for kind in (scheme, "all") for name in (f"{kind}_proxy", f"{kind.upper()}_PROXY")]
+    return next((name for name in names if os.environ.get(name)), names[0])
+
+
+def _of_parameter(engine: OpenAI, parameter: str) -> tuple[str, str]:
+    """(field of the card that a parameter comes from, how to change it)."""
+    options, name = engine.options, parameter.split(".")[0].split("[")[0]
+    if name == options.max_tokens_field:
+        other = "max_tokens" if name == "max_completion_tokens" else "max_completion_tokens"
+        hint = "Change it, or send none: `sampling: {max_tokens: null}`"
+        return "sampling.max_tokens", f"{hint}; `max_tokens_field: {other}` sends it by that name"
+    if name in options.extra_body:
+        return "extra_body", f"Change or remove {name} there"
+    of_options = {"reasoning_effort": "reasoning_effort", "web_search_options": "search"}
+    of_options |= dict.fromkeys(("stream", "stream_options"), "stream")
+    of_options |= dict.fromkeys(("thinking", "reasoning", "enable_thinking", "thinking_budget"), "thinking_budget")
+    of_options["extra_body"] = "thinking_budget"  # style gemini
+    if name in of_options and name in engine.constants():
+        return of_options[name], f"Change or remove `{of_options[name]}`"
+    return f"sampling.{name}", f"Change it, or send none: `sampling: {{{name}: null}}`"
