@@ -1,6 +1,8 @@
 """What the engine openai makes of every reply in replies.yaml: whole, streamed, in a batch, over HTTP."""
 
 import json
+import threading
+import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -8,12 +10,16 @@ from typing import Any
 import pytest
 import yaml
 from tests.servers.batches import Provider
-from tests.servers.runs import BATCH, card, journal, many, run
+from tests.servers.runs import BATCH, KEY, VARIABLE, card, error_of, journal, many, pending, run
 from tests.servers.scripted import Call, completion, scripted
 
+from punchline.core import engine as engines
+from punchline.engines.openai import calls
+from punchline.engines.openai import engine as load
 from punchline.engines.openai.refusals import Refusal, judge, read_refusal
 from punchline.engines.openai.replies import ErrorReply, NoAnswer, Reply, Unusable, read_reply
-from punchline.schema import Response
+from punchline.errors import PunchlineError
+from punchline.schema import ModelCard, Response
 
 TABLE = yaml.safe_load((Path(__file__).parent / "replies.yaml").read_text(encoding="utf-8"))
 SENT = ("seed", "max_tokens")
@@ -124,3 +130,112 @@ def test_a_run_goes_on_and_counts_each_state(batched: bool, here: Path) -> None:
     found = {one.request_id: one for one in journal(here)}
     assert {name: one.state for name, one in found.items()} == {k: STATES[row[0]] for k, row in of_request.items()}
     assert all(one.reason for one in found.values() if one.state == "refused")
+
+
+@pytest.mark.parametrize(("options", "status", "error", "named", "absent"), TABLE["stops"])
+def test_a_stop_names_what_the_card_uses_and_loses_no_answer(
+    options: Any, status: int, error: Any, named: list[str], absent: str, here: Path, monkeypatch: Any
+) -> None:
+    """One of four calls in flight is refused at once; the others' answers come later and are journalled."""
+    monkeypatch.setenv("KEYED", KEY)
+    body = json.dumps({"error": error}).replace("RESET", str(int((time.time() + 7230) * 1000)))
+    together = threading.Barrier(4)
+
+    def answer(call: Call) -> None:
+        text = json.loads(call.body)["messages"][-1]["content"]
+        together.wait(10)
+        if text == "stop 0":
+            call.send(body.encode(), status)
+        else:
+            time.sleep(0.2)
+            call.json(completion("late"))
+
+    with scripted(answer) as server:
+        words = error_of(here, card(server.url, concurrency=4, **options), many(12, "stop"))
+        assert len(server.calls) == 4
+    assert all(part in words for part in named) and absent not in words, words
+    assert texts(journal(here)) == {("ok", "late"): 3}
+
+
+def test_a_stop_names_openais_variable_only_where_its_key_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    refusal = read_refusal(404, b'{"detail": "nothing"}')
+    with pytest.raises(PunchlineError, match=r"field id.*Check `id`, and that the key in OPENAI_API_KEY may use"):
+        load(card(None), 0).stop(refusal, judge(refusal, SENT))
+    of_vllm = ModelCard(name="m", engine="vllm", options={"id": "a/b", "revision": "0" * 40, "base_url": "http://h/v1"})
+    refusal = read_refusal(401, b"")
+    with pytest.raises(PunchlineError, match=r"field base_url.*No key is sent by engine vllm"):
+        engines.load(of_vllm, 0).stop(refusal, judge(refusal, SENT))  # type: ignore[attr-defined]
+
+
+def test_calls_that_hang_do_not_hold_up_a_stop(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(calls, "LAST_S", 0.1)
+    over = threading.Event()
+
+    def answer(call: Call) -> None:
+        if json.loads(call.body)["messages"][-1]["content"].endswith("0"):
+            call.json({}, 401)
+        else:
+            over.wait(30)
+
+    with scripted(answer) as server:
+        assert "does not let m be asked" in error_of(here, card(server.url, concurrency=4), many(12, "hang"))
+        assert not over.is_set() and len(server.calls) <= 4 and not journal(here)
+        over.set()
+
+
+def test_a_wait_in_the_body_is_kept() -> None:
+    bodies = [{"details": [{"retryDelay": "2.5s"}]}, {"message": "try again in 1m2s"}, {"retry_after": 7}]
+    bodies += [{"metadata": {"headers": {"Retry-After": "9"}}}, {"message": "Please retry in 36.25s."}, {}]
+    waits = [read_refusal(429, json.dumps({"error": body}).encode()).wait for body in bodies]
+    assert waits == [2.5, 62, 7, 9, 36.25, 0]
+    assert read_refusal(429, b"try again in 9s", {"retry-after": "1"}).wait == 1
+
+
+def test_a_word_that_the_card_lists_is_a_finish_and_part_of_the_key(here: Path) -> None:
+    with scripted(lambda call: call.json(completion(0, choices=[choice("a", "zebra")]))) as server:
+        assert run(here, card(server.url), many(1, "zebra")) == {"failed": 1} and len(server.calls) == 1
+        of = card(server.url, finished_as=["zebra"])
+        assert run(here, of, many(1, "zebra")) == {"ok": 1}
+    assert [one.finish_reason for one in journal(here)] == [None, "stop"]
+    assert "finished_as" in load(of, 0).identity() and "finished_as" not in load(card(server.url), 0).identity()
+
+
+def test_an_interrupted_answer_is_asked_again_and_a_moderated_one_is_not(here: Path) -> None:
+    """Moderation counts for no breaker: five refusals in a row, and a breaker of two."""
+    seen = Counter[str]()
+
+    def answer(call: Call) -> None:
+        text = json.loads(call.body)["messages"][-1]["content"]
+        seen[text] += 1
+        if text.endswith("5"):
+            call.json(
+                completion(
+                    0, choices=[choice("whole" if seen[text] > 1 else "half", "stop" if seen[text] > 1 else "abort")]
+                )
+            )
+        else:
+            call.json({"error": {"message": "flagged", "metadata": {"reasons": ["hate"]}}}, 403)
+
+    with scripted(answer) as server:
+        assert run(here, card(server.url, concurrency=1, breaker=2), many(6, "mixed")) == {"refused": 5, "ok": 1}
+    assert sorted(seen.values()) == [1, 1, 1, 1, 1, 2]
+    assert {one.reason for one in journal(here)} == {"HTTP 403: flagged (hate)", None}
+
+
+def test_a_wrong_model_in_one_line_of_a_batch_loses_no_other_answer(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(VARIABLE, KEY)
+    provider = Provider()
+
+    def another_model(batch: dict[str, Any]) -> dict[str, Any]:
+        lines = provider.files[batch["output_file_id"]].split(b"\n")
+        provider.files["out"] = b"\n".join([lines[0].replace(b'"model": "m"', b'"model": "other"'), *lines[1:]])
+        return {**batch, "output_file_id": "out"}
+
+    provider.change = {"look": another_model}
+    with scripted(provider) as server:
+        words = error_of(here, card(server.url, **BATCH, api_key_env=VARIABLE), many(5, "batch"))
+    assert "answered as 'other'" in words and texts(journal(here)) == {("ok", "yes"): 4}
+    assert len(pending(here)[0]["requests"]) == 1

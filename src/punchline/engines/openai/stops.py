@@ -22,12 +22,14 @@ def explain(engine: OpenAI, refusal: Refusal, judgement: Judgement) -> tuple[str
         return f"the server refuses the parameter {judgement.parameter} for {model}", field, hint
     if cause == "model":
         return f"the server does not know the model {model}", "id", "Correct `id`"
+    field_of_key = "api_key_env" if engine.key_env else None
     if cause == "credit":
-        return f"{account} can pay for no more", _key_field(engine), "Add credit, or take another key"
+        hint = "Add credit, or take another key" if engine.key_env else "Add credit there"
+        return f"{account} can pay for no more", field_of_key, hint
     if cause == "plan":
         return f"the plan of {account} does not include {model}", "id", "Take another plan, or another model"
     if cause == "quota":
-        return f"the quota of {account} is used up", _key_field(engine), _after(refusal)
+        return f"the quota of {account} is used up", field_of_key, _after(refusal)
     if cause == "place":
         return f"the provider does not serve {model} here", None, "Run from a place that it serves"
     if cause == "proxy":
@@ -60,9 +62,10 @@ def _key_hint(engine: OpenAI) -> str:
 
 
 def _after(refusal: Refusal) -> str:
-    when = f"begins anew {refusal.resets}" if refusal.resets else "is of a day or more"
-    again = "then" if refusal.resets in ("", PACIFIC) else "after that"
-    return f"The quota {when}. Run again {again}: {KEPT}"
+    if not refusal.resets:
+        return f"Run again when it begins anew, by the server's words: {KEPT}"
+    again = "then" if refusal.resets == PACIFIC else "after that"
+    return f"It begins anew {refusal.resets}: run again {again}; {KEPT}"
 
 
 def _proxy(engine: OpenAI) -> str:
