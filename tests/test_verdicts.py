@@ -7,6 +7,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 import yaml
 from tests.servers.batches import Provider
@@ -239,3 +240,13 @@ def test_a_wrong_model_in_one_line_of_a_batch_loses_no_other_answer(
         words = error_of(here, card(server.url, **BATCH, api_key_env=VARIABLE), many(5, "batch"))
     assert "answered as 'other'" in words and texts(journal(here)) == {("ok", "yes"): 4}
     assert len(pending(here)[0]["requests"]) == 1
+
+
+@pytest.mark.parametrize("tokens", [2048, 4096, 100, 4095])
+def test_a_prompt_that_fills_a_context_exactly_is_noted_once(tokens: int, here: Path, capfd: Any) -> None:
+    usage = {"prompt_tokens": tokens, "completion_tokens": 1}
+    with scripted(lambda call: call.json(completion("a", usage=usage))) as server:
+        of = msgspec.structs.replace(card(server.url), context=100)
+        assert run(here, of, many(3, "cut")) == {"ok": 3}
+    output = capfd.readouterr()
+    assert (output.out + output.err).count(f"exactly {tokens:,} prompt tokens") == (tokens != 4095)

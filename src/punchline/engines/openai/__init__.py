@@ -20,6 +20,7 @@ from punchline.engines.openai import chat, pace
 from punchline.engines.openai.refusals import Judgement, Refusal
 from punchline.engines.openai.replies import Reply
 from punchline.schema import ModelCard, Record, Request, Response, State
+from punchline.text import log_line
 from punchline.workflow.code import version_of
 
 if TYPE_CHECKING:
@@ -31,6 +32,8 @@ ACCOUNT_HEADERS = ("OpenAI-Organization", "OpenAI-Project")  # OPENAI_ORG_ID, OP
 REPLY_BYTES = 16 * 2**20  # of one reply, unpacked: more than any model writes
 STREAM_BYTES = 4 * REPLY_BYTES  # every token comes with a few hundred bytes around it
 FIXED = ("model", "messages", "stream", "stream_options", "n")  # an answer is read by these; not for extra_body
+
+SILENT_CUTS = (2048, 4096)  # Ollama's contexts: it cuts longer prompts without a word
 
 ADDRESS = "http(s)://, a server and a path, without a key"
 VARIABLE = "an environment variable's name, not the key itself"
@@ -96,6 +99,7 @@ class OpenAI(engines.Engine):
         self.at_once = self.options.concurrency
         self._check()
         self.needs_images = "image" in card.modality
+        self._cut_noted = False
         self.base_url = self.options.base_url or OPENAI_URL
         self.key_env = self.options.api_key_env or (None if self.options.base_url else OPENAI_KEY)
         self.version = f"{punchline.__version__} (openai {version_of('openai')})"
@@ -246,10 +250,18 @@ class OpenAI(engines.Engine):
     ) -> Response:
         """A response made of a reply. Raises PunchlineError when another model answered than was asked for."""
         self.check_model(reply.model)
+        self._note_cut(reply.usage.prompt)
         fields = msgspec.structs.asdict(reply)
         served = {name: fields.pop(name) for name in ("model", "system_fingerprint")}
         effective = {**chat.flat(sent), **{k: v for k, v in served.items() if v is not None}}
         return self.response(request, model_key, effective=effective, **{**fields, **about})
+
+    def _note_cut(self, tokens: int | None) -> None:
+        """Note once that a server counts exactly as many tokens of a prompt as a context has: it may have cut it."""
+        if tokens is not None and tokens in (self.card.context, *SILENT_CUTS) and not self._cut_noted:
+            self._cut_noted = True
+            what = f"{self.card.name}: the server counts exactly {tokens:,} prompt tokens, the size of a context"
+            log_line(f"{what}; it may cut long prompts silently. Raise the server's context (docs/models.md)")
 
     def check_model(self, served: str | None) -> None:
         """Raises PunchlineError when the server names another model than was asked for. A server without a key may
