@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
+from punchline.read.turns import first_turn
+
 # What models and their templates write around thoughts. A benchmark whose prompt asks for one of these as part of the
 # answer (HumorBench: reasoning) passes the tags without it.
 TAGS = ("think", "thinking", "thought", "thoughts", "reasoning", "scratchpad", "reflection", "inner_monologue")
@@ -61,8 +63,8 @@ def blanked(text: str, spans: Iterable[tuple[int, int]], blank: str = " ") -> st
 
 
 def remove(answer: str, tags: tuple[str, ...] = TAGS) -> Answer:
-    """The answer without its thoughts, stripped; what stands between two pieces of it is blanks, as long as before, so
-    that `offset` plus a place in the text is a place in the answer.
+    """The answer without its thoughts and the turns behind it, stripped; what stands between two pieces of it is
+    blanks, as long as before, so that `offset` plus a place in the text is a place in the answer.
 
     A closing tag that nothing opened ends thoughts that began with the answer (the template opened them). Opened and
     never closed: nothing was answered, and the text is "".
@@ -85,7 +87,7 @@ def remove(answer: str, tags: tuple[str, ...] = TAGS) -> Answer:
     whole = blanked(text, spans)[start_of_answer:]
     around = _AROUND.match(whole)
     begin = around.end() if around else 0
-    return Answer(whole[begin:].rstrip(), offset + start_of_answer + begin)
+    return Answer(first_turn(whole[begin:].rstrip()), offset + start_of_answer + begin)
 
 
 def without(answer: str, tags: tuple[str, ...] = TAGS) -> str:

@@ -85,7 +85,7 @@ def reader(
 
     def of_answer(answer: str, *args: P.args, **kwargs: P.kwargs) -> Read[V]:
         part = reasoning.remove(answer)
-        text = structure.without_markers(part.text)
+        text = part.text
         lines = structure.lines(text)
         # Whether, not which: {"A": false, "B": true}.
         flags = text.startswith("{") and re.search(": (?:yes|no)$", lines, re.MULTILINE)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -10,8 +11,12 @@ from typing import Any
 from punchline.read.words import any_of
 
 LONGEST = 20_000  # characters of an answer that are read as data
-_MARKERS = re.compile(rf"(?:\s{{0,9}}{any_of('turn_marker')})+\s{{0,9}}\Z", re.IGNORECASE)
 _START = re.compile(r"[{\[](?=\s{0,99}[\"{\[\]])")
+# Openers one in another; a key between two belongs to the run.
+_OPENERS = re.compile(r"(?:[{\[]\s{0,99}(?:\"[^\"\\\n]{0,99}\"\s{0,9}:\s{0,99}(?=[{\[]))?)+")
+_ATTEMPTS = 64  # openers of a text that are tried
+_INNER = 4  # of a run of openers that failed, the last ones are tried
+_DEEPEST = 50  # values in values
 _NOTE = re.compile(any_of("note_key"))
 _NAMED = re.compile(r"score|rating|prob|likel|points|percent|frame|panel|picture|strip")  # values said with their names
 _ROW = re.compile(r"^[ \t]{0,9}\|(.+)\|[ \t\u200b-\u200f]{0,9}$", re.MULTILINE)
@@ -26,12 +31,6 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 _DECODER = json.JSONDecoder(object_pairs_hook=_object)
 
 
-def without_markers(text: str) -> str:
-    """A text without the markers of a turn's end that a template left behind it."""
-    end = _MARKERS.search(text, max(0, len(text) - 200)) if text.endswith((">", "]", ">assistant")) else None
-    return text[: end.start()] if end else text
-
-
 def lines(text: str) -> str:
     """The JSON values of a text, or else its tables, as lines; "" where it has neither."""
     if len(text) > LONGEST:
@@ -41,15 +40,30 @@ def lines(text: str) -> str:
 
 def _values(text: str) -> Iterator[Any]:
     """The JSON values of a text that are or hold an object: readers read lists as they are."""
-    at = 0
-    for match in _START.finditer(text):
-        if match.start() >= at:
-            try:
-                value, at = _DECODER.raw_decode(text, match.start())
-            except (ValueError, RecursionError):
-                continue
-            if "{" in text[match.start() : at]:
-                yield value
+    at, attempts = 0, 0
+    while attempts < _ATTEMPTS and (match := _START.search(text, at)):
+        attempts += 1
+        start = match.start()
+        try:
+            value, at = _DECODER.raw_decode(text, start)
+        except (ValueError, RecursionError):
+            at = _next_opener(text, start)
+            continue
+        if "{" in text[start:at] and _nesting(text[start:at]) <= _DEEPEST:
+            yield value
+
+
+def _next_opener(text: str, failed: int) -> int:
+    """Where to look on after an opener that failed: the last openers of its run."""
+    run = _OPENERS.match(text, failed)
+    openers = [mark.start() for mark in re.finditer(r"[{\[]", run[0])] if run else []
+    return failed + max(1, *openers[-_INNER:][:1])
+
+
+def _nesting(text: str) -> int:
+    """How many brackets are open at once, those in strings included."""
+    steps = ((mark in "{[") - (mark in "}]") for mark in text)
+    return max(itertools.accumulate(steps))
 
 
 def _scalar(value: Any) -> str:

@@ -55,7 +55,7 @@ def parse(task: str, text: str, rule: Rule, **about: Any) -> Any:
     case: one that is the prompt's example may be repeated; shown, the caption and the description that the prompt
     shows; model, its card's name.
     """
-    text = structure.without_markers(reasoning.without(text))
+    text = reasoning.without(text)
     options, context = about["options"], about.get("context", ())
     letters = {letter: "Yes" if option == OPTIONS[0] else "No" for letter, option in options.items()}
     readers: dict[str, Callable[[], Any]] = {
