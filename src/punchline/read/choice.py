@@ -85,15 +85,18 @@ _BETWEEN = re.compile(r"[)\]\"']{0,2}[.:,]?[)\]\"']{0,2}\s?(?:-|=|is)?\s?[(\"'\[
 def _merged(letters: list[Mention], texts: list[Mention], low: str) -> list[Mention]:
     """Letters and texts in order; a letter and its text are one mention, with another's one without a value."""
     merged: list[Mention] = []
+    joined = False  # the last one has its letter and its text
     for mention in sorted([*letters, *texts]):
         last = merged[-1] if merged else Mention(0, 0, "")
         if mention.start < last.end:
             continue
-        apart = last.text == mention.text or not _BETWEEN.fullmatch(low, last.end, mention.start)
+        apart = joined or last.text == mention.text or not _BETWEEN.fullmatch(low, last.end, mention.start)
         letter, text = (mention.value, last.value) if last.text else (last.value, mention.value)
         if not merged or apart or (last.text and low[mention.start - 1] != "(" and letter != text):
             merged.append(mention)
+            joined = False
         else:
+            joined = True
             merged[-1] = Mention(last.start, mention.end, letter if letter in text.split("|") else "", True)
     return [mention if "|" not in mention.value else mention._replace(value="") for mention in merged]
 

@@ -61,6 +61,6 @@ def number(answer: str, labels: Collection[str]) -> Read[str]:
     """
     if len(answer) < 100 and words.NOT_APPLICABLE.fullmatch(normalize.plain(answer).low):
         return Read(NOT_APPLICABLE, 0, len(answer))
-    given = {str(label) for label in labels}
+    given = [str(label) for label in labels]
     reading = resolve(answer, decider(_mentions, given))
     return reading if reading.value is not None else highest(answer, _PANEL, r"\d{1,3}", given)

@@ -153,6 +153,52 @@ def highest(answer: str, before: str, value: str, given: Iterable[str]) -> Read[
     return Read(best, *text.span(*scores[best].span())) if ahead else Read(None)
 
 
+# Between two rows of a menu, and behind its last one: no word, no tick, no question.
+_NEXT_ROW = re.compile(r"(?:[^\w✓✗?=>→]|_|\b\d{1,2}(?=[.)])|\b(?:option|panel|frame|image|picture)\b)*")
+_ROW_ENDS = re.compile(r"[)\]\"'.;,]{0,3} ?(?:\n|$)|[)\]\"']{0,2}[.;!](?=[ )\"'])(?! (?:this|that|it|which|is)\b)")
+_BEGINS_LINE = re.compile(r"(?:^|(?<=\n))[^\w\n]*(?:\d{1,2}[.)] )?(?:option |panel )?[^\w\n]*\Z")
+
+
+def _menus(low: str, mentions: Sequence[Mention]) -> Iterator[list[Mention]]:
+    """Runs of different values, one a line, or spelt out one behind the other, of which nothing is said."""
+    block: list[Mention] = []
+    for mention in mentions:
+        gap = low[block[-1].end : mention.start] if block else ""
+        in_row = "\n" in gap or (mention.text and block and block[-1].text)
+        again = mention.value in {one.value for one in block}
+        if block and (again or not in_row or len(gap) > 40 or not _NEXT_ROW.fullmatch(gap)):
+            yield block
+            block = []
+        begins = mention.text or _BEGINS_LINE.search(low[max(0, mention.start - 40) : mention.start])
+        if block or begins:
+            block.append(mention)
+    yield block
+
+
+def _without_menu(low: str, mentions: Sequence[Mention], given: Sequence[str]) -> tuple[str, list[Mention]]:
+    """Take off menus: blocks that restate all values of `given`, or all but one, in their order.
+
+    Lines without more than values stay where none is mentioned elsewhere: they may be a list that answers.
+    """
+    kept = list(mentions)
+    for block in _menus(low, mentions):
+        if block and not _ROW_ENDS.match(low, block[-1].end):
+            block.pop()
+        values = [one.value for one in block]
+        others = [one for one in kept if one not in block]
+        restated = len(values) >= max(2, len(given) - 1) and values == [one for one in given if one in values]
+        begins = block and block[0].text and _BEGINS_LINE.search(low[max(0, block[0].start - 40) : block[0].start])
+        alone = begins and len(values) == len(given)
+        if restated and (alone or any(one.value for one in others)):
+            start, end = block[0].start, block[-1].end
+            low = low[:start] + re.sub(r"[^\n]", " ", low[start:end]) + low[end:]
+            kept = others
+    return low, kept
+
+
+MOST = 300  # mentions at each end of a text that are weighed
+
+
 ReadText = Callable[[normalize.Plain, bool], Read[Any]]  # of one text; the flag says that it is a marked answer
 
 
@@ -161,12 +207,16 @@ def decider(lex: Lexer, given: Iterable[str], judged: bool = True, eliminates: b
 
     `eliminates`: what is left when all others are denied is meant.
     """
-    values = frozenset(given)
+    every = tuple(given)
+    values = frozenset(every)
 
     def decide(text: normalize.Plain, marked: bool) -> Read[Any]:
-        low = without_questions(text.low) if judged else text.low
-        stated = _listed(low, claims(low, _first_ranked(text.low, lex(text, marked)), values, judged))
-        verdict = weigh(corrected(text.low, stated), values, eliminates)
+        mentions = list(lex(text, marked))
+        mentions = mentions if len(mentions) <= 2 * MOST else [*mentions[:MOST], *mentions[-MOST:]]
+        low, mentions = _without_menu(text.low, mentions, every)
+        asked = without_questions(low) if judged else low
+        stated = _listed(asked, claims(asked, _first_ranked(low, mentions), values, judged))
+        verdict = weigh(corrected(low, stated), values, eliminates)
         value = verdict.value if verdict.value in values else None
         return Read(value, *text.span(verdict.start, verdict.end), verdict.decided)
 
