@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from punchline.read import words
 from punchline.read.reasoning import blanked
@@ -71,6 +71,7 @@ class Sentence:
     judged: bool
     single: bool
     question: bool = False
+    bare: set[int] = field(default_factory=set)  # where groups begin that are asserted only by where they stand
 
     def __post_init__(self) -> None:
         tag = words.TAG_QUESTION.search(self.text)
@@ -198,7 +199,10 @@ class Sentence:
             return (1, 2 if self.first else 1) if _MARKED.match(text, end) else (0, 0)
         if words.COMMITMENT.search(left):
             return 1, 2
-        return (1, 1) if re.match(r"[)\]\"']{0,2} ?(?:[.,;:!]|$|\n)", text[end:]) else (0, 0)
+        bare = re.match(r"[)\]\"']{0,2} ?(?:[.,;:!]|$|\n)", text[end:])
+        if bare and letter:
+            self.bare.add(start)
+        return (1, 1) if bare else (0, 0)
 
     def claims(self) -> list[Claim]:
         claims = self.contrasts()
@@ -221,7 +225,18 @@ class Sentence:
             claims += self.claim(group, sign, tier)
             if either or both:  # "it is A or it is B", "so is C"
                 claims.append(Claim(floor, end, "", 1, 2))
-        return self.last_of(claims)
+        return self.last_of(self.without_bare(claims))
+
+    def without_bare(self, claims: list[Claim]) -> list[Claim]:
+        """Without letters that only stand there, in a sentence that denies something else or tells of a sign."""
+        if any(claim.sign < 0 for claim in claims) and not words.ON_PICTURE.search(self.text):
+            return claims
+        return [
+            claim._replace(sign=0, tier=0)
+            if claim.start in self.bare and claim.tier == 1 and words.only_beside(self.text, claim.start)
+            else claim
+            for claim in claims
+        ]
 
     def last_of(self, claims: list[Claim]) -> list[Claim]:
         """Of "I'd lean towards A, but … so B" the last commitment stands, unless it is hedged."""

@@ -9,9 +9,9 @@ from functools import lru_cache
 from punchline.read import choice, final, normalize, sentences, words
 from punchline.read.number import NOT_APPLICABLE
 from punchline.read.refusal import refuses
-from punchline.read.resolve import NOTHING, by_sentence, decider, highest, resolve, statements, without_questions
+from punchline.read.resolve import BACK, NOTHING, by_sentence, decider, highest, resolve, statements, without_questions
 from punchline.read.result import Read, reader
-from punchline.read.sentences import Mention
+from punchline.read.sentences import Mention, moved
 
 Labels = Mapping[str, Sequence[str]] | Collection[str]  # {label: further forms of it}, or labels alone
 Forms = tuple[tuple[str, tuple[str, ...]], ...]
@@ -44,6 +44,9 @@ _AND = re.compile(rf"[\"')]{{0,2}}(?: ?(?:,|&|\+) ?(?:and )?| {_TOGETHER} )(?:th
 _OF_BOTH = re.compile(rf" (?:of )?(?:the )?|{_AND.pattern}")
 _INTERPLAY = re.compile(rf"\b{words.any_of('interplay')} (?:of|between) (?:both )?(?:the )?[\"'(]{{0,2}}$")
 _NOT_JUST = re.compile(words.any_of("not_just_one"))
+_NOT_ONLY = re.compile(r"\b(?:not|n't) (?:only|just|merely|solely|simply)\b[^.;,]{0,30}\Z")
+_BUT_ALSO = re.compile(r"[^.;]{0,40}?[,;]? ?\b(?:but|it is|it's)\b(?! (?:mainly|mostly|primarily))[^.;]{0,40}?")
+_AS_MUCH = re.compile(r" (?:just )?as (?:much|heavily|strongly) as (?:\w+ ){0,3}")
 _OF_THE_TWO = re.compile(rf"\b{words.any_of('of_the_two')}\b")
 _BOTH_WORD = re.compile(rf"(?= ?[)\"']{{0,2}} ?(?:[.,;:!)\"'-]|$|\n|{words.any_of('behind_both')}))")
 
@@ -56,6 +59,11 @@ def _with_both(mentions: list[Mention], low: str, pair: frozenset[str], both: st
             continue
         last = merged[-1] if merged else Mention(0, 0, "")
         between = low[last.end : mention.start]
+        opens = _NOT_ONLY.search(low[max(0, last.start - 60) : last.start]) if merged else None
+        joins = opens and _BUT_ALSO.fullmatch(between)
+        if {last.value, mention.value} == pair and (joins or _AS_MUCH.fullmatch(between)):
+            merged[-1] = Mention(last.start - (len(opens[0]) if opens and joins else 0), mention.end, both)
+            continue
         added = {last.value, mention.value} == pair and _AND.fullmatch(between) is not None
         if added and (_WITH.search(between) or re.match(r"[\"')]{0,2}(?:$|[.\n])", low[mention.end :])):
             tie = _INTERPLAY.search(low[max(0, last.start - 60) : last.start])
@@ -97,7 +105,16 @@ _LIST_REST = re.compile(rf"\b{words.any_of('in_list')}\b|[\W\d_]")
 
 
 def _several(low: str, forms: Forms) -> list[Mention]:
-    """The labels that a plain text affirms: those that make up a sentence, else all that it uses."""
+    """The labels that a plain text affirms, of its last correction where that names some and does not say "also"."""
+    for turn in reversed(list(words.CORRECTION.finditer(low))):
+        start = turn.end() + len(_NO_BEHIND.match(low, turn.end())[0])
+        if not _ADDS.search(low[start : start + 60]) and (corrected := _affirmed(low[start:], forms)):
+            return moved(corrected, start)
+    return _affirmed(words.blanked(words.CORRECTION, low), forms)
+
+
+def _affirmed(low: str, forms: Forms) -> list[Mention]:
+    """The labels that a text without corrections affirms: those that make up a sentence, else all that it uses."""
     low = _PAIR_ENDS.sub("\n", without_questions(low))
     listed, other = list[Mention](), list[Mention]()
     every = frozenset(name for name, _ in forms)
@@ -110,6 +127,10 @@ def _several(low: str, forms: Forms) -> list[Mention]:
             other += positive
     guidelines = {one.value for one in other} == every
     return listed or ([] if guidelines else other)
+
+
+_NO_BEHIND = re.compile(r"(?:[ ,:]{0,2}no\b(?=[,:.!]))?[ ,:.!]{0,3}")
+_ADDS = re.compile(r"\b(?:also|too|as well|in addition|add)\b")
 
 
 _DOUBT = re.compile(rf"{words.CONDITION.pattern}|{words.UNSURE.pattern}")
@@ -131,6 +152,10 @@ def several(answer: str, labels: Labels) -> Read[tuple[str, ...]]:
         block = _BLOCK.match(answer, zone.end)
         part = normalize.plain(answer, zone.start, block.end() if block else zone.end)
         if gold_labels := _several(part.low, forms):
+            turn = BACK.search(normalize.lower(answer), part.span(0, len(part.low))[1])
+            later = normalize.plain(answer, turn.start()) if turn else None
+            if later and not _ADDS.search(later.low) and (corrected := _several(later.low, forms)):
+                return _together(corrected, later)
             return _together(gold_labels, part)
         if words.NOT_APPLICABLE.fullmatch(part.low):
             return Read((NOT_APPLICABLE,), zone.start, zone.end)

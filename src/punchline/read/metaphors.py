@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Literal
 
-from punchline.read import normalize, structure
+from punchline.read import final, normalize, structure
 from punchline.read.refusal import refuses
 from punchline.read.resolve import affirmed
 from punchline.read.sentences import Mention
@@ -54,6 +54,10 @@ _ABOUT = re.compile(any_of("about_what_is_shown"), re.IGNORECASE)  # the plain f
 _ARTICLES = ("a", "an", "the")
 
 
+_HIDDEN = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
+_FULL_WIDTH = re.compile("[！-～]")
+_LATEX = re.compile(r"\\(?:text(?:bf|it|rm)?|math(?:bf|rm|it))(?=\{)")
+_TAG = re.compile(r"</?[a-z_]{1,24}>|\\(?:f?boxed)(?=\{)|[{}](?![^{}]{0,400}[\":])")
 Form = Literal["capitals", "quoted", "plain"]
 
 
@@ -63,7 +67,7 @@ def _clause(piece: str, form: Form) -> str | None:
     Refusals, negations, questions and clauses without a domain before "is" are none, nor is more than CLAUSE_WORDS. In
     lower case, what is said about the image or the caption is none either, nor "The man is holding" and "The man has".
     """
-    words = " ".join(piece.split()).strip(" .,!:–—-").split()
+    words = " ".join(piece.split()).strip(" .,!:–—-[]()").split()
     places = [at for at, word in enumerate(words) if word.lower() in ("is", "are", "has", "have")]
     if len(places) != 1:
         return None
@@ -116,7 +120,23 @@ def metaphors(answer: str, instructions: tuple[str, ...] = (), context: Sequence
     answer does not refuse. `context`: texts that the prompt shows, quotations of which are none. What the answer
     repeats of the prompt is not read; the prompt's example is taken only where there is nothing else.
     """
-    answer = without_prompt(answer[:4000], instructions, context)
+    answer = _undressed(answer[:4000])
+    marked = final.zones(answer, normalize.plain(answer))
+    firm = "\n".join(answer[zone.start : zone.end] for zone in marked if zone.rank == final.FIRM)
+    texts = [firm, answer] if firm.strip() and not firm.lstrip().startswith("[") else [answer]
+    found = (_named(_TAG.sub(" ", text), instructions, context) for text in texts)
+    return next(filter(None, found), None)
+
+
+def _undressed(answer: str) -> str:
+    """An answer without invisible characters, full width and LaTeX's \\text."""
+    plain = _FULL_WIDTH.sub(lambda wide: chr(ord(wide[0]) - 0xFEE0), _HIDDEN.sub("", answer))
+    return _LATEX.sub("", plain)
+
+
+def _named(answer: str, instructions: tuple[str, ...], context: Sequence[str]) -> tuple[str, ...] | None:
+    """The metaphors of an answer, or of what it marks as its answer."""
+    answer = without_prompt(answer, instructions, context)
     if answer.lstrip("` \njson").startswith("{"):
         answer = structure.lines(answer) or answer
     texts = [" ".join(text.split()) for text in context if text]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
@@ -131,13 +132,16 @@ def _joins(before: str, character: str) -> bool:
 
 
 def _replaced(pattern: re.Pattern[str], text: str, at: list[int], stride: int = 1) -> tuple[str, list[int]]:
-    """A text with its matches replaced, and where each character stands; `stride`: places between two new ones."""
+    """A text with a pattern's matches replaced, and where each character stands."""
+    return replaced(((*match.span(), _instead(match)) for match in pattern.finditer(text)), text, at, stride)
+
+
+def replaced(spans: Iterable[tuple[int, int, str]], text: str, at: list[int], stride: int = 1) -> tuple[str, list[int]]:
+    """A text with spans replaced, and where each character stands; `stride`: places between two new ones."""
     pieces: list[str] = []
     places: list[int] = []
     last = 0
-    for match in pattern.finditer(text):
-        start, end = match.span()
-        new = _instead(match)
+    for start, end, new in spans:
         pieces += [text[last:start], new]
         places += at[last:start] + [at[max(start, min(start + n * stride, end - 1))] for n in range(len(new))]
         last = end

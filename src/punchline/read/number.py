@@ -23,6 +23,13 @@ _TOTAL = re.compile(words.any_of("total_before_number"))
 _WORD = re.compile(rf"\W*{words.any_of('number_alone')}\W*")
 
 
+_SHORTEST = 40  # characters of an answer that is little but a number
+_SHORT = re.compile(r"(?P<before>(?:[^\W\d]+[ .:#-]{0,3}){1,4}?)(?P<n>\d{1,2})\W*")
+_NOT_SHORT = re.compile(
+    rf"{words.NEGATION.pattern}|{words.any_of('no_link')}|\b(?:page|question|at|about|only|all|than|age|step|level|chapter|part|there)\b"
+)
+
+
 def number_of(word: str) -> int:
     """The number of a cardinal or an ordinal, in words or digits; 0 for another word."""
     return _NUMBERS.get(word) or int(re.sub(r"\D", "", word) or 0)
@@ -53,6 +60,16 @@ def _mentions(text: normalize.Plain, marked: bool) -> list[Mention]:
     return sorted(mentions)
 
 
+def _alone(answer: str, given: Collection[str]) -> Read[str] | None:
+    """The one number of a short answer, led by a word or two of any language ("La viñeta 3"); None for others."""
+    text = normalize.plain(answer)
+    match = _SHORT.fullmatch(text.low) if len(text.low) <= _SHORTEST else None
+    if match is None or _TOTAL.search(match["before"]) or _NOT_SHORT.search(text.low):
+        return None
+    value = str(int(match["n"]))
+    return Read(value, *text.span(*match.span("n"))) if value in given else None
+
+
 @reader
 def number(answer: str, labels: Collection[str]) -> Read[str]:
     """The label of the panel that an answer commits itself to, of `labels` ("1", "2", …); "NA" where it says that none
@@ -63,4 +80,6 @@ def number(answer: str, labels: Collection[str]) -> Read[str]:
         return Read(NOT_APPLICABLE, 0, len(answer))
     given = [str(label) for label in labels]
     reading = resolve(answer, decider(_mentions, given))
+    if reading.value is None and not reading.decided and (alone := _alone(answer, given)):
+        return alone
     return reading if reading.value is not None else highest(answer, _PANEL, r"\d{1,3}", given)

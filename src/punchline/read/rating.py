@@ -5,8 +5,9 @@ from __future__ import annotations
 import itertools
 import re
 
-from punchline.read import normalize, words
+from punchline.read import final, normalize, words
 from punchline.read.number import number_of
+from punchline.read.resolve import NOTHING, of_zones
 from punchline.read.result import Read, reader
 from punchline.read.words import any_of
 
@@ -51,18 +52,39 @@ def _by_itself(low: str) -> list[re.Match[str]]:
     return [number for start, end in ends if (number := _ALONE.fullmatch(low, start, end))]
 
 
+def _marked(text: normalize.Plain, _: bool) -> Read[float]:
+    """The score that a marked answer is; decided where it is a number, on the scale or not."""
+    score = _ALONE.fullmatch(text.low)
+    if score is None:
+        return NOTHING
+    number = next(filter(None, score.groups()))
+    value = float(number_of(number) if number.isalpha() else number)
+    place = score.start(score.lastindex or 0)
+    return (
+        Read(value, *text.span(place, place + len(number)), True)
+        if LEAST <= value <= MOST
+        else Read(None, decided=True)
+    )
+
+
 @reader
 def rating(answer: str) -> Read[float]:
-    """The score that an answer gives, from LEAST to MOST: the first `[[n]]`, else the first `[n]`, else the one
-    that its words give ("Rating: 4", "4/5", "I give it a 4"). Nothing for one off the scale, and for two in words."""
+    """The score that an answer gives, from LEAST to MOST: the first `[[n]]`, else the first `[n]`, else a marked one
+    ("Answer: 4", <score>), else the one that its words give ("Rating: 4", "4/5", "I give it a 4"). Nothing for one off
+    the scale, and for two different ones that are marked or in words."""
     for pattern in _BRACKETED:
         for at, piece in normalize.ends(answer, _EDGE, _EDGE):
             if match := _meant([*re.finditer(pattern, piece, re.ASCII)]):
                 value = float(match[1])
                 return Read(value, at + match.start(1), at + match.end(1)) if LEAST <= value <= MOST else Read(None)
+    text = normalize.plain(answer)
+    zones = final.zones(answer, text)
+    for rank in (final.FIRM, final.SAID):
+        marked = of_zones(answer, [zone for zone in zones if zone.rank == rank], _marked)
+        if marked.decided:
+            return marked
     if "[[" in answer:  # a format that holds something else
         return Read(None)
-    text = normalize.plain(answer)
     candidates = [
         match
         for match in [*_SAID.finditer(text.low)][-50:]

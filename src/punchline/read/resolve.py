@@ -9,6 +9,7 @@ from typing import Any
 
 from punchline.read import final, normalize, words
 from punchline.read.grammar import claims
+from punchline.read.languages import english
 from punchline.read.refusal import asks_back, refuses
 from punchline.read.result import Read
 from punchline.read.sentences import Claim, Mention, moved, sentences, within
@@ -202,6 +203,15 @@ MOST = 300  # mentions at each end of a text that are weighed
 ReadText = Callable[[normalize.Plain, bool], Read[Any]]  # of one text; the flag says that it is a marked answer
 
 
+def _is_no_answer(low: str, mention: Read[Any]) -> bool:
+    """True if the only value mentioned stands in a sentence that denies, or in an answer that refuses."""
+    for start, end in sentences(low):
+        sentence = words.blanked(words.FREE, low[start:end])
+        if start <= mention.start < end and words.only_beside(sentence, mention.start - start):
+            return True
+    return refuses(low) is not None
+
+
 def decider(lex: Lexer, given: Iterable[str], judged: bool = True, eliminates: bool = True) -> ReadText:
     """Returns what finds the value that a text commits itself to by what it says of its mentions.
 
@@ -211,6 +221,7 @@ def decider(lex: Lexer, given: Iterable[str], judged: bool = True, eliminates: b
     values = frozenset(every)
 
     def decide(text: normalize.Plain, marked: bool) -> Read[Any]:
+        text = english(text)
         mentions = list(lex(text, marked))
         mentions = mentions if len(mentions) <= 2 * MOST else [*mentions[:MOST], *mentions[-MOST:]]
         low, mentions = _without_menu(text.low, mentions, every)
@@ -218,19 +229,21 @@ def decider(lex: Lexer, given: Iterable[str], judged: bool = True, eliminates: b
         stated = _listed(asked, claims(asked, _first_ranked(low, mentions), values, judged))
         verdict = weigh(corrected(low, stated), values, eliminates)
         value = verdict.value if verdict.value in values else None
+        if value is not None and not verdict.decided and len(str(value)) == 1 and _is_no_answer(asked, verdict):
+            value = None
         return Read(value, *text.span(verdict.start, verdict.end), verdict.decided)
 
     return decide
 
 
-def _of_zones(answer: str, zones: Iterable[final.Zone], read_text: ReadText) -> Read[Any]:
+def of_zones(answer: str, zones: Iterable[final.Zone], read_text: ReadText) -> Read[Any]:
     """The verdict of marked answers of one rank, as a span of the answer."""
     verdicts = [read_text(normalize.plain(answer, zone.start, zone.end), True) for zone in zones]
     verdicts = [one for one in verdicts if one.decided or one.value is not None]
     if not verdicts or len({str(verdict.value).lower() for verdict in verdicts}) == 1:
         return verdicts[-1]._replace(decided=True) if verdicts else NOTHING
     between = normalize.lower(answer[verdicts[-2].end : verdicts[-1].start][:4000])
-    turned = words.CORRECTION.search(between) or between.lstrip(" .\n").startswith("no")
+    turned = BACK.search(between) or between.lstrip(" .\n").startswith("no")
     return verdicts[-1] if verdicts[-1].value is not None and turned else Read(None, decided=True)
 
 
@@ -241,18 +254,18 @@ def resolve(answer: str, read_text: ReadText) -> Read[Any]:
         return Read(None)
     zones = final.zones(answer, text)
     for rank in (final.FIRM, final.SAID):
-        verdict = _of_zones(answer, [zone for zone in zones if zone.rank == rank], read_text)
+        verdict = of_zones(answer, [zone for zone in zones if zone.rank == rank], read_text)
         if verdict.decided:
             return _taken_back(answer, verdict, read_text)
     verdict = read_text(text, False)
     return verdict if verdict.decided or not refuses(text.low) else NOTHING
 
 
-_BACK = re.compile(rf"{words.CORRECTION.pattern}|(?<![\w\"'])wait\b")  # "<answer>A</answer> wait, B"
+BACK = re.compile(rf"{words.CORRECTION.pattern}|(?<![\w\"'])wait\b")  # "<answer>A</answer> wait, B"
 
 
 def _taken_back(answer: str, marked_verdict: Read[Any], read_text: ReadText) -> Read[Any]:
     """The value after an answer's correction of what it had marked; without a correction, the marked value."""
-    turns = list(_BACK.finditer(normalize.lower(answer[marked_verdict.end : marked_verdict.end + 4000])))
+    turns = list(BACK.finditer(normalize.lower(answer[marked_verdict.end : marked_verdict.end + 4000])))
     turned = read_text(normalize.plain(answer, marked_verdict.end + turns[-1].start()), False) if turns else NOTHING
     return turned if turned.decided and turned.value is not None else marked_verdict

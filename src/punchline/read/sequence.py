@@ -7,19 +7,28 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from punchline.read import normalize, words
+from punchline.read.languages import english
 from punchline.read.number import number_of
 from punchline.read.resolve import NOTHING, resolve
 from punchline.read.result import Read, reader
 
 _NOUN, _ORDINAL, _CARDINAL = map(words.any_of, ("frame_noun", "ordinal_or_nth", "cardinal"))
 _DIGITS = re.compile(r"\A\W*(?:[a-z ]{3,30}[:=] ?)?([1-9]{3,9})\W*\Z")
+_CUED_DIGITS = re.compile(
+    rf"\b(?:{words.any_of('order_cue')}|order|sequence)\b[^\d\n]{{0,40}}?\b([1-9]{{3,9}})\b(?![.,]\d)"
+)
+_ROMAN = {"i": 1, "ii": 2, "iii": 3, "iv": 4, "v": 5, "vi": 6, "vii": 7, "viii": 8, "ix": 9}
+_IN_ROMAN = re.compile(rf"(?:\W*\b(?:{_NOUN}|and|then|{'|'.join(_ROMAN)})\b)+\W*")
+_PIECE = re.compile(r"[^\n.!?。]+|(?<=\d)\.(?=\d)")
+_NO_LINK = re.compile(words.any_of("no_link"))
+_LONGEST_LINK = 12  # letters of a token that stands before every number
 _HAN = str.maketrans("一二三四五六七八九", "123456789")
 _WORD = re.compile(rf"\b(?:{_ORDINAL}|{_CARDINAL})\b")
 _NAMED = re.compile(rf"\b({_NOUN} )({_CARDINAL})\b")
 _SPELT = re.compile(rf"(?:\W*(?:{_WORD.pattern}|and|then|the|{_NOUN}))+\W*")  # nothing but words for numbers
 _TOKEN = re.compile(r"\n|[0-9]{1,40}+|[^\W\d_]{1,40}+|\S")
 _LINKS = re.compile(words.any_of("between_frames"))
-_JOINS = frozenset(",;|/>→⇒➔➡=-[](){}\"'#&<•+")
+_JOINS = frozenset(",;،|/>→⇒➔➡=-[](){}\"'#&<•+")
 _NTH = re.compile(words.any_of("nth_frame"))  # "the third frame", but for "the third frame is frame 2"
 _ROW = re.compile(rf"\b{words.any_of('row')}:")
 _FIRST = re.compile(r"(?<=\d) (?:comes|is|goes) first(?=,? (?:then|next|followed by)\b)")  # "3 comes first, then 1, 2"
@@ -107,6 +116,26 @@ def _runs(low: str, labels: frozenset[str], across_lines: bool) -> Iterator[Orde
         yield from _complete(run[0].start(), run[-1].end(), order, labels)
 
 
+def _linked(low: str, labels: frozenset[str]) -> Iterator[Order]:
+    """All labels, each once, behind the same token, and one word more before the last: "P3, P1 et P2"."""
+    for piece in _PIECE.finditer(low):
+        numbers = list(re.finditer(r"[0-9]{1,3}", piece[0]))
+        order = [str(int(number[0])) for number in numbers]
+        if len(order) < 3 or len(order) != len(labels) or frozenset(order) != labels:
+            continue
+        gaps = [piece[0][one.end() : other.start()] for one, other in itertools.pairwise(numbers)]
+        *tokens, last = [re.sub(r"[\W_]", "", gap) for gap in gaps]
+        same = (
+            len(set(tokens)) == 1
+            and len(tokens[0]) <= _LONGEST_LINK
+            and not re.search(r"[<+*=()]|\d ?-", " ".join(gaps))
+        )
+        one_more = last.startswith(tokens[0]) or last.endswith(tokens[0])
+        links = not _NO_LINK.search(" ".join(gaps)) and len(gaps[-1].split()) <= 3
+        if same and one_more and links and len(last) <= 2 * _LONGEST_LINK:
+            yield from _complete(piece.start() + numbers[0].start(), piece.start() + numbers[-1].end(), order, labels)
+
+
 def _from_story(low: str, labels: frozenset[str]) -> Iterator[Order]:
     """A story told with each frame once, in order, with words that say so."""
     for offset, paragraph in [*((line.start(), line[0]) for line in normalize.LINE.finditer(low)), (0, low)]:
@@ -145,12 +174,15 @@ def _orders(low: str, labels: frozenset[str]) -> list[Order]:
     """The orders that a plain text gives, by the first way of writing that it uses."""
     if _SPELT.fullmatch(low):
         low = _WORD.sub(lambda word: f"{number_of(word[0])},".ljust(len(word[0])), low)
+    if _IN_ROMAN.fullmatch(low):
+        low = re.sub(r"\b[ivx]+\b", lambda word: str(_ROMAN[word[0]]).ljust(len(word[0])), low)
     low = _NAMED.sub(lambda named: f"{named[1]}{number_of(named[2])}".ljust(len(named[0])), low.translate(_HAN))
     low = _NTH.sub(lambda nth: f"{nth['noun']} {number_of(nth['nth'])}".ljust(len(nth[0])), low)  # "frame 3", as long
     if orders := _first((_ranks(low, labels), _numbered(low, labels), _by_line(low, labels))):
         return sorted({*orders, *_runs(low, labels, False)}, key=lambda one: (one.start, one.end, one.value))
-    digits = (_complete(*match.span(1), match[1], labels) for match in _DIGITS.finditer(low))
-    ways = _runs(low, labels, False), _runs(low, labels, True), _from_story(low, labels)
+    found = itertools.chain(_DIGITS.finditer(low), _CUED_DIGITS.finditer(low))
+    digits = (_complete(*match.span(1), match[1], labels) for match in found)
+    ways = _runs(low, labels, False), _linked(low, labels), _runs(low, labels, True), _from_story(low, labels)
     return _first(itertools.chain(ways, digits))
 
 
@@ -170,6 +202,7 @@ def _denied(low: str, order: Order) -> bool:
 
 def _single_order(text: normalize.Plain, labels: frozenset[str]) -> Order:
     """The one order that a plain text commits itself to."""
+    text = english(text)
     low = text.low
     orders = [one for one in _orders(low, labels) if not _denied(low, one)]
     for match in words.CORRECTION.finditer(low):

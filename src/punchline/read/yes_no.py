@@ -18,7 +18,7 @@ _TRUTH = re.compile(r"(?<![^\n])[^\w\n]*(?:(?P<yes>true)|(?P<no>false))[^\w\n]*(
 _SHORT = re.compile(rf"\W*{words.any_of('short_answer')}\W*")
 # An answer that is one letter, or in another language than the question.
 _ALONE = dict.fromkeys(words.listed("alone_yes"), "Yes") | dict.fromkeys(words.listed("alone_no"), "No")
-_LEADING = re.compile(rf"({'|'.join(word for word in _ALONE if len(word) > 1 or not word.isascii())})[,.:;!](?!\d)")
+_LEADING = re.compile(rf"({'|'.join(word for word in _ALONE if len(word) > 1 or not word.isascii())})[,.:;!।](?!\d)")
 _FIRST = re.compile(r"(?<![^\n])[^.!?;\n]{1,60}[.!;]+(?=\s|$)")  # a line's first sentence
 _GENERAL = re.compile(rf"{words.CONDITION.pattern}|{words.any_of('general')}")  # says nothing of this answer's case
 _OPEN = re.compile(rf"{words.UNSURE.pattern}|\b{words.any_of('open_question')}\b")
@@ -97,7 +97,7 @@ def yes_no(
     if letters and (option := _option(answer, stems, letters, options or {}, against)):
         return option
     text = normalize.plain(answer)
-    if alone := _ALONE.get(text.low.strip(" .!()\n")) if len(text.low) < 20 else None:
+    if alone := _ALONE.get(text.low.strip(" .!()।\n")) if len(text.low) < 20 else None:
         return Read(alone, *text.span(0, len(text.low)))
     if crossed := re.match(r"✗\s+(no)\b[^✓✗]*$", text.low.strip()):
         return Read("No", *text.span(text.low.index("no"), text.low.index("no") + len(crossed[1])))

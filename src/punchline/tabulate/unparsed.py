@@ -19,7 +19,7 @@ from punchline.text import escape_controls
 WHY = ("unexplained", "cut_off", "declines", "thoughts_only", "empty")
 EXAMPLES = 3
 HEAD, TAIL = 60, 100  # characters of an excerpt
-COUNTS = ("answers", "read", "unread", "refused", "truncated", "failed", "missing", *WHY)
+COUNTS = ("answers", "read", "extracted", "unread", "refused", "truncated", "failed", "missing", *WHY)
 COLUMNS = ("model", "condition", "task", "rule", *COUNTS, *(f"example_{number}" for number in range(1, EXAMPLES + 1)))
 SCORE = ("condition", "task", "rule", "state", "truncated", "responses")
 Key = tuple[str, str, str]  # condition, task, rule
@@ -56,6 +56,8 @@ def count_unparsed(model: str, scores: str | Path, snapshots: Mapping[str, str |
         key = condition, task, rule
         counts[key][state] += 1
         counts[key]["truncated"] += truncated
+        extracted = state == "ok" and any(passes.get(digest) == EXTRACTOR for digest in responses)
+        counts[key]["extracted"] += extracted
         read = [digest for digest in responses if passes.get(digest) not in (EXTRACTOR, *SCORERS)]
         if state == "unparsable" and read:
             places[next((digest for digest in read if passes.get(digest) == JUDGE), read[-1])].append(key)
@@ -71,7 +73,7 @@ def count_unparsed(model: str, scores: str | Path, snapshots: Mapping[str, str |
     for key, states in sorted(counts.items()):
         row: Row = dict(zip(COLUMNS, (model, *key, sum(states[state] for state in STATES)), strict=False))
         row |= {"read": states["ok"], "unread": states["unparsable"]}
-        row |= {name: states[name] for name in ("refused", "truncated", "failed", "missing", *WHY)}
+        row |= {name: states[name] for name in ("extracted", "refused", "truncated", "failed", "missing", *WHY)}
         first = [one for reason in WHY for one in examples[key, reason]][:EXAMPLES]
         rows.append(row | {f"example_{number}": one for number, one in enumerate(first, 1)})
     return rows

@@ -71,13 +71,14 @@ def parse(task: str, text: str, rule: Rule, **about: Any) -> Any:
 
 
 def _joint(text: str, rule: Rule, about: Mapping[str, Any]) -> dict[str, Any] | None:
-    """{task: value} of a joint answer: all four tasks where it says Yes or WIDLII, as its guidelines end otherwise."""
+    """{task: value} of a joint answer: all four tasks where it says Yes or WIDLII; else "No" or "Discard" alone, as its
+    guidelines end there."""
     fields = structure.fields(text, FIELDS)
     label = structure.leading(fields.get("is_met", ""), LABELS)
-    if label in (None, "Discard"):
+    if label is None:
         return None
     if label not in POSITIVE:
-        return {"classification": "No"}
+        return {"classification": label}
     others = zip(JOINT_TASKS[1:], FIELDS[1:], strict=True)
     parsed = {task: parse(task, fields.get(field, ""), rule, **about) for task, field in others}
     return {"classification": "Yes", **parsed}
@@ -90,7 +91,8 @@ def readings(task: str, text: str, gold: Gold, item: Item, model: str = "") -> d
     known = [metaphor.lower() for metaphor in gold.values.get("metaphors", ())]
     context = (str(item.fields["caption"]), str(item.fields.get("description") or ""))
     value = parse(task, text, "paper", options=options, size=size, known=known, context=context, model=model)
-    by_task = (value or {"classification": None}) if task == JOINT else {task: value}
+    discards = value == {"classification": "Discard"}  # allowed, and scored as no answer
+    by_task = (value if value and not discards else {"classification": None}) if task == JOINT else {task: value}
     if marked := by_task.get("caption_hl"):  # annotations have the parts of hyphenated words
         by_task["caption_hl"] = highlight.words(" ".join(marked))
     return {task: v if v is None or isinstance(v, tuple) else (v,) for task, v in by_task.items()}

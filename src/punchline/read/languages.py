@@ -1,0 +1,37 @@
+"""Answers in other languages, with the words that readers look for in English: those of languages.yaml."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import msgspec
+
+from punchline.read.normalize import Plain, lower, replaced
+from punchline.read.words import spelt
+
+_WORDS = msgspec.yaml.decode(Path(__file__).with_suffix(".yaml").read_bytes(), type=dict[str, str])
+_ENGLISH = {f"w{place}": english for place, english in enumerate(_WORDS)}
+_VALUE = r"[\"'(]?\b[a-h1-9]\b"
+_BEHIND = r"(?<=[a-h1-9])[)\"']{0,2}+"
+
+
+def _pattern(words: str) -> str:
+    return spelt(words).replace("(?<=V)", _BEHIND).replace("V", _VALUE)
+
+
+_FOREIGN = re.compile("|".join(f"(?P<w{place}>{_pattern(words)})" for place, words in enumerate(_WORDS.values())))
+
+
+def english(text: Plain) -> Plain:
+    """Return a plain text in which other languages' words of commitment, denial and contrast are English ones.
+
+    >>> english(normalize.plain("Nicht A, sondern B")).text
+    'not A rather B'
+    """
+    if _FOREIGN.search(text.low) is None:
+        return text
+    # Lower case, as the patterns are, with the letters of the answer wherever nothing is replaced.
+    matches = [(*match.span(), _ENGLISH[match.lastgroup or ""]) for match in _FOREIGN.finditer(text.low)]
+    whole, places = replaced(matches, text.text, list(text.at))
+    return Plain(whole, lower(whole), tuple(places), text.base)
