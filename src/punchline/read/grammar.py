@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from punchline.read import words
 from punchline.read.reasoning import blanked
@@ -49,6 +49,7 @@ _PICTURED = re.compile(r"[)\]\"']{0,3} (?:is|are) (?:shown|seen|depicted|visible
 _OR_MAYBE = re.compile(r"\W*or (?:maybe|perhaps|possibly)\b(?! not)")
 _LESS = re.compile(rf"\b{any_of('less')}\b")
 _MARKED = re.compile(rf"[)\]\"']{{0,3}} ?{any_of('behind_marked')}")
+_STANDS = re.compile(r"[)\]\"']{0,2} ?(?:[.,;:!]|$|\n)")  # behind a value of which nothing is said
 _SINGULAR = re.compile(rf"[)\]\"'.,]{{0,3}} ?{any_of('singular_verb')}\b")
 
 
@@ -71,7 +72,6 @@ class Sentence:
     judged: bool
     single: bool
     question: bool = False
-    bare: set[int] = field(default_factory=set)  # where groups begin that are asserted only by where they stand
 
     def __post_init__(self) -> None:
         tag = words.TAG_QUESTION.search(self.text)
@@ -199,10 +199,7 @@ class Sentence:
             return (1, 2 if self.first else 1) if _MARKED.match(text, end) else (0, 0)
         if words.COMMITMENT.search(left):
             return 1, 2
-        bare = re.match(r"[)\]\"']{0,2} ?(?:[.,;:!]|$|\n)", text[end:])
-        if bare and letter:
-            self.bare.add(start)
-        return (1, 1) if bare else (0, 0)
+        return (1, 1) if _STANDS.match(text, end) else (0, 0)
 
     def claims(self) -> list[Claim]:
         claims = self.contrasts()
@@ -231,12 +228,12 @@ class Sentence:
         """Without letters that only stand there, in a sentence that denies something else or tells of a sign."""
         if any(claim.sign < 0 for claim in claims) and not words.ON_PICTURE.search(self.text):
             return claims
-        return [
-            claim._replace(sign=0, tier=0)
-            if claim.start in self.bare and claim.tier == 1 and words.only_beside(self.text, claim.start)
-            else claim
-            for claim in claims
-        ]
+        left = list(claims)
+        for place, claim in enumerate(claims):
+            letter = self.single and claim.end - claim.start == 1 and (claim.sign, claim.tier) == (1, 1)
+            if letter and _STANDS.match(self.text, claim.end) and words.only_beside(self.text, claim.start):
+                left[place] = claim._replace(sign=0, tier=0)
+        return left
 
     def last_of(self, claims: list[Claim]) -> list[Claim]:
         """Of "I'd lean towards A, but … so B" the last commitment stands, unless it is hedged."""
