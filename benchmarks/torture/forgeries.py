@@ -34,15 +34,15 @@ ANSWERS = "data/responses/pixelhumor"
 Forge = Callable[[Project, random.Random], None]
 
 
-def rewrite(folder: Project, model: str, change: Callable[[Response], Response]) -> None:
-    """A model's journal with changed answers, each with its hash; its views are gone."""
-    path = folder.path / ANSWERS / f"{model}.jsonl"
+def rewrite(folder: Project, model: str, change: Callable[[Response], Response], where: str = ANSWERS) -> None:
+    """A respondent's journal with changed answers, each with its hash; the folder's views are gone."""
+    path = folder.path / where / f"{model}.jsonl"
     answers = answers_in(path).values()
     path.unlink()
     with Journal(path) as journal:
         for answer in answers:
             journal.append(change(answer))
-    for view in path.parent.glob(f"{model}.parquet*"):
+    for view in path.parent.glob("*.parquet*" if where != ANSWERS else f"{model}.parquet*"):
         view.unlink()
 
 

@@ -90,6 +90,20 @@ def test_released_and_computed_answers_are_read_again(own: Project) -> None:
     assert any("rebuilt {'text': '9, 8, 7'}" in finding["what"] for finding in report["findings"])
 
 
+def test_what_costs_nothing_is_asked_again_in_every_pass(fresh: Project) -> None:
+    """An explainer and a judge that count words."""
+    target = "results/humorbench/leaderboard.csv"
+    config = "benchmarks=[humorbench] models=[echo] judge=overlap scorers=null limit=3"
+    fresh.snakemake(target, config=config)
+    assert fresh.audit(target)["verdict"] == "equal"
+    for where, who in (("humorbench", "echo"), ("humorbench/judge", "overlap")):
+        folder = f"data/responses/{where}"
+        rewrite(fresh, who, lambda one: msgspec.structs.replace(one, text=f"{one.text} PASS"), folder)
+        fresh.snakemake(target, config=config)
+        (finding,) = (one for one in fresh.audit(target)["findings"] if one["path"] == f"{folder}/{who}.jsonl")
+        assert finding["link"] == "computed answers" and re.search(r"records differ, first \S+", finding["what"])
+
+
 def test_a_lineage_cannot_switch_its_own_checks_off(small: Project) -> None:
     path = (small.path / TABLE).with_suffix(".lineage.json")
     result = lineage(small)

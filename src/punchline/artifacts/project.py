@@ -22,6 +22,7 @@ from punchline.core import benchmark as benchmarks
 from punchline.workflow.processes import is_public, pictures_mode
 from punchline.workflow.provenance import Artifact, Input, dependencies
 
+NUMBERS = ("numpy", "pandas", "scipy")  # packages that all tables and overviews compute with
 DRAWING = ("vl-convert-python", "pyyaml")
 TABULATE, SITE = "punchline.tabulate.build", "punchline.report.site"
 # Files on the validity of scores, per benchmark and over all (validity/build.py).
@@ -137,7 +138,7 @@ class Project(AnswerArtifacts):
             f"{TABULATE}:write_tables",
             {"selection": msgspec.to_builtins(self.part(benchmark, table))},
             self._code(benchmark, "tables", "data"),
-            loaded.LIBRARIES.get("tables", ()),
+            (*NUMBERS, *loaded.LIBRARIES.get("tables", ())),
         )
 
     def _files(self, benchmark: str, table: str) -> list[Input]:
@@ -168,7 +169,7 @@ class Project(AnswerArtifacts):
             f"{TABULATE}:write_tables",
             msgspec.to_builtins(self.part(benchmark, max(specs, key=lambda name: specs[name].of_models))),
             self._code(benchmark, "tables", "data"),
-            loaded.LIBRARIES.get("tables", ()),
+            (*NUMBERS, *loaded.LIBRARIES.get("tables", ())),
             names=lambda: dependencies(job),  # lineages name all files behind a table
             record=ranks.replace("ranks.csv", "tables.made.json"),
         )
@@ -188,7 +189,7 @@ class Project(AnswerArtifacts):
             "punchline.validity.build:write_validity",
             msgspec.to_builtins(self.part(benchmark, next(iter(loaded.TABLES)))),
             self._code(benchmark, "tables", "data", *(["scoring"] if repeated else [])),
-            tuple(dict.fromkeys(name for stage in stages for name in loaded.LIBRARIES.get(stage, ()))),
+            tuple(dict.fromkeys([*NUMBERS, *(name for stage in stages for name in loaded.LIBRARIES.get(stage, ()))])),
             job=self.tables(benchmark).job,
         )
 
@@ -200,7 +201,7 @@ class Project(AnswerArtifacts):
             self._all_scores(benchmark),
             "punchline.validity.build:write_shortcuts",
             code=self._code(benchmark, "tables", "scoring", "ask", "baselines"),
-            libraries=("scikit-learn",),
+            libraries=(*NUMBERS, "scikit-learn"),
             job=self.paths.table(next(iter(self.benchmark(benchmark).TABLES.values())).file),
         )
 
@@ -220,6 +221,7 @@ class Project(AnswerArtifacts):
             [need for name in selected for need in (*self._all_scores(name), self.shortcuts(name).output())],
             "punchline.validity.build:write_shared",
             code=tuple(module for name in selected for module in self._code(name, "tables", "scoring")),
+            libraries=NUMBERS,
             job=self.overview().job,
         )
 
@@ -254,6 +256,7 @@ class Project(AnswerArtifacts):
             "punchline.overview.build:write_overview",
             {"asked": [[*names, card.name, msgspec.to_builtins(card.price)] for *names, card, _ in requests]},
             tuple(module for name in self.selection.benchmarks for module in self._code(name, "tables")),
+            NUMBERS,
         )
 
     @artifact

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -92,8 +92,7 @@ def audit(table_path: str, *, expect: str | None = None) -> Audit:
         report.differs("selection", path, str(error))
         return report
     report.code = sorted(rule for rule in now.keys() | lineage.code.keys() if now.get(rule) != lineage.code.get(rule))
-    before = (lineage.libraries or {}).items()
-    report.libraries = [f"{name} {then}, here {here.get(name)}" for name, then in before if here.get(name) != then]
+    report.libraries = _other_versions(lineage.libraries or {}, here)
     _compare_files(report, lineage.files, files_behind(artifact))
     _rebuild(report, project, artifact)
     with contextlib.suppress(PunchlineError, OSError):  # a damaged manifest or fetch log has been reported above
@@ -119,8 +118,15 @@ def audit_overview(path: str, project: Project, expect: str | None = None) -> Au
     report.compare_root(path, expect, "expected")
     before = [(made, read_provenance(made.record)) for made in with_dependencies(artifact)]
     report.code = [made.name for made, was in before if was is not None and was.code != made.parts]
+    then = {name: version for _, was in before if was is not None for name, version in was.libraries.items()}
+    report.libraries = _other_versions(then, libraries_of(artifact))
     _rebuild(report, project, artifact)
     return report
+
+
+def _other_versions(then: Mapping[str, str], here: Mapping[str, str]) -> list[str]:
+    """Packages that have another version here than at the build."""
+    return [f"{name} {version}, here {here.get(name)}" for name, version in then.items() if here.get(name) != version]
 
 
 def _compare_files(report: Audit, lineage: Sequence[File], present: Sequence[File]) -> None:
@@ -131,7 +137,8 @@ def _compare_files(report: Audit, lineage: Sequence[File], present: Sequence[Fil
     for path in differing:
         ours = now.get(path, "the table does not depend on it") or "no such file"
         theirs = then.get(path, "the lineage does not name it")
-        report.differs(roles[path], path, f"now {ours}, then {theirs}")
+        changed = roles[path] == "table" and now.get(path) and path in then  # its cells are compared, too
+        report.differs(roles[path], path, "it was changed since" if changed else f"now {ours}, then {theirs}")
     if not differing:
         report.links.append(f"{len(then):,} files have the content that the lineage names")
 

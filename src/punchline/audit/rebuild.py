@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import contextlib
+import csv
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
 from punchline import paths
 from punchline.artifacts.lineage import lineage_path, read_lineage
-from punchline.artifacts.passes import RELEASED, Round
+from punchline.artifacts.passes import Round
 from punchline.artifacts.project import Project
 from punchline.artifacts.run import role_of
+from punchline.audit.differences import Row, same, same_cells, same_text
 from punchline.comics import number
 from punchline.core.storage import open_parquet
 from punchline.errors import PunchlineError
@@ -25,15 +26,11 @@ from punchline.requests import exchanges_in_pass
 from punchline.respond import images_of
 from punchline.schema import Request, Response
 from punchline.tabulate.build import Tables, rendered
-from punchline.text import escape_controls
 from punchline.workflow.provenance import Artifact
-
-Row = Mapping[str, Any]
 
 REBUILT = "it is not what a rebuild gives"
 DERIVED = tuple(f"{paths.DATA}{name}" for name in ("raw", "items", "images", "requests", "responses", "runs"))
 BUILT = ("data", "results", "logs", ".punchline", ".snakemake", *DERIVED)  # not linked as they are
-NAMING = ("item_id", "task", "rule", "row", "column", "name", "who", "request_id")  # fields that name a record
 # What lineages and messages call files, by rule.
 NAMES = {"raw": "source", "select_items": "selected items", "images": "ledger", "pictures": "picture"}
 NAMES |= {"score": "scores", "tables": "table"}
@@ -108,11 +105,13 @@ def _table(project: Project, artifact: Artifact, origin: Path) -> Iterator[Findi
     benchmark, table = artifact.wildcards
     lineage = read_lineage(origin / lineage_path(artifact.outputs[0]))
     tabulated, models, compared, _ = Tables(project, benchmark).compute(table)
-    for pair in ((models, lineage.models), (compared, lineage.compared), (tabulated.cells, lineage.cells)):
+    for pair in ((models, lineage.models), (compared, lineage.compared)):
         yield from (Finding("table", artifact.outputs[0], what) for what in same(*map(msgspec.to_builtins, pair)))
+    cells = same_cells(*map(msgspec.to_builtins, (tabulated.cells, lineage.cells)))
+    yield from (Finding("table", artifact.outputs[0], what) for what in cells)
     for file, text in rendered(project, benchmark, table, tabulated).items():
         if (origin / file).is_file() and (origin / file).read_bytes() != text.encode():
-            yield Finding("table", file, "it is not what its cells give")
+            yield from (Finding("table", file, what) for what in _text_differences(text.encode(), origin / file))
 
 
 def _differences(project: Project, artifact: Artifact, origin: Path, only: str) -> Iterator[Finding]:
@@ -123,17 +122,28 @@ def _differences(project: Project, artifact: Artifact, origin: Path, only: str) 
     for path in [only] if only else [*artifact.outputs, *artifact.extra()]:
         if (origin / path).is_file() and sha256_file(path) != sha256_file(origin / path):
             rebuilt, stored = _rows(artifact, Path(path)), _rows(artifact, origin / path)
-            texts = same(rebuilt, stored) if rebuilt is not None and stored is not None else [REBUILT]
+            if rebuilt is not None and stored is not None:
+                texts = same(rebuilt, stored)
+            else:
+                texts = _text_differences(Path(path).read_bytes(), origin / path)
             yield from (Finding("overview" if only else kind_of(artifact, path), path, what) for what in texts)
     if artifact.rule == "respond":
         yield from _recomputed(project, *artifact.wildcards)
 
 
-def _recomputed(project: Project, benchmark: str, pass_: str, model: str) -> Iterator[Finding]:
-    """Differences between journalled answers and those that released files, or a baseline now, give."""
-    if pass_ and project.passes(benchmark, model)[pass_] != RELEASED:
+def _text_differences(rebuilt: bytes, stored: Path) -> Iterator[str]:
+    """Differences between a rebuilt and a stored file that is no list of records."""
+    with contextlib.suppress(UnicodeDecodeError, csv.Error):
+        differences = [*same_text(stored.name, rebuilt.decode(), stored.read_bytes().decode())]
+        yield from differences or [REBUILT]
         return
-    engine = project.engines[model]
+    yield REBUILT
+
+
+def _recomputed(project: Project, benchmark: str, pass_: str, model: str) -> Iterator[Finding]:
+    """Differences between journalled answers and those that released files, or a repeatable engine now, give."""
+    respondent = project.respondent(benchmark, pass_, model)
+    engine = project.engine_of(respondent)
     if not (engine.files or engine.repeatable):
         return
     images = {} if engine.files else images_of(project, engine, benchmark)
@@ -142,7 +152,7 @@ def _recomputed(project: Project, benchmark: str, pass_: str, model: str) -> Ite
     now = {answer.request_id: answer for answer in engine.answer(requests, images, "")}
     given = [now[request.request_id] for request in requests], [answer for _, answer in pairs]
     rows = ([_answer(*pair) for pair in zip(requests, answers, strict=True)] for answers in given)
-    file = project.journal(model, Round(benchmark, pass_, (model,)))
+    file = project.journal(respondent, Round(benchmark, pass_, (model,)))
     link = f"{'released' if engine.files else 'computed'} answers"
     yield from (Finding(link, file, what) for what in same(*rows))
 
@@ -179,23 +189,3 @@ def _other_opencv(index: Path) -> str | None:
     derivations = (one for line in lines for one in msgspec.json.decode(line)["derivations"])
     others = {str(one["opencv"]) for one in derivations if "opencv" in one} - {here}
     return f"drawn with OpenCV {', '.join(others)}, here is {here}: install that version" if others else None
-
-
-def same(fresh: Sequence[Row], stored: Sequence[Row]) -> Iterator[str]:
-    """Differences between rebuilt and stored records: their number, and the first record that differs."""
-    if len(fresh) != len(stored):
-        yield f"{len(stored):,} records stored, {len(fresh):,} rebuilt"
-    differing = [(ours, theirs) for ours, theirs in zip(fresh, stored, strict=False) if ours != theirs]
-    if differing:
-        ours, theirs = differing[0]
-        fields = [name for name in {**ours, **theirs} if ours.get(name) != theirs.get(name)]
-        what = f"rebuilt {_brief(ours, fields)}, stored {_brief(theirs, fields)}"
-        yield f"{len(differing):,} records differ, first {_name(theirs)}: {what}"
-
-
-def _name(record: Row) -> str:
-    return escape_controls(" ".join(str(record[name])[:40] for name in NAMING if record.get(name))) or "record"
-
-
-def _brief(record: Row, fields: Sequence[str]) -> str:
-    return repr({name: record.get(name) for name in fields})[:160]

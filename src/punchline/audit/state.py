@@ -30,12 +30,13 @@ class TableState(NamedTuple):
 def table_states(project: Project) -> list[TableState]:
     """Every table of the selected benchmarks."""
     status, states = Status(), []
-    reasons = {name: status.of_all(project.tables(name)) for name in project.selection.benchmarks}
-    for artifact in project.every_table():
-        (benchmark, table), path = artifact.wildcards, artifact.outputs[0]
-        why = reasons[benchmark]
-        state = "current" if why is None else "stale" if Path(path).is_file() else "absent"
-        states.append(TableState(benchmark, table, path, state, why or ""))
+    for name in project.selection.benchmarks:
+        tables = [table for table in project.every_table() if table.wildcards[0] == name]
+        reasons = status.of_parts(project.tables(name), [table.outputs for table in tables])
+        for artifact, why in zip(tables, reasons, strict=True):
+            path = artifact.outputs[0]
+            state = "current" if why is None else "stale" if Path(path).is_file() else "absent"
+            states.append(TableState(name, artifact.wildcards[1], path, state, why or ""))
     return states
 
 

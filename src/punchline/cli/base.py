@@ -71,7 +71,19 @@ def latest_run(run: str) -> str:
     return run
 
 
-RUN = Annotated[str, typer.Option(callback=latest_run, help="Name of the run; default: the one made last")]
+def _run_named(context: typer.Context, run: str) -> str:
+    """The run of a command: of its table's path, of --run, else the one made last."""
+    name = str(context.params.get("table") or "")  # before --run, as the command line gives it
+    path = given(name)
+    found = run_of(name, "") or (run_of(path.as_posix(), "") if name and path.is_file() else "")
+    if not found:
+        return latest_run(run)
+    if found != (run or last_run()):
+        typer.echo(f"of the run {found}, as the path says", err=True)
+    return found
+
+
+RUN = Annotated[str, typer.Option(callback=_run_named, help="Name of the run; default: the one made last")]
 TABLE = "Name or path of a table: table8, yesbut/table2, results/table8.csv"
 OVERRIDES = "Overrides of config/run.yaml: benchmarks=all models=\\[a,b] judge=c"
 SELECTION = Annotated[list[str] | None, typer.Argument(metavar="KEY=VALUE", help=OVERRIDES)]

@@ -102,21 +102,26 @@ def run_of(name: str, run: str = DEFAULT_RUN) -> str:
 def table_named(name: str, run: str = DEFAULT_RUN, *others: Path) -> tuple[str, str]:
     """(benchmark, table) of a table given by name or path, or by one of the paths `others`.
 
-    Of several tables with one name, that of the run's benchmarks. Raises PunchlineError.
+    Raises PunchlineError, also for a name of several tables that the run selects or that its results hold.
     """
     run = run_of(name, run)
     where, chosen = Paths(run=run), selection_of(run).benchmarks
+    folders = (where.results, *(f"{where.results}/{benchmark}" for benchmark in benchmarks.folders()))
+    made = {file for folder in folders if Path(file := f"{folder}/{name}.csv").is_file()}
     for known in (chosen, benchmarks.folders()):  # the others are slow to import
         tables = benchmarks.every(lambda benchmark: benchmarks.load(benchmark).TABLES, known)
         paths = {where.table(t.file): (benchmark, t.name) for benchmark, of in tables.items() for t in of.values()}
         for path in (Path(name), *others):
             if path.as_posix() in paths:
                 return paths[path.as_posix()]
-        matches = [table for table in paths.values() if name in (table[1], "/".join(table))]
+        if known is chosen and made - paths.keys():
+            continue  # another benchmark's table of this name is there
+        matches = {file: table for file, table in paths.items() if name in (table[1], "/".join(table))}
+        near = {file: table for file, table in matches.items() if table[0] in chosen or file in made}
+        matches = near or matches
         if len(matches) > 1:
-            targets = ", ".join(path for path, table in paths.items() if table in matches)
-            raise PunchlineError(f"several benchmarks have a {name}", hint=f"Name one of {targets}")
+            raise PunchlineError(f"several benchmarks have a {name}", hint=f"Name one of {', '.join(matches)}")
         if matches:
-            return matches[0]
+            return next(iter(matches.values()))
     names = {*paths, *map("/".join, paths.values()), *(table for _, table in paths.values())}
     raise PunchlineError(f"no table {name!r}", hint=nearest(name, names))

@@ -82,7 +82,7 @@ class Baseline(Engine):
         self.options = options = read_options(card, Options, "docs/models.md")
         self.baseline, self.name = options.baseline, card.engine
         self.needs_images = self.baseline not in ("prior", "longest-option", *TEXT)
-        self.repeatable = self.baseline not in ("ocr", *TEXT)
+        self.repeatable = self.baseline != "ocr"
         self.version = f"{punchline.__version__} ({self.baseline})"
         if (self.baseline == "overlap") != (options.threshold is not None):
             raise self.wrong("overlap needs a share from 0 to 1, and no other baseline takes one", field="threshold")

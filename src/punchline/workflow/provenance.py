@@ -151,6 +151,18 @@ class Status:
         """Reason why an artifact, or one that it depends on, must be built; None if all are current."""
         if (reason := self(artifact)) is not None:
             return reason
+        return self._of_dependencies(artifact)
+
+    def of_parts(self, artifact: Artifact, parts: Sequence[Collection[str]]) -> list[str | None]:
+        """Reason for each part of an artifact's outputs why it must be built: of an output, only for its own part."""
+        reason = self(artifact)
+        damaged = dict(_damaged(artifact)) if reason is not None else {}
+        shared = reason in damaged.values()  # nothing before the outputs is wrong
+        common = self._of_dependencies(artifact) if reason is None or shared else reason
+        of_part = (next((damaged[path] for path in part if path in damaged), None) for part in parts)
+        return [common if common is not None else why for why in of_part]
+
+    def _of_dependencies(self, artifact: Artifact) -> str | None:
         reasons = ((made, self(made)) for made in with_dependencies(artifact)[:-1])
         return next((f"{made.outputs[0]} is not current: {why}" for made, why in reasons if why is not None), None)
 
@@ -173,15 +185,20 @@ class Status:
         inputs = {need.path: need.digest() if Path(need.path).is_file() else "" for need in artifact.deciding()}
         if why := "; ".join(_differences(record, artifact, inputs)):
             return why
-        for path in artifact.outputs:
-            if path not in record.outputs:
-                return f"{path} was never made"
-        for path, digest in record.outputs.items():
-            if not Path(path).is_file():
-                return f"{path} is gone"
-            if digests.of_file(path) != digest:
-                return f"{path} is not what was made"
-        return artifact.verify()
+        return next((why for _, why in _damaged(artifact)), None) or artifact.verify()
+
+
+def _damaged(artifact: Artifact) -> Iterator[tuple[str, str]]:
+    """(path, what is wrong) of every output that is not as the provenance file says; nothing without such a file."""
+    record = read_provenance(artifact.record)
+    outputs = {} if record is None else record.outputs
+    if record is not None:
+        yield from ((path, f"{path} was never made") for path in artifact.outputs if path not in outputs)
+    for path, digest in outputs.items():
+        if not Path(path).is_file():
+            yield path, f"{path} is gone"
+        elif digests.of_file(path) != digest:
+            yield path, f"{path} is not what was made"
 
 
 def is_intact(path: str) -> bool:
