@@ -7,11 +7,16 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from punchline.artifacts.project import Project
 from punchline.audit import sources
 from punchline.audit.differences import same, same_cells, same_text
-from punchline.config.selection import Corpus
+from punchline.cli import base
+from punchline.config import runs
+from punchline.config.selection import Corpus, read_selection
+from punchline.errors import PunchlineError
 from punchline.files import write_text
 
+ROOT = Path(__file__).resolve().parent.parent
 GOLDS = [{"benchmark": "b", "item_id": f"i{n}", "values": {"a": n}} for n in range(5)]
 
 
@@ -57,3 +62,38 @@ def test_what_counts_of_a_corpus(here: Path, named: Any, benchmark: str, models:
     assert (list(sources.corpus(of, benchmark)) == []) == equal
     of.selection.corpus = replace(corpus, drawn=True)
     assert list(sources.corpus(of, benchmark)) != []
+
+
+def test_a_name_of_two_tables_is_refused_and_a_path_names_its_run(
+    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (here / "config").symlink_to(ROOT / "config")
+    assert runs.table_named("table8") == ("pixelhumor", "table8")  # what the run selects
+    for made in ("results/hummus/table8.csv", "results/table8.csv"):
+        write_text(made, "model\n")
+        with pytest.raises(
+            PunchlineError, match=r"several benchmarks have a table8.*hummus/table8.csv, results/table8.csv"
+        ):
+            runs.table_named("table8")
+    assert runs.table_named("hummus/table8") == runs.table_named("results/hummus/table8.csv") == ("hummus", "table8")
+    monkeypatch.setattr(base, "last_run", lambda: "last")
+    for name, run, expected, note in (
+        ("results/runs/mine/table8.csv", "", "mine", "of the run mine, as the path says\n"),
+        ("results/table8.csv", "", "default", "of the run default, as the path says\n"),
+        ("results/runs/last/table8.csv", "", "last", ""),
+        ("results/runs/mine/table8.csv", "mine", "mine", ""),
+        ("table8", "", "last", "of the run last, which was made last; --run names another\n"),
+    ):
+        context: Any = SimpleNamespace(params={"table": name})
+        assert base._run_named(context, run) == expected
+        assert capsys.readouterr().err == note
+
+
+def test_tables_and_overviews_name_the_libraries_that_they_compute_with(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(ROOT)
+    project = Project(read_selection({})[0])
+    of_one = [make("pixelhumor") for make in (project.tables, project.validity, project.shortcuts)]
+    for artifact in (*of_one, project.table("pixelhumor", "table8"), project.overview(), project.shared()):
+        assert artifact.versions.keys() >= {"numpy", "pandas", "scipy"}, artifact.name

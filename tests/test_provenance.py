@@ -354,6 +354,19 @@ def test_a_run_builds_no_more_than_it_must(spoil: Callable[[], object], expected
         assert {path: Path(path).read_bytes() for path in before} == before
 
 
+def test_a_damaged_output_is_stale_for_its_own_part_only() -> None:
+    made = one(outputs=(ONE, "data/one.md", TWO))
+    make(made)
+    parts = [(ONE, "data/one.md"), (TWO,)]
+    assert Status().of_parts(made, parts) == [None, None]
+    put("data/one.md", "x")()
+    assert Status().of_parts(made, parts) == ["data/one.md is not what was made", None]
+    gone(TWO)()
+    assert Status().of_parts(made, parts) == ["data/one.md is not what was made", f"{TWO} is gone"]
+    put(SOURCE, "x")()
+    assert Status().of_parts(made, parts) == [f"{SOURCE} changed"] * 2
+
+
 @pytest.mark.parametrize(
     ("changed", "expected"),
     [("one", ["one", "two", "three"]), ("two", ["two", "three"]), ("three", ["three"]), ("none", [])],
