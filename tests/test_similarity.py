@@ -112,12 +112,11 @@ def test_weights_that_cannot_be_loaded_are_tried_once(engine: Similarity, monkey
 
 def test_weights_that_cannot_be_fetched_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
     hub = pytest.importorskip("huggingface_hub", reason="NOT INSTALLED: huggingface_hub")
-    pytest.importorskip("torch", reason="NOT INSTALLED: torch; run make metrics to run this test")
     monkeypatch.setattr(similarity, "_installed", lambda module: True)
     monkeypatch.setattr(hub.constants, "HF_HUB_OFFLINE", True)
     result = similarity.engine(card(metric="cosine", id="nobody/no-such-model", revision="0" * 40), 0)
     (response,) = answers(result, [asked("a", "b")])
-    assert "nobody/no-such-model is not in the hub's local cache, and fetching it failed" in str(response.reason)
+    assert str(response.reason).startswith("the hub was not reached and the model is not in its local cache")
 
 
 def test_what_fails_fails_alone() -> None:

@@ -3,21 +3,26 @@
 import importlib.util
 import inspect
 import json
-import os
 import shutil
 import subprocess
 import sys
+from importlib.machinery import ModuleSpec
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from scripts import small_model
-from tests.servers.scripted import Call, scripted
+from tests.servers.scripted import scripted
 from tests.small_models import build_tiny, needs_hf
+from tests.small_models.tiny import ROOT
 
 from punchline.config import revisions
 from punchline.config.cards import read_card
+from punchline.core import engine as engines
 from punchline.errors import PunchlineError
-from punchline.files import files_of, write_text
+from punchline.files import files_of, write_bytes, write_text
+from punchline.schema import ModelCard
 
 
 @needs_hf
@@ -78,70 +83,101 @@ def test_a_folder_without_a_manifest_has_the_digest_of_its_files(tmp_path: Path)
         revisions.pinned(str(tmp_path / "a"), other)
 
 
-def test_a_hub_model_is_locked_once_and_the_lock_is_followed(here: Path) -> None:
-    commit = "0123456789abcdef" * 2 + "01234567"
-    assert revisions.pinned("someone/model", commit) == commit and not Path("data").exists()  # the card goes first
-    write_text(revisions.LOCK, f"id,revision\nsomeone/other,{commit[::-1]}\nsomeone/model,{commit}")
-    assert revisions.pinned("someone/model") == commit
-
-
-@needs_hf
-def test_a_hub_that_cannot_be_reached_locks_nothing(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import huggingface_hub.constants
-
-    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
-    with pytest.raises(PunchlineError, match="the hub was not reached and the model is not in its local cache"):
-        revisions.pinned("someone/no-such-model")
-    assert revisions.LOCK.read_text() == ""
-
-
 COMMIT = "0123456789abcdef" * 2 + "01234567"
-LOCKED = f"id,revision\nsomeone/model,{COMMIT}\n"
+LOCKS = [b"", b"\n", b"id,revision\n", f"id,revision\r\nsomeone/other,{COMMIT[::-1]}\r\n".encode(), None]
 
 
-@pytest.mark.parametrize("committed", ["", "\n", "id,revision\n", "id,revision\r\n"])
-@needs_hf
-def test_a_lock_without_lines_takes_the_first_revision(committed: str, here: Path) -> None:
-    """As the repository has it: an empty file. Another process locks, since the hub's address is read on import."""
-    write_text(revisions.LOCK, committed)
-    call = f"from punchline.config import revisions; print(revisions.pinned({'someone/model'!r}))"
+def is_hub(monkeypatch: pytest.MonkeyPatch, offline: bool, cached: bool) -> list[str]:
+    """Stand in for huggingface_hub; returns the models that the hub is asked for."""
+    asked: list[str] = []
 
-    def hub(call: Call) -> None:
-        call.json({"id": "someone/model", "sha": COMMIT} if call.path.startswith("/api/models/someone/model") else {})
+    def model_info(_: object, model_id: str, **options: Any) -> Any:
+        asked.append(model_id)
+        if offline:
+            raise OSError("offline")
+        return SimpleNamespace(sha=COMMIT)
 
-    with scripted(hub) as server:
-        environment = {**os.environ, "HF_ENDPOINT": server.url, "HF_HUB_OFFLINE": "0", "HF_HOME": str(here / "hf")}
-        asked = [subprocess.check_output([sys.executable, "-c", call], env=environment, text=True) for _ in range(2)]
-    assert asked == [f"{COMMIT}\n"] * 2 and revisions.LOCK.read_text() == LOCKED
+    def snapshot_download(model_id: str, **options: Any) -> str:
+        if cached:
+            return f"cache/snapshots/{COMMIT}"
+        raise OSError("not there")
+
+    spec, constants = ModuleSpec("huggingface_hub", None), SimpleNamespace(HF_HUB_OFFLINE=offline)
+    api = type("HfApi", (), {"model_info": model_info})
+    hub = SimpleNamespace(__spec__=spec, HfApi=api, snapshot_download=snapshot_download, constants=constants)
+    monkeypatch.setitem(sys.modules, "huggingface_hub", hub)
+    return asked
+
+
+@pytest.mark.parametrize("lock", LOCKS)
+@pytest.mark.parametrize(("offline", "cached"), [(False, False), (True, True), (True, False)])
+def test_the_first_run_locks_a_hub_model(
+    lock: bytes | None, offline: bool, cached: bool, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = is_hub(monkeypatch, offline, cached)
+    if lock is not None:
+        write_bytes(revisions.LOCK, lock)
+    assert revisions.pinned("someone/model", COMMIT) == COMMIT and not asked  # the card goes first
+    if offline and not cached:
+        assert str(revisions.unavailable("someone/model")).startswith(revisions.OFFLINE)
+        with pytest.raises(PunchlineError, match=revisions.OFFLINE):
+            revisions.pinned("someone/model")
+        assert not revisions.LOCK.exists() if lock is None else revisions.LOCK.read_bytes() == lock
+        return
+    assert revisions.unavailable("someone/model") is None and not asked
+    assert revisions.pinned("someone/model") == revisions.pinned("someone/model") == COMMIT
+    assert asked == ["someone/model"] and f"someone/model,{COMMIT}\n" in revisions.LOCK.read_text()
     assert [path.name for path in revisions.LOCK.parent.iterdir()] == [revisions.LOCK.name]
-    assert sum("models" in path for _, path, _ in server.calls) == 1
-
-
-def test_the_committed_lock_is_no_error(root: Path, here: Path) -> None:
-    write_text(revisions.LOCK, (root / revisions.LOCK).read_text())
-    with pytest.raises(PunchlineError, match="not locked yet"):
-        revisions.locked_only(revisions.pinned, "someone/model")
+    assert (b"other" in (lock or b"")) == ("other" in revisions.LOCK.read_text())
 
 
 @pytest.mark.parametrize(
-    ("lock", "model_id", "revision", "why"),
+    ("lock", "said"),
     [
-        (LOCKED, "someone/model", None, None),
-        (LOCKED, "someone/other", COMMIT, None),
-        ("", "someone/other", COMMIT, None),
-        ("id,revision\nsomeone/model,main\n", "someone/model", None, "expected a commit hash"),
-        ("id\nsomeone/model\n", "someone/other", None, "missing column"),
-        ("", "data/models/none", None, "no such folder: data/models/none"),
-        ("", "someone/other", None, "someone/other has"),  # no hub's client here, or offline without a cache
+        (b"model,revision\na/b,main\n", "field id: missing column"),
+        (b"id,revision\na/b,main\n", "record a/b, field revision: expected a commit hash, got 'main'. Delete the line"),
+        (None, f"{revisions.MODELS_LOCK} yet, which cannot be written; {revisions.PIN}"),
     ],
 )
-def test_what_respond_would_refuse_is_known_before(
-    lock: str, model_id: str, revision: str | None, why: str | None, here: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_lock_that_cannot_be_used_is_seen_before_the_run(
+    lock: bytes | None, said: str, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    write_text(revisions.LOCK, lock)
-    reason = revisions.unavailable(model_id, revision)
-    assert reason is None if why is None else reason is not None and why in reason
+    is_hub(monkeypatch, offline=False, cached=False)
+    if lock is None:
+        write_bytes(revisions.LOCK.parent, b"a file in place of the folder")
+    else:
+        write_bytes(revisions.LOCK, lock)
+    for options in ({}, {"base_url": "http://h/v1"}):
+        card = ModelCard(name="m", engine="vllm", options={"id": "someone/model", **options})
+        reason = engines.load(card, 0).unavailable()
+        assert said in str(reason) or (not options and "vLLM" in str(reason))
+    assert said in str(revisions.unavailable("someone/model")) and revisions.unavailable("a/c", COMMIT) is None
+    with pytest.raises(PunchlineError, match="cannot be written" if lock is None else "models.lock.csv"):
+        revisions.pinned("someone/model")
+
+
+@pytest.mark.parametrize("revision", [None, COMMIT])
+def test_without_the_hubs_package_only_a_locked_model_can_run(
+    revision: str | None, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "huggingface_hub", None)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    reason = revisions.unavailable("someone/model", revision)
+    assert reason is None if revision else str(reason).endswith("huggingface_hub is not installed; run make hf")
+
+
+def test_a_hub_that_answers_is_asked_once(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    constants = pytest.importorskip("huggingface_hub.constants")
+    with scripted(lambda call: call.json({"id": "someone/model", "sha": COMMIT})) as hub:
+        monkeypatch.setattr(constants, "ENDPOINT", hub.url)
+        write_bytes(revisions.LOCK, (ROOT / revisions.LOCK).read_bytes())
+        assert revisions.pinned("someone/model") == revisions.pinned("someone/model") == COMMIT
+        assert [path for _, path, _ in hub.calls if "/models/" in path] == ["/api/models/someone/model"]
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    assert revisions.pinned("someone/model") == COMMIT
+    for call in (lambda: str(revisions.unavailable("someone/model")), lambda: revisions.pinned("no/such")):
+        with pytest.raises(PunchlineError, match=revisions.OFFLINE):
+            raise PunchlineError(call())
 
 
 @pytest.mark.parametrize("engine", ["transformers", "vllm"])

@@ -26,6 +26,8 @@ from punchline.schema import digest_of
 
 LOCK = Path(MODELS_LOCK)
 COLUMNS = ("id", "revision")
+PIN = "Pin `revision` in the card, or make data/locks writable"
+OFFLINE = "the hub was not reached and the model is not in its local cache"
 BUILT = "python scripts/small_model.py builds SmolLM2"
 
 
@@ -105,28 +107,46 @@ def locked_only(call: Callable[..., str], *values: Any) -> str:
     return context.run(call, *values)
 
 
-def unavailable(model_id: str, revision: str | None = None) -> str | None:
-    """Reason why a model's revision cannot be found, as far as that is known without the hub; None if it may be."""
+def unavailable(model_id: str, revision: str | None = None, weights: bool = True) -> str | None:
+    """Why a model's revision or `weights` cannot be had, as far as is known without asking the hub; None: they may be.
+
+    What a run would end with is known before it: a lock that cannot be read or written, a missing package, no network.
+    """
     if is_folder(model_id):
         return None if Path(model_id).is_dir() else f"no such folder: {model_id}; {BUILT}"
     try:
-        if revision is not None or model_id in _lines():
-            return None
+        revision = revision or _lines().get(model_id)
     except PunchlineError as error:
         return str(error)
-    if importlib.util.find_spec("huggingface_hub") is None:
-        return f"huggingface_hub is not installed, and {model_id} has no revision yet; run make hf"
-    if not os.access(LOCK if LOCK.exists() else _nearest_folder(LOCK), os.W_OK):
-        return f"{LOCK} cannot be written, and {model_id} has no revision yet: write `revision` into the card"
-    is_offline = os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "ON", "YES", "TRUE")
-    if is_offline and _cached(model_id) is None:
-        return f"HF_HUB_OFFLINE is set, and {model_id} has neither a locked revision nor files in the local cache"
+    if revision is None and importlib.util.find_spec("huggingface_hub") is None:
+        return f"its revision is not in {MODELS_LOCK} yet, and huggingface_hub is not installed; run make hf"
+    if revision is None and not _is_writable(LOCK.parent):
+        return f"its revision is not in {MODELS_LOCK} yet, which cannot be written; {PIN}"
+    needed = revision is None or weights
+    return f"{OFFLINE}; unset HF_HUB_OFFLINE" if needed and _is_offline() and not _cached(model_id, revision) else None
+
+
+def _is_writable(folder: Path) -> bool:
+    existing = next(each for each in (folder, *folder.parents) if each.exists())
+    return existing.is_dir() and os.access(existing, os.W_OK)
+
+
+def _is_offline() -> bool:
+    """True if the environment keeps the hub's package from asking it."""
+    try:
+        from huggingface_hub import constants
+    except ImportError:
+        return False
+    return bool(constants.HF_HUB_OFFLINE)
+
+
+def _cached(model_id: str, revision: str | None) -> str | None:
+    """The commit of a hub model that is in the local cache."""
+    from huggingface_hub import snapshot_download
+
+    with suppress(Exception):  # not there: the reasons share no base
+        return Path(snapshot_download(model_id, revision=revision, local_files_only=True)).name
     return None
-
-
-def _nearest_folder(path: Path) -> Path:
-    """The nearest folder above a path that exists."""
-    return next(folder for folder in (*path.parents, Path()) if folder.is_dir())
 
 
 def _locked(model_id: str) -> str:
@@ -134,7 +154,7 @@ def _locked(model_id: str) -> str:
     if model_id not in _lines():
         if not _ASK.get():
             raise PunchlineError("its revision is not locked yet", record=model_id)
-        with _held():
+        with _changing():
             lines = _lines()
             lines[model_id] = lines.get(model_id) or _resolve(model_id)
             write_text(LOCK, csv_text(COLUMNS, (dict(zip(COLUMNS, line, strict=True)) for line in lines.items())))
@@ -142,51 +162,48 @@ def _locked(model_id: str) -> str:
 
 
 @contextmanager
-def _held() -> Iterator[None]:
-    """The lock file for this process alone. Raises PunchlineError where it cannot be written."""
-    LOCK.parent.mkdir(parents=True, exist_ok=True)
+def _changing() -> Iterator[None]:
+    """Lock the lock file itself against other processes. Raises PunchlineError where it cannot be written."""
+    is_new = not LOCK.exists()
+    try:
+        LOCK.parent.mkdir(parents=True, exist_ok=True)
+        with _held() as file:
+            try:
+                yield
+            finally:
+                if is_new and _is_at(file, LOCK):  # nothing was written
+                    LOCK.unlink()
+    except OSError as error:
+        raise PunchlineError(f"cannot be written: {error.strerror}", file=LOCK, hint=PIN) from error
+
+
+@contextmanager
+def _held() -> Iterator[int]:
+    """The descriptor of the lock file for this process alone. Not of its folder: NFS locks what is open for writing."""
     while True:
-        try:
-            file = LOCK.open("a")
-        except OSError as error:
-            what = f"cannot be written: {error.strerror}"
-            raise PunchlineError(what, file=LOCK, hint="Allow it, or write `revision` into the card") from None
-        with file:
+        with LOCK.open("a") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
             if _is_at(file.fileno(), LOCK):
-                yield
+                yield file.fileno()
                 return
 
 
 def _is_at(descriptor: int, path: Path) -> bool:
-    """True if an open file is still the one at a path: whoever held it before may have replaced it."""
+    """True if an open file is still the one at a path: the process that held it before may have replaced it."""
     with suppress(FileNotFoundError):
         return os.path.samestat(os.fstat(descriptor), path.stat())
     return False
 
 
 def _lines() -> dict[str, str]:
-    """{id: revision} of the lock file; nothing while it is empty. Raises PunchlineError for a damaged one."""
+    """{id: revision} of the lock. It is committed empty, and may be absent. Raises PunchlineError for other lines."""
     content = LOCK.read_bytes() if LOCK.is_file() else b""
-    if not content.strip():
-        return {}
-    lines = {}
-    for number, row in parse_csv(content, COLUMNS, file=LOCK):
+    rows = parse_csv(content, COLUMNS, file=LOCK) if content.strip() else []
+    for line, row in rows:
         if not re.fullmatch("[0-9a-f]{40}", row["revision"]):
-            what = f"expected a commit hash of 40 hexadecimal digits, got {row['revision']!r}"
-            hint = "Delete the line: the next run locks the model's revision again"
-            raise PunchlineError(what, file=LOCK, line=number, record=row["id"], field="revision", hint=hint)
-        lines[row["id"]] = row["revision"]
-    return lines
-
-
-def _cached(model_id: str) -> str | None:
-    """The commit of a model in the local cache of the hub's client; None if it is not there."""
-    from huggingface_hub import snapshot_download
-
-    with suppress(Exception):  # its many errors share no base
-        return Path(snapshot_download(model_id, local_files_only=True)).name
-    return None
+            what, hint = f"expected a commit hash, got {row['revision']!r}", "Delete the line: the next run locks anew"
+            raise PunchlineError(what, file=LOCK, line=line, record=row["id"], field="revision", hint=hint)
+    return {row["id"]: row["revision"] for _, row in rows}
 
 
 def _resolve(model_id: str) -> str:
@@ -198,8 +215,8 @@ def _resolve(model_id: str) -> str:
     try:
         return str(HfApi().model_info(model_id, timeout=30).sha)
     except Exception as error:  # no network, no such repository, no licence accepted: its many errors share no base
-        if (commit := _cached(model_id)) is not None:
+        if commit := _cached(model_id, None):
             return commit
         # The error's type: its text may hold headers.
-        what = f"the hub was not reached and the model is not in its local cache ({type(error).__name__})"
+        what = f"{OFFLINE} ({type(error).__name__})"
         raise PunchlineError(what, record=model_id, hint="Check id and network; a gated model needs HF_TOKEN") from None

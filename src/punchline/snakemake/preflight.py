@@ -22,6 +22,8 @@ from punchline.journal import Answers
 from punchline.schema import ModelCard, Request
 from punchline.workflow.provenance import Status
 
+LOCAL = ("transformers", "vllm")  # engines whose weights may be the hub's
+
 
 def cannot_run(card: ModelCard, engine: Engine) -> str | None:
     """Reason why a model cannot run on this machine; None when it can."""
@@ -46,6 +48,8 @@ def check(project: Project, mirror: str | None, jobs: Iterable[Any], *, here: bo
         adapter = card.options.get("adapter")
         if here and adapter in trained and engine.unavailable() == adapters.how_to_train(str(adapter)):
             continue  # this run trains it
+        if here and card.engine in LOCAL and cannot_run(card, engine) is None:
+            engine.identity()  # a hub that does not know the model is found before the fetch; its revision is locked
         if (card.engine == "openai" or here) and any(_missing(card, engine, *one) for one in requests):
             _must_run(card, cannot_run(card, engine) if here else engine.unavailable())
 

@@ -192,7 +192,12 @@ class Snakefile:
             if not self.workflow.dryrun:
                 return self.reasons.get((rule, *names), UNCHANGED)
             pending = filter(None, map(self.status.pending, self.project.built_by(rule, *names)))
-            return max(pending, default="will run: asked for")  # "will" before "may"
+            reason = max(pending, default="will run: asked for")  # "will" before "may"
+            respondent = names[0] if rule == "respond" else None
+            cannot = respondent and preflight.cannot_run(
+                self.project.card_of(respondent), self.project.engine_of(respondent)
+            )
+            return f"{reason}; it cannot run here: {cannot}" if cannot else reason
 
         return {"run": run, "why": why}
 

