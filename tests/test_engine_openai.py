@@ -11,8 +11,21 @@ import msgspec
 import pytest
 from tests.servers import runs
 from tests.servers.batches import Provider, to
-from tests.servers.runs import BATCH, KEY, VARIABLE, Served, card, expected, journal, many, pending, requests, run
-from tests.servers.scripted import completion, scripted
+from tests.servers.runs import (
+    BATCH,
+    KEY,
+    VARIABLE,
+    Served,
+    card,
+    error_of,
+    expected,
+    journal,
+    many,
+    pending,
+    requests,
+    run,
+)
+from tests.servers.scripted import Call, completion, scripted
 
 from punchline.engines.openai import batch, chat
 from punchline.engines.openai import engine as load
@@ -55,6 +68,66 @@ def test_account_headers_go_where_the_card_says(wanted: bool, batched: bool, her
     assert headers["authorization"] == f"Bearer {KEY}" and headers["user-agent"].startswith("AsyncOpenAI/Python ")
     assert batched or headers["content-type"] == "application/json"
     assert {name: headers[name] for name in account if name in headers} == (account if wanted else {})
+
+
+def test_a_classic_azure_address(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    secret = "tenant-Planted9Secret8Value"
+    monkeypatch.setenv(VARIABLE, KEY)
+    monkeypatch.setenv("TENANT", secret)
+    options: dict[str, Any] = {"headers": {"HTTP-Referer": "https://h"}, "headers_env": {"x-tenant": "TENANT"}}
+    options |= {"query": {"api-version": "2024-10-21"}, "key_header": "api-key", "api_key_env": VARIABLE}
+
+    def answer(call: Call) -> None:
+        call.json(completion(f"A, {secret}", model=secret) if len(server.calls) > 1 else {"error": secret}, 200)
+
+    path = "/openai/deployments/d"
+    with scripted(answer) as server:
+        of = card(None, base_url=f"{server.url}{path}", served_as=[secret], **options)
+        assert run(here, of, requests("who asks")) == {"ok": 1}
+    for _, address, sent in server.calls:
+        headers = {name.lower(): value for name, value in sent.items()}
+        assert address.startswith(path) and address.endswith("/chat/completions?api-version=2024-10-21")
+        assert (headers["api-key"], headers["x-tenant"], headers["http-referer"]) == (KEY, secret, "https://h")
+        assert "authorization" not in headers
+    written = "".join(file.read_text(errors="replace") for file in here.rglob("*.json*") if file.is_file())
+    assert secret not in written and KEY not in written
+    monkeypatch.delenv("TENANT")
+    assert load(of, 0).unavailable() == "the environment variable TENANT holds no value for the header x-tenant"
+
+
+REFUSED = {
+    "System role not supported": "system: user",
+    "Prompting with images is incompatible with system messages.": "system: user",
+    "Conversation roles must alternate user/assistant/user/assistant/...": "system: user",
+    "Developer instruction is not enabled for models/gemma-3-27b-it": "system: user",
+    "stream must be true": "stream: true",
+    "This model only supports stream mode, please set stream to true": "stream: true",
+    "'stream' parameter must be set to true": "stream: true",
+}
+
+
+@pytest.mark.parametrize("status", [400, 500])
+@pytest.mark.parametrize("words", REFUSED)
+def test_a_refusal_names_the_option_that_mends_it(words: str, status: int, here: Path) -> None:
+    with scripted(lambda call: call.json({"error": {"message": words}}, status)) as server:
+        if status == 500 and "stream" in words:
+            return
+        error = error_of(here, card(server.url), requests("a"))
+    assert f"Write `{REFUSED[words]}`" in error and words[:20] in error and len(server.calls) == 1
+
+
+def test_the_system_prompt_in_the_users_turn(tmp_path: Path) -> None:
+    (tmp_path / "a.png").write_bytes(PNG)
+    images = {sha256(PNG): tmp_path / "a.png"}
+    for asked, kinds in (
+        (requests("look", image=PNG, images=2)[0], ["image_url"] * 2 + ["text"]),
+        (requests("b")[0], None),
+    ):
+        (message,) = load(card(None, system="user"), 0).body(asked, images, {})["messages"]
+        assert message["role"] == "user"
+        content = message["content"]
+        assert kinds is None or [part["type"] for part in content] == kinds
+        assert (content[-1]["text"] if kinds else content) == f"Be brief.\n\n{'look' if kinds else 'b'}"
 
 
 @pytest.mark.parametrize("url", ["https://api.openai.com/v1", "https://api.openai.com.example/v1"])

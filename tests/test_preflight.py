@@ -89,6 +89,15 @@ def test_what_a_run_lacks(root: Path, monkeypatch: Any, chosen: Any, rule: str, 
         preflight.check(project, mirror, jobs, here=True)
 
 
+@pytest.mark.parametrize(("model", "is_said"), [("gpt-4o", True), ("echo", False), ("gemini-2.5-pro", False)])
+def test_an_ignored_address_is_named(model: str, is_said: bool, root: Path, monkeypatch: Any) -> None:
+    project = Project(selection_in(root, models=[model], run="never-made"))
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")
+    assert preflight.ignores_address(project) is is_said
+    monkeypatch.delenv("OPENAI_BASE_URL")
+    assert not preflight.ignores_address(project)
+
+
 def test_a_table_without_a_scored_item(tmp_path: Path) -> None:
     path, scored = tmp_path / "t.csv", ("a,measured,0\nc,baseline,1\n", "b,published,9\n")
     for rows in ("a,measured,0\nb,published,9\n", *scored):

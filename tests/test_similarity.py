@@ -111,9 +111,9 @@ def test_weights_that_cannot_be_loaded_are_tried_once(engine: Similarity, monkey
 
 
 def test_weights_that_cannot_be_fetched_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    hub = pytest.importorskip("huggingface_hub", reason="NOT INSTALLED: huggingface_hub")
+    constants = pytest.importorskip("huggingface_hub.constants", reason="NOT INSTALLED: huggingface_hub")
     monkeypatch.setattr(similarity, "_installed", lambda module: True)
-    monkeypatch.setattr(hub.constants, "HF_HUB_OFFLINE", True)
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
     result = similarity.engine(card(metric="cosine", id="nobody/no-such-model", revision="0" * 40), 0)
     (response,) = answers(result, [asked("a", "b")])
     assert str(response.reason).startswith("the hub was not reached and the model is not in its local cache")

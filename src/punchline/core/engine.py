@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, TypeVar, cast
+from typing import Annotated, Any, Literal, TypeVar, cast
 
 import msgspec
 
 from punchline.errors import PunchlineError, check_known
 from punchline.files import as_record
-from punchline.schema import NUMBERS, Image, ModelCard, Request, Response, Scalar, State, digest_of
+from punchline.schema import NUMBERS, Image, ModelCard, Request, Response, Scalar, State, Text, digest_of
 
 Options = TypeVar("Options", bound=msgspec.Struct)
 Name = Annotated[str, msgspec.Meta(min_length=1)]  # types of options
@@ -22,6 +23,15 @@ Count = Annotated[int, msgspec.Meta(ge=1)]
 Positive = Annotated[float, msgspec.Meta(gt=0)]
 ImageFiles = Mapping[str, Path]  # by sha256
 NOT_ATTEMPTED = "not attempted"  # reason of a missing answer to a question that a baseline does not try
+SystemRole = Literal["system", "user"]  # the message that holds the system prompt
+SYSTEM_HINT = "Write `system: user` into the card: the system prompt then stands before the user's text"
+_NO_SYSTEM = re.compile(
+    r"system (role|messages?|prompts?|instructions?)( is| are)? not (supported|enabled|allowed)"
+    r"|(does not|doesn't|do not) support (the |a )?system|incompatible with system (messages?|prompts?)"
+    r"|developer instruction is not enabled|only user and assistant roles|roles must alternate"
+    r"|(unknown|unsupported|unexpected|invalid) (message )?role:? ['\"`]?system",
+    re.IGNORECASE,
+)
 FOLDER = Path(__file__).resolve().parent.parent / "engines"
 
 
@@ -82,6 +92,31 @@ class Engine(ABC):
 def images_in(request: Request) -> list[Image]:
     """Images of a request, in order."""
     return [part for message in request.messages for part in message.content if isinstance(part, Image)]
+
+
+def system_in_user_turn(request: Request) -> Request:
+    """A request whose system prompts stand before the text of its first user message, with a blank line between.
+
+    For models whose chat template has no system role. Images keep their places.
+    """
+    prompts = [one for one in request.messages if one.role == "system"]
+    system = [part.text for one in prompts for part in one.content if isinstance(part, Text)]
+    others = [one for one in request.messages if one.role != "system"]
+    if not system or not others:
+        return request
+    prefix, content = "\n\n".join(system), list(others[0].content)
+    at = next((number for number, part in enumerate(content) if isinstance(part, Text)), None)
+    if at is None:
+        content.append(Text(text=prefix))
+    else:
+        content[at] = Text(text=f"{prefix}\n\n{cast(Text, content[at]).text}")
+    others[0] = msgspec.structs.replace(others[0], content=tuple(content))
+    return msgspec.structs.replace(request, messages=tuple(others))
+
+
+def refuses_system(words: str) -> bool:
+    """True if a server's or a chat template's words refuse the role of a system prompt."""
+    return _NO_SYSTEM.search(words) is not None
 
 
 def has_all_images(request: Request) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,17 @@ from punchline.schema import ModelCard, Request
 from punchline.workflow.provenance import Status
 
 LOCAL = ("transformers", "vllm")  # engines whose weights may be the hub's
+
+
+IGNORED = (
+    "OPENAI_BASE_URL is ignored: the server is the card's `base_url`, else OpenAI's; write the address into the card"
+)
+
+
+def ignores_address(project: Project) -> bool:
+    """True if the environment names another server than OpenAI's and a model's card names none."""
+    cards = (card for card in project.cards.values() if card.engine == "openai")
+    return bool(os.environ.get("OPENAI_BASE_URL")) and any(card.options.get("base_url") is None for card in cards)
 
 
 def cannot_run(card: ModelCard, engine: Engine) -> str | None:

@@ -159,6 +159,8 @@ class Snakefile:
         self.again |= {"all"} if workflow.dag_settings.forceall else set()
         environment(self.selection, self.making, self.again)
         workflow.dag_settings.rerun_triggers = frozenset([RerunTrigger.MTIME])
+        if preflight.ignores_address(self.project):
+            print(preflight.IGNORED, file=sys.stderr)
         for line in changes_in_place(self.selection):
             print(line, file=sys.stderr)
         settings = workflow.execution_settings

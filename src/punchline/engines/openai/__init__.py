@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 from urllib.parse import urlsplit
@@ -19,23 +20,28 @@ from punchline.core.engine import ImageFiles, Positive
 from punchline.engines.openai import chat, pace
 from punchline.engines.openai.refusals import Judgement, Refusal
 from punchline.engines.openai.replies import Reply
+from punchline.errors import PunchlineError
 from punchline.schema import ModelCard, Record, Request, Response, State
 from punchline.text import log_line
 from punchline.workflow.code import version_of
 
 if TYPE_CHECKING:
+    import httpx2
     import openai
 
 OPENAI_URL = "https://api.openai.com/v1"
 OPENAI_KEY = "OPENAI_API_KEY"
 ACCOUNT_HEADERS = ("OpenAI-Organization", "OpenAI-Project")  # OPENAI_ORG_ID, OPENAI_PROJECT_ID
+HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+HTTP_HEADERS = ("host", "connection", "content-length", "content-type", "transfer-encoding", "accept-encoding")
+SECRET = re.compile(r"auth|cookie|key|token|secret|password", re.IGNORECASE)  # names of headers and parameters
 REPLY_BYTES = 16 * 2**20  # of one reply, unpacked: more than any model writes
 STREAM_BYTES = 4 * REPLY_BYTES  # every token comes with a few hundred bytes around it
 FIXED = ("model", "messages", "stream", "stream_options", "n")  # an answer is read by these; not for extra_body
 
 SILENT_CUTS = (2048, 4096)  # Ollama's contexts: it cuts longer prompts without a word
 
-ADDRESS = "http(s)://, a server and a path, without a key"
+ADDRESS = "http(s)://, a server and a path, without a key; what follows a ? goes into `query`"
 VARIABLE = "an environment variable's name, not the key itself"
 Address = Annotated[str, msgspec.Meta(pattern=r"^https?://[^\s/?#@]+(/[^\s?#@]*)?\Z", title=ADDRESS)]
 Variable = Annotated[str, msgspec.Meta(pattern=r"^[A-Z][A-Z0-9_]*\Z", title=VARIABLE)]
@@ -72,6 +78,11 @@ class Options(Record, frozen=True, kw_only=True):
     search: bool = False
     stream: bool = False
     max_tokens_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
+    system: engines.SystemRole = "system"
+    headers: dict[str, str] = msgspec.field(default_factory=dict)
+    headers_env: dict[str, Variable] = msgspec.field(default_factory=dict)
+    key_header: str | None = None
+    query: dict[str, str] = msgspec.field(default_factory=dict)
     extra_body: dict[str, Any] = msgspec.field(default_factory=dict)
     concurrency: engines.Count = 16
     requests_per_minute: Positive | None = None
@@ -97,11 +108,11 @@ class OpenAI(engines.Engine):
         super().__init__(card, seed)
         self.options = engines.read_options(card, Options, "docs/models.md")
         self.at_once = self.options.concurrency
-        self._check()
         self.needs_images = "image" in card.modality
         self._cut_noted = False
         self.base_url = self.options.base_url or OPENAI_URL
         self.key_env = self.options.api_key_env or (None if self.options.base_url else OPENAI_KEY)
+        self._check()
         self.version = f"{punchline.__version__} (openai {version_of('openai')})"
 
     def _check(self) -> None:
@@ -111,9 +122,43 @@ class OpenAI(engines.Engine):
             raise self.wrong(f"extra_body may not hold {forbidden[0]!r}", field="extra_body")
         if options.stream and options.batch:
             raise self.wrong("a batch is not streamed", field="stream", hint="Write one of the two")
+        self._check_headers()
         if (options.thinking_budget is None) != (options.thinking_style is None):
             hint = "thinking_style: gemini, anthropic, openrouter or qwen says how the server wants the budget"
             raise self.wrong("thinking_budget and thinking_style go together", field="thinking_budget", hint=hint)
+
+    def _check_headers(self) -> None:
+        """Raises PunchlineError for a header that cannot be sent, is set twice, or holds a secret in the card."""
+        options = self.options
+        key_header = [options.key_header] if options.key_header is not None else []
+        names = [*options.headers, *options.headers_env, *key_header]
+        for name in names:
+            if not HEADER.fullmatch(name) or name.lower() in HTTP_HEADERS:
+                raise self.wrong(
+                    f"{name!r} cannot be set here", field="headers", hint="It is no header, or the client's"
+                )
+            if [each.lower() for each in names].count(name.lower()) > 1:
+                raise self.wrong(f"the header {name} is set twice", field="headers")
+        for field, values in (("headers", options.headers), ("query", options.query)):
+            for name, value in values.items():
+                if SECRET.search(name) or value.startswith("$"):
+                    hint = "Set a variable: `headers_env: {Name: VARIABLE}`, or `api_key_env` with `key_header`"
+                    raise self.wrong(f"{name} would hold a secret in the card", field=field, hint=hint)
+                if not (value.isascii() and value.isprintable()):
+                    raise self.wrong(f"the value of {name} is not printable ASCII", field=field)
+
+    def wrong(self, what: str, **where: Any) -> PunchlineError:
+        """An error that names the card, without the key and the values of secret headers."""
+        for secret in self.secrets:
+            what = chat.redacted(what, secret)
+        return super().wrong(what, **where)
+
+    @property
+    def secrets(self) -> list[str]:
+        """The key and the values of `headers_env`. Never to be written anywhere."""
+        names = [self.key_env, *self.options.headers_env.values()]
+        values = [os.environ.get(name, "").strip() for name in names if name is not None]
+        return [value for value in values if value]
 
     @property
     def key(self) -> str | None:
@@ -124,11 +169,12 @@ class OpenAI(engines.Engine):
         """Model and revision, the server where it has a key (one without is the user's own: only its model counts),
         and the options that change answers."""
         options = self.options
-        server = self.base_url.rstrip("/") if self.key_env else None
+        server = self.base_url.rstrip("/") if self.key_env or options.headers_env else None
         chosen: dict[str, Any] = {"id": options.id, "revision": options.revision, "served_as": options.served_as}
-        if options.finished_as:
-            chosen["finished_as"] = sorted(options.finished_as)
-        return {**chosen, "server": server, "body": self.constants(), "v": 1}
+        unless_default: dict[str, Any] = {"query": options.query} if options.query else {}
+        unless_default |= {"system": "user"} if options.system == "user" else {}
+        unless_default |= {"finished_as": sorted(options.finished_as)} if options.finished_as else {}
+        return {**chosen, "server": server, "body": self.constants(), **unless_default, "v": 1}
 
     def constants(self) -> dict[str, Any]:
         """Fields of every call's body besides model, messages and sampling parameters."""
@@ -151,7 +197,11 @@ class OpenAI(engines.Engine):
         return body | shapes[options.thinking_style] | options.extra_body
 
     def unavailable(self) -> str | None:
-        """A message if the API key's environment variable is not set, or holds no key, else None."""
+        """A message if a variable that holds the API key or a header is not set, or holds no such value, else None."""
+        for header, name in self.options.headers_env.items():
+            value = os.environ.get(name, "").strip()
+            if not (value and value.isascii() and value.isprintable()):
+                return f"the environment variable {name} holds no value for the header {header}"
         usable = not self.key_env or (self.key and self.key.isascii() and self.key.isprintable())
         return None if usable else f"the environment variable {self.key_env} holds no API key"
 
@@ -193,6 +243,8 @@ class OpenAI(engines.Engine):
 
     def body(self, request: Request, images: ImageFiles, sent: Mapping[str, Any]) -> dict[str, Any]:
         """The body of a request; `sent`: its parameters."""
+        if self.options.system == "user":
+            request = engines.system_in_user_turn(request)
         return {"model": self.options.id, "messages": chat.messages(request, images), **sent}
 
     def client(self, most: int | None = None) -> openai.AsyncOpenAI:
@@ -210,13 +262,24 @@ class OpenAI(engines.Engine):
         limits = httpx2.Limits(max_connections=connections, max_keepalive_connections=connections)
         most = most or (STREAM_BYTES if self.options.stream else REPLY_BYTES)
         about: dict[str, Any] = {"base_url": self.base_url, "max_retries": 0, "timeout": timeout}
+        about["default_query"] = self.options.query
         about["http_client"] = BoundedClient(
             most, keep_alive=self.keep_alive, trust_env=self.through_proxy, timeout=timeout, limits=limits
         )
+        if self.options.key_header is not None:
+            about["http_client"].event_hooks = {"request": [_without_bearer]}  # the package insists on a bearer
         key = self.key or "none"
         return openai.AsyncOpenAI(api_key=key, default_headers=self._default_headers(key), **about)
 
     def _default_headers(self, key: str) -> dict[str, Any]:
+        """Headers that replace the package's own, and those of the card."""
+        headers = self._account_headers(key) | self.options.headers
+        headers |= {name: os.environ.get(variable, "").strip() for name, variable in self.options.headers_env.items()}
+        if self.options.key_header is not None:
+            headers[self.options.key_header] = key
+        return headers
+
+    def _account_headers(self, key: str) -> dict[str, Any]:
         """Headers that replace the package's own: none of the environment's for a server that is not OpenAI's."""
         import openai
 
@@ -229,14 +292,20 @@ class OpenAI(engines.Engine):
 
     def response(self, request: Request, model_key: str, state: State, **fields: Any) -> Response:
         """A response of this engine, without the key wherever a server may have put it."""
-        key = self.key or ""
+        secrets = self.secrets
+
+        def one_line(text: str) -> str:
+            for secret in secrets:
+                text = chat.redacted(text, secret)
+            return chat.one_line(text, None)
 
         def cleaned(values: Mapping[str, Any]) -> dict[str, Any]:
-            return {n: chat.one_line(v, key) if isinstance(v, str) else v for n, v in values.items()}
+            return {n: one_line(v) if isinstance(v, str) else v for n, v in values.items()}
 
         whole = {n: v for n in ("text", "reasoning") if isinstance(v := fields.pop(n, None), str)}
-        if len(key) >= chat.SHORTEST_KEY:
-            whole = {n: text.replace(key, "[key]") for n, text in whole.items()}
+        for secret in secrets:
+            if len(secret) >= chat.SHORTEST_KEY:
+                whole = {n: text.replace(secret, "[key]") for n, text in whole.items()}
         fields = cleaned(fields) | whole | {"effective": cleaned(fields.get("effective", {}))}
         return engines.response(self, request, model_key, state, **fields)
 
@@ -281,6 +350,10 @@ class OpenAI(engines.Engine):
 
         what, field, hint = stops.explain(self, refusal, judgement)
         raise self.wrong(f"{what}: {chat.one_line(str(refusal), self.key)}", field=field, hint=hint)
+
+
+async def _without_bearer(request: httpx2.Request) -> None:
+    request.headers.pop("Authorization", None)
 
 
 engine = OpenAI

@@ -11,6 +11,7 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 
+from punchline.core.engine import refuses_system
 from punchline.core.waits import retry_after
 
 WORDS_MOST = 4000  # characters of a server's words that are looked at
@@ -78,6 +79,11 @@ _AGAINST = re.compile(
     r"|deprecated|incompatible|must be|should be|at most|at least|only the default|cannot find|out of range|removed",
     re.IGNORECASE,
 )
+_STREAM_ONLY = re.compile(
+    r"stream\W{0,3}(parameter )?(must|should|has to|needs to) be (set to )?\W?true|only supports? stream"
+    r"|streaming (mode )?is required|stream .{0,20}is required",
+    re.IGNORECASE,
+)
 _RETRY_IN = re.compile(r"(?:re)?try (?:again )?in ((?:\d+(?:\.\d+)?(?:ms|h|m|s) ?)+)", re.IGNORECASE)
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|h|m|s)", re.IGNORECASE)
 _SECONDS = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
@@ -106,7 +112,9 @@ class Refusal(msgspec.Struct, frozen=True, kw_only=True):
 
 
 Verdict = Literal["stop", "limited", "again", "too long", "failed", "refused"]
-Cause = Literal["key", "credit", "plan", "quota", "place", "model", "parameter", "proxy", "access", "address"]
+Cause = Literal[
+    "key", "credit", "plan", "quota", "place", "model", "parameter", "proxy", "access", "address", "system", "stream"
+]
 
 
 class Judgement(NamedTuple):
@@ -271,8 +279,8 @@ def _object(value: Any) -> dict[str, Any]:
 def judge(refusal: Refusal, sent: Collection[str]) -> Judgement:
     """What to do about a refusal; `sent`: names of the parameters that were sent. Moderation goes before the status."""
     status, about = refusal.status, f"{refusal.codes} {refusal.message}"
-    if _is_moderated(refusal):
-        return Judgement("refused")
+    if (judgement := _judge_input(refusal)) is not None:
+        return judgement
     if status == 429:
         return _judge_limit(refusal)
     if status == 413 or _TOO_LONG_CODE.search(about):
@@ -298,6 +306,14 @@ _CAUSES: dict[Cause, re.Pattern[str]] = {"key": _KEY, "place": _PLACE, "credit":
 _CAUSE_OF: dict[int, Cause] = {401: "key", 402: "credit", 403: "access", 404: "address", 405: "address", 407: "proxy"}
 
 
+def _judge_input(refusal: Refusal) -> Judgement | None:
+    """What an error says of the input's content or form, whatever its status; None if it says nothing of them."""
+    if _is_moderated(refusal):
+        return Judgement("refused")
+    option = _option_for(refusal)
+    return None if option is None else Judgement("stop", option)
+
+
 def _is_moderated(refusal: Refusal) -> bool:
     """True if a server declines this input for what it says."""
     status, message = refusal.status, refusal.message
@@ -307,6 +323,13 @@ def _is_moderated(refusal: Refusal) -> bool:
     if page or _ACCOUNT.search(message):  # concerns no single input
         return False
     return bool(_FILTER_WORDS.search(message)) or (status in (200, 403) and bool(_FILTER_HINT.search(message)))
+
+
+def _option_for(refusal: Refusal) -> Cause | None:
+    """The card's option that a refusal asks for; llama.cpp refuses a role with status 500."""
+    if refusal.status in (400, 422, 500) and refuses_system(refusal.message):
+        return "system"
+    return "stream" if refusal.status in (400, 422) and _STREAM_ONLY.search(refusal.message) else None
 
 
 def _judge_limit(refusal: Refusal) -> Judgement:

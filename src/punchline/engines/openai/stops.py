@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from punchline.core.engine import SYSTEM_HINT
 from punchline.engines.openai.refusals import PACIFIC, Judgement, Refusal
 
 if TYPE_CHECKING:
@@ -20,6 +21,11 @@ def explain(engine: OpenAI, refusal: Refusal, judgement: Judgement) -> tuple[str
     if cause == "parameter" and judgement.parameter is not None:
         field, hint = _of_parameter(engine, judgement.parameter)
         return f"the server refuses the parameter {judgement.parameter} for {model}", field, hint
+    if cause == "system":
+        hint = "`system: user` is set already: the model takes no such conversation"
+        return f"{model} takes no system prompt", "system", hint if engine.options.system == "user" else SYSTEM_HINT
+    if cause == "stream":
+        return f"the server only streams {model}", "stream", "Write `stream: true` into the card"
     if cause == "model":
         return f"the server does not know the model {model}", "id", "Correct `id`"
     field_of_key = "api_key_env" if engine.key_env else None

@@ -19,15 +19,19 @@ import msgspec
 from punchline.config import adapters, revisions
 from punchline.config.cards import check_plain
 from punchline.core.engine import (
+    SYSTEM_HINT,
     Count,
     Engine,
     ImageFiles,
     Name,
+    SystemRole,
     image_file,
     images_in,
     parameters,
     read_options,
+    refuses_system,
     response,
+    system_in_user_turn,
 )
 from punchline.engines.transformers.loaded import Inputs, Loaded, free, is_out_of_memory, pixels_of
 from punchline.engines.transformers.prompts import Answer, Prompt, batches, cost
@@ -52,6 +56,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     batch_tokens: Count = 32768  # prompt and answer of all rows of a batch
     trust_remote_code: bool = False
     template: dict[str, Any] = {}
+    system: SystemRole = "system"
 
 
 class Transformers(Engine):
@@ -84,6 +89,8 @@ class Transformers(Engine):
         identity |= {"images": self.needs_images, "seed": self.seed}
         chosen = {name: getattr(self.options, name) for name in ("attention", "template", "trust_remote_code")}
         identity |= {name: value for name, value in chosen.items() if value}
+        if self.options.system == "user":
+            identity["system"] = "user"
         if adapter := self.options.adapter:
             identity["adapter"] = adapters.identity(adapter)
         return identity
@@ -155,9 +162,13 @@ class Transformers(Engine):
             return "failed", f"the text holds the model's control token {token!r}"
         files = [image_file(digest, request, images) for digest in digests]
         try:
-            text = loaded.render(request, self.options.template)
+            shown = system_in_user_turn(request) if self.options.system == "user" else request
+            text = loaded.render(shown, self.options.template)
             pixels = [pixels_of(file) for file in files]
         except (ValueError, OSError) as error:
+            if self.options.system == "system" and refuses_system(str(error)):
+                what = f"{self.id} takes no system prompt: {one_line(error)}"
+                raise self.wrong(what, field="system", hint=SYSTEM_HINT) from error
             return "failed", one_line(error)
         tokens = loaded.tokenise(text)
         size = len(tokens) + sum(count // 28**2 for count in pixels)  # as Qwen2-VL; for sorting by size only

@@ -49,6 +49,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     max_model_len: Count | None = None  # tokens; the card's `context` where it says none
     generation_config: Literal["vllm", "auto"] = "vllm"  # auto: the defaults that the model's own file has
     chat_template_kwargs: dict[str, Any] = {}
+    system: engines.SystemRole = "system"
     trust_remote_code: bool = False
     extra_args: tuple[str, ...] = ()
     # How it runs; no part of the key.
@@ -71,6 +72,7 @@ class Vllm(Client):
         self.chosen = chosen = engines.read_options(card, Options, "docs/models.md")
         template = chosen.chat_template_kwargs
         options: dict[str, Any] = {"id": chosen.id, "concurrency": chosen.concurrency, "attempts": 4}
+        options["system"] = chosen.system
         options["base_url"] = chosen.base_url or "http://127.0.0.1"  # of a server of our own: known when it starts
         options["timeouts"] = {"connect": 60.0, "read": chosen.request_timeout, "total": chosen.request_timeout}
         options["backoff"] = {"first": 0.5, "most": 4.0}
@@ -109,6 +111,8 @@ class Vllm(Client):
         identity = {name: getattr(self.chosen, name) for name in names}
         identity |= {"revision": self._revision, "max_model_len": self._max_model_len, "seed": self.seed}
         identity["extra_args"] = list(self.chosen.extra_args)
+        if self.chosen.system == "user":
+            identity["system"] = "user"
         if self.chosen.pipeline_parallel > 1:
             identity["pipeline_parallel"] = self.chosen.pipeline_parallel
         return identity
