@@ -63,6 +63,19 @@ def test_transformers_without_its_packages_or_its_folder(monkeypatch: pytest.Mon
     assert str(engines.load(card("transformers", id="./none"), 0).unavailable()).startswith("no such folder: ./none;")
 
 
+@pytest.mark.parametrize("content", [None, "", "no certificate"])
+@pytest.mark.parametrize("name", ["SSL_CERT_FILE", "SSL_CERT_DIR"])
+def test_certificates_that_cannot_be_used_are_named(
+    name: str, content: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "certificates"
+    if content is not None:
+        file.write_text(content)
+    monkeypatch.setenv(name, str(file))
+    reason = engines.load(card("openai", base_url="http://h/v1"), 0).unavailable()
+    assert f"{name} names no certificates ({file}: " in str(reason) and str(reason).endswith("correct or unset it")
+
+
 def test_batches_hold_like_prompts_and_keep_the_budget() -> None:
     rng = random.Random(0)
     samplings: list[dict[str, Any]] = [{"temperature": n % 2, "max_tokens": 100, "seed": n} for n in range(300)]

@@ -8,7 +8,9 @@ from __future__ import annotations
 import functools
 import os
 import re
+import ssl
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 from urllib.parse import urlsplit
 
@@ -202,6 +204,8 @@ class OpenAI(engines.Engine):
             value = os.environ.get(name, "").strip()
             if not (value and value.isascii() and value.isprintable()):
                 return f"the environment variable {name} holds no value for the header {header}"
+        if (why := _bad_certificates()) is not None:
+            return why
         usable = not self.key_env or (self.key and self.key.isascii() and self.key.isprintable())
         return None if usable else f"the environment variable {self.key_env} holds no API key"
 
@@ -350,6 +354,22 @@ class OpenAI(engines.Engine):
 
         what, field, hint = stops.explain(self, refusal, judgement)
         raise self.wrong(f"{what}: {chat.one_line(str(refusal), self.key)}", field=field, hint=hint)
+
+
+def _bad_certificates() -> str | None:
+    """Why the certificates that the environment names cannot be used; None if they can, or it names none."""
+    for name in ("SSL_CERT_FILE", "SSL_CERT_DIR"):
+        value = os.environ.get(name)
+        if not value:
+            continue
+        try:
+            if name == "SSL_CERT_FILE":
+                ssl.create_default_context(cafile=value)
+            elif not Path(value).is_dir():
+                raise OSError("no such folder")
+        except OSError as error:
+            return f"the environment variable {name} names no certificates ({value}: {error}); correct or unset it"
+    return None
 
 
 async def _without_bearer(request: httpx2.Request) -> None:
