@@ -19,6 +19,7 @@ from punchline.engines.openai import chat, pace
 from punchline.engines.openai.client import Unwanted
 from punchline.engines.openai.refusals import Verdict, judge, read_refusal
 from punchline.engines.openai.replies import ErrorReply, NoAnswer, Unusable, read_reply
+from punchline.errors import PunchlineError
 from punchline.schema import Request, Response
 
 if TYPE_CHECKING:
@@ -97,7 +98,7 @@ class Calls:
         self.first: str | None = None  # error of that row
         self.began = monotonic()
         self.in_flight = set[asyncio.Task[None] | None]()
-        self.ending = False  # an error has stopped the run: only calls in flight go on
+        self.error: PunchlineError | None = None  # has stopped the run: only calls in flight go on
 
     async def call(
         self, post: Callable[[float], Awaitable[T]], total: float, sent: Collection[str] = (), tokens: float = 0.0
@@ -120,7 +121,7 @@ class Calls:
                 self.pace.limited(began)
             if outcome.kind not in self.most_tries:
                 return outcome
-            if self.ending:  # no more tries: the next run asks again
+            if self.error is not None:  # no more tries: the next run asks again
                 raise asyncio.CancelledError
             tries[outcome.kind] += 1
             outcome.tries = tries.total()
@@ -153,8 +154,12 @@ class Calls:
 
         async def worker() -> None:
             for request in todo:
-                await put(await self._ask(request, images, model_key))
-                if self.ending:
+                try:
+                    await put(await self._ask(request, images, model_key))
+                except PunchlineError as error:
+                    self.error = self.error or error
+                    raise
+                if self.error is not None:
                     return
 
         async with self.client:
@@ -172,12 +177,11 @@ class Calls:
         errors = [error for task in ended if (error := task.exception()) is not None]
         if not errors:
             return
-        self.ending = True
         for task in running - self.in_flight:  # waits for its turn, or between tries
             task.cancel()
         if running:
             await asyncio.wait(running, timeout=LAST_S)
-        raise errors[0]
+        raise self.error or errors[0]
 
     async def _ask(self, request: Request, images: ImageFiles, model_key: str) -> Response:
         """The response to a request, which may be a failure. Raises PunchlineError for `breaker` failures in a row."""
