@@ -174,7 +174,7 @@ class Calls:
     async def _finish(self, workers: Sequence[asyncio.Task[None]]) -> None:
         """Wait for all workers; after the first error, which is raised, for those with a call in flight."""
         ended, running = await asyncio.wait(workers, return_when=asyncio.FIRST_EXCEPTION)
-        errors = [error for task in ended if (error := task.exception()) is not None]
+        errors = [error for task in ended if not task.cancelled() and (error := task.exception())]
         if not errors:
             return
         for task in running - self.in_flight:  # waits for its turn, or between tries
