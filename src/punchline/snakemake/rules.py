@@ -136,9 +136,8 @@ class Snakefile:
             if any(self.status(step) is not None for step in pending) and not whole:
                 self.workflow.dag.forcefiles.update(step.job for step in pending)
             elif self.making.strict and not whole and not self.workflow.dryrun:
-                self.workflow.dag.forcefiles.update(
-                    step.job for step in artifacts
-                )  # without a job `done` is not called
+                # Snakemake calls `done` after a job only.
+                self.workflow.dag.forcefiles.update(step.job for step in artifacts)
             jobs = {made.job: None for made in makers if whole or self.status.pending(made)}
             return [job for job in jobs if job != artifacts[0].job]
 
