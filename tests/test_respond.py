@@ -7,6 +7,7 @@ import pytest
 from tests.asked import Counting, ask
 from tests.records import request
 
+from punchline import text
 from punchline.core.engine import model_key
 from punchline.core.storage import read_table
 from punchline.errors import PunchlineError
@@ -63,3 +64,14 @@ def test_changed_image_bytes_are_named(tmp_path: Path) -> None:
     path.write_bytes(b"two")
     with pytest.raises(PunchlineError, match=r"a\.png, record i: the image's bytes have changed"):
         image_files([item])
+
+
+def test_the_first_time_left_comes_after_three_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A round of eight answers every six seconds."""
+    lines, now = list[str](), 0
+    monkeypatch.setattr(text, "log_line", lines.append)
+    monkeypatch.setattr("punchline.text.time.monotonic", lambda: now)
+    for number in text.track(range(100), 100, "m", at_once=8):
+        now += 6 * (number % 8 == 0)
+    assert lines[:3] == ["m: 1 of 100", "m: 9 of 100", "m: 17 of 100"]
+    assert lines[3].startswith("m: 25 of 100, 0.9 a second, about 79 s left")
