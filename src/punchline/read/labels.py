@@ -130,7 +130,7 @@ def _affirmed(low: str, forms: Forms) -> list[Mention]:
 
 
 _NO_BEHIND = re.compile(r"(?:[ ,:]{0,2}no\b(?=[,:.!]))?[ ,:.!]{0,3}")
-_ADDS = re.compile(r"\b(?:also|too|as well|in addition|add)\b")
+_ADDS = re.compile(r"\b(?:also|too|as well|in addition|add|still|stays?|remains?|keep)\b")
 
 
 _DOUBT = re.compile(rf"{words.CONDITION.pattern}|{words.UNSURE.pattern}")

@@ -124,7 +124,10 @@ def metaphors(answer: str, instructions: tuple[str, ...] = (), context: Sequence
     marked = final.zones(answer, normalize.plain(answer))
     firm = "\n".join(answer[zone.start : zone.end] for zone in marked if zone.rank == final.FIRM)
     texts = [firm, answer] if firm.strip() and not firm.lstrip().startswith("[") else [answer]
-    found = (_named(_TAG.sub(" ", text), instructions, context) for text in texts)
+    found = (
+        _named(text if text.lstrip("` \njson").startswith('{"') else _TAG.sub(" ", text), instructions, context)
+        for text in texts
+    )
     return next(filter(None, found), None)
 
 
