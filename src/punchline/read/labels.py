@@ -107,7 +107,8 @@ _LIST_REST = re.compile(rf"\b{words.any_of('in_list')}\b|[\W\d_]")
 def _several(low: str, forms: Forms) -> list[Mention]:
     """The labels that a plain text affirms, of its last correction where that names some and does not say "also"."""
     for turn in reversed(list(words.CORRECTION.finditer(low))):
-        start = turn.end() + len(_NO_BEHIND.match(low, turn.end())[0])
+        behind = _NO_BEHIND.match(low, turn.end())
+        start = behind.end() if behind else turn.end()
         if not _ADDS.search(low[start : start + 60]) and (corrected := _affirmed(low[start:], forms)):
             return moved(corrected, start)
     return _affirmed(words.blanked(words.CORRECTION, low), forms)

@@ -92,7 +92,9 @@ def readings(task: str, text: str, gold: Gold, item: Item, model: str = "") -> d
     context = (str(item.fields["caption"]), str(item.fields.get("description") or ""))
     value = parse(task, text, "paper", options=options, size=size, known=known, context=context, model=model)
     discards = value == {"classification": "Discard"}  # allowed, and scored as no answer
-    by_task = (value if value and not discards else {"classification": None}) if task == JOINT else {task: value}
+    by_task: dict[str, Any] = {task: value}
+    if task == JOINT:
+        by_task = value if value and not discards else {"classification": None}
     if marked := by_task.get("caption_hl"):  # annotations have the parts of hyphenated words
         by_task["caption_hl"] = highlight.words(" ".join(marked))
     return {task: v if v is None or isinstance(v, tuple) else (v,) for task, v in by_task.items()}
