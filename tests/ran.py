@@ -4,6 +4,7 @@ import resource
 import subprocess
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 
@@ -24,13 +25,18 @@ def growth(work: Callable[[int], Any], length: int) -> float:
     best = {length: float("inf"), 2 * length: float("inf")}
     for _ in range(8):
         for size in best:
-            began = time.process_time()
-            work(size)
-            best[size] = min(best[size], time.process_time() - began)
+            best[size] = min(best[size], cpu_seconds(partial(work, size)))
         ratio = best[2 * length] / best[length]
         if ratio <= MOST_GROWTH:
             break
     return ratio
+
+
+def cpu_seconds(work: Callable[[], Any]) -> float:
+    """CPU time of a call, to be compared with that of another in the same run."""
+    began = time.process_time()
+    work()
+    return time.process_time() - began
 
 
 def full_disk(largest: int | None) -> Callable[[], None]:

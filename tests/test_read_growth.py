@@ -1,13 +1,13 @@
 """No answer costs much more than prose of its length, whatever it repeats; attempts to read JSON are bounded."""
 
 import json
-import time
 from typing import Any
 
 import pytest
 from benchmarks.read_fuzz import PIECES, READERS
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.ran import cpu_seconds
 
 from punchline.read import structure
 
@@ -20,9 +20,7 @@ MOST = 60  # times the prose of the same length, far from both what is measured 
 
 
 def _seconds(name: str, answer: str) -> float:
-    start = time.process_time()
-    READERS[name][0](answer)
-    return time.process_time() - start
+    return cpu_seconds(lambda: READERS[name][0](answer))
 
 
 @settings(max_examples=60)
