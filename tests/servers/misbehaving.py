@@ -126,6 +126,8 @@ class Server(Scripted):
                 name = f"req-{number}" if self.log is None else f"call-{digest}"
                 text = said[int(digest, 16) % len(said)]
                 call.json(reply(asked, text), x_request_id=name)
+                if "again_after" in self.script:
+                    call.close_connection = False  # whatever the client asks for
                 if "again_after" in self.script and number % 5 == 0:
                     threading.Thread(target=self.repeat, args=(call, reply(asked, text)), daemon=True).start()
             elif fault != "hang":
