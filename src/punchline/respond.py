@@ -22,8 +22,8 @@ from punchline import budget, paths
 from punchline.artifacts.passes import ALL, CHAINED, JUDGES, RELEASED, Round
 from punchline.artifacts.project import Project
 from punchline.artifacts.run import Run
-from punchline.core.engine import Engine, ImageFiles, has_all_images, model_key, response
-from punchline.core.storage import Part, Stored, digests_of, intact, values_in, write_table
+from punchline.core.engine import NOT_ATTEMPTED, Engine, ImageFiles, has_all_images, model_key, response
+from punchline.core.storage import Part, Stored, digests_of, intact, rows_in, values_in, write_table
 from punchline.errors import PunchlineError
 from punchline.files import records_in, write_bytes
 from punchline.jobs import build, status
@@ -139,6 +139,12 @@ def write_index(path: str | Path, requests: Sequence[Request], log: Answers, key
     ids = list(digests_of(requests))
     write_table(path, (log.read((request_id, key)) for request_id in ids), Response)
     return Counter(str(log.state((request_id, key))) for request_id in ids)
+
+
+def states_in(index: str | Path) -> Counter[str]:
+    """Number of answers of an index by state; those that a baseline does not attempt apart from missing ones."""
+    rows = rows_in(index, ["state", "reason"])
+    return Counter(NOT_ATTEMPTED if reason == NOT_ATTEMPTED else str(state) for state, reason in rows)
 
 
 def respond(project: Project, respondent: str, shard: str) -> None:
@@ -283,7 +289,8 @@ class _Asked:
         """Write the index of one model's answers, and its requests in a later pass."""
         if self.pass_:
             write_table(self.run.paths.requests(self.benchmark, model, self.pass_), requests, Request)
-        states = write_index(self.indexes[model], requests, log, self.key)
+        write_index(self.indexes[model], requests, log, self.key)
+        states = states_in(self.indexes[model])
         counts = ", ".join(f"{n:,} {state}" for state, n in sorted(states.items())) or "nothing to answer"
         log_line(f"{self.label}{f' of {model}' if model != self.respondent else ''}: {counts}")
 
