@@ -69,7 +69,9 @@ def test_images_options_and_texts(project: Project, server: Served) -> None:
     demo = sorted((project.path / "data/demo/pixelhumor/images").iterdir())[0]
     rows = f"id,question,answer,image\na,What is it?,comic,{demo}\nb,Funny?,Yes,{demo}\n"
     (project.path / "own.csv").write_text(rows)
-    project.punchline("new-benchmark", "own", "own.csv")
+    refused = project.punchline("new-benchmark", "own", "own.csv", fails=True)
+    assert "field image: not in the folder of the CSV" in refused and not (project.path / "data/manifests/own").exists()
+    project.punchline("new-benchmark", "own", "own.csv", "--outside")
     add_served(project, server)
     project.snakemake("all", config="corpus=full benchmarks=[own] models=[served,random] run=own")
     rows_made = project.rows("results/runs/own/own/accuracy.csv")
