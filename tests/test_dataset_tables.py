@@ -115,6 +115,9 @@ def test_what_tables_yaml_may_say(tmp_path: Path) -> None:
     for text, message in (
         ("tabel8: {title: A}", "record tabel8: no such table. Did you mean 'table8'"),
         ("table8: {colums: [a]}", "record table8: unknown key 'colums'. Did you mean 'columns'"),
+        ("table8: 3", "record table8: expected a mapping"),
+        ("table8: {title: A}\ntable8: {title: B}", "line 2: malformed YAML: the key 'table8' is there twice"),
+        ("table8: &a [*a]", "line 1: malformed YAML: the alias 'a' stands within what it names"),
     ):
         (tmp_path / "tables.yaml").write_text(text)
         with pytest.raises(PunchlineError, match=message):

@@ -16,6 +16,7 @@ from punchline.artifacts.project import Project
 from punchline.cli.base import app, given, override_text, overrides, snakemake
 from punchline.config.cards import MODELS, read_card
 from punchline.config.runs import selection_of
+from punchline.config.yaml_files import read_yaml
 from punchline.core import benchmark as benchmarks
 from punchline.errors import PunchlineError
 from punchline.paths import DEFAULT_RUN
@@ -68,6 +69,7 @@ def _model(name: str) -> str:
     if not card.is_file():
         raise PunchlineError("no such card", file=name, hint="punchline init --model-card FILE writes one")
     if target.resolve() != card.resolve():
+        read_yaml(card)  # what cannot be read is not copied
         if target.is_file() and target.read_bytes() != card.read_bytes():
             raise PunchlineError("another card has this name", file=target, hint="Rename yours, or remove that one")
         shutil.copyfile(card, target)

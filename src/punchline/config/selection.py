@@ -150,21 +150,29 @@ def _composed(corpus: str | None) -> dict[str, Any]:
     from omegaconf import OmegaConf
     from omegaconf.errors import OmegaConfBaseException
 
+    defaults = _default_corpora()
+    for name in [corpus] if corpus else defaults:
+        read_corpus(name)  # Hydra's own reader has no bounds
     try:
-        for name in [corpus] if corpus else _default_corpora():
-            read_yaml(f"{CORPORA}/{name}.yaml")  # Hydra's own reader has no bounds
         with initialize_config_dir(config_dir=str(Path("config").absolute()), version_base=None):
             composed = OmegaConf.to_container(compose("run", [f"corpus={corpus}"] if corpus else []), resolve=True)
-    except (HydraException, OmegaConfBaseException, yaml.YAMLError, ValueError, OSError) as error:
+    except (HydraException, OmegaConfBaseException, yaml.YAMLError, ValueError, OSError, RecursionError) as error:
         raise PunchlineError(" ".join(str(error).split()), file=RUN) from error
     return {str(key): value for key, value in dict(composed).items()}  # type: ignore[arg-type]
 
 
 def _default_corpora() -> list[str]:
-    """The corpora that `defaults` of config/run.yaml names, as far as there are files of them."""
-    defaults = read_yaml(RUN).get("defaults")
-    named = [entry.get("corpus") for entry in defaults if isinstance(entry, dict)] if isinstance(defaults, list) else []
-    return [name for name in stems(CORPORA) if name in named]
+    """The corpora that `defaults` of config/run.yaml names. Raises PunchlineError if it names anything else."""
+    defaults = read_yaml(RUN).get("defaults") or []
+    names = []
+    for entry in defaults if isinstance(defaults, list) else [defaults]:
+        if isinstance(entry, dict) and [*entry] == ["corpus"]:
+            names.append(entry["corpus"])
+        elif entry != "_self_":
+            what = f"expected `- corpus: NAME` or `- _self_`, got {str(entry)[:100]!r}"
+            raise PunchlineError(what, file=RUN, field="defaults")
+    check_names([name for name in names if name is not None], stems(CORPORA), RUN, "corpus")
+    return [name for name in names if name is not None]
 
 
 def named_run(overrides: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:

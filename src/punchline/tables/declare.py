@@ -10,10 +10,10 @@ from typing import Any, Literal, Self
 
 import msgspec
 import pandas as pd
-import yaml
 
+from punchline.config.yaml_files import read_yaml
 from punchline.core.benchmark import DEFAULT, FOLDER, Verdict
-from punchline.errors import check_known
+from punchline.errors import PunchlineError, check_known
 from punchline.files import as_record
 from punchline.schema import ModelCard, Rule
 from punchline.scores import ItemColumn, items_frame, scores_frame
@@ -175,14 +175,16 @@ def describe(file: Path, known: Sequence[str]) -> dict[str, dict[str, Any]]:
 
     Raises PunchlineError for a table that is not among the `known` ones, and for a field that a table does not have.
     """
-    tables: dict[str, dict[str, Any]] = yaml.load(file.read_bytes(), yaml.CSafeLoader) if file.is_file() else {}
+    tables = read_yaml(file) if file.is_file() else {}
     for name in tables:
         check_known(name, known, "no such table", file=file, record=name)
     return {name: _checked(name, fields, file) for name, fields in tables.items()}
 
 
-def _checked(name: str, fields: Mapping[str, Any], file: Path) -> dict[str, Any]:
+def _checked(name: str, fields: Any, file: Path) -> dict[str, Any]:
     """Fields of a table with their types."""
+    if not isinstance(fields, dict):
+        raise PunchlineError("expected a mapping: lines of `field: value`", file=file, record=name)
     table = as_record({"name": name, **fields}, Table, lambda _: f"{file}, record {name}")
     return {field: getattr(table, field) for field in fields}
 
