@@ -14,6 +14,7 @@ from typing import Any, ParamSpec
 from punchline.text import without_secret
 
 P = ParamSpec("P")
+LONGEST = 6_000  # characters of a message: 20 faults, or the names of all cards
 SHARED = "Work in a clone of your own; or share this one: one group, chmod -R g+rwX, chmod g+s on folders, umask 002"
 
 
@@ -35,9 +36,15 @@ class PunchlineError(Exception):
         hint: str | None = None,
     ) -> None:
         named = {"": file, "line": line, "record": record, "field": field}
-        where = [f"{name} {value}".lstrip() for name, value in named.items() if value is not None]
-        text = f"{', '.join(where)}: {what}" if where else what
+        where = [_short(f"{name} {value}".lstrip(), 500) for name, value in named.items() if value is not None]
+        text = _short(f"{', '.join(where)}: {what}" if where else what, LONGEST)
+        hint = _short(hint, LONGEST) if hint else None
         super().__init__(without_secret(f"{text.rstrip('.')}. {hint}" if hint else text))
+
+
+def _short(text: str, most: int) -> str:
+    """Text of at most about so many characters: files of others may name anything, at any length."""
+    return text if len(text) <= most else f"{text[: most // 2]} … {text[-most // 4 :]}"
 
 
 def one_line(error: Exception) -> str:

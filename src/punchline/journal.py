@@ -133,7 +133,7 @@ def _parsed(text: bytes, file: str | Path, number: int) -> Response | PunchlineE
         record, what = _LINE.decode(text).record, "the record differs from its sha256"
         if _line(record) == text:
             return record
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         what = f"not a journal line: {error}"
     hint = "Restore the file (dvc checkout), or delete that line: only its answer is asked again"
     return PunchlineError(what, file=file, line=number, hint=hint)

@@ -38,6 +38,8 @@ def typed(value: Any, kind: type[T], *, strict: bool = True, hint: str | None = 
     try:
         with _CONVERTING:
             return msgspec.convert(value, kind, strict=strict)
+    except UnicodeEncodeError as error:
+        raise PunchlineError("an escape is half a character", hint="Remove it", **where) from error
     except msgspec.ValidationError as error:
         what, _, path = str(error).partition(" - at `$")
         field = path.strip(".`")  # bboxes[0].top
@@ -89,7 +91,8 @@ def csv_table(files: Files, name: str, kind: type[T], key: str) -> dict[Any, T]:
 @lru_cache(maxsize=4096)  # the 170,000 cells of PixelHumor's votes hold a few hundred different texts
 def _literal(cell: str) -> Any:
     """The value of a cell that holds a Python literal, which nobody may change; the text of any other cell."""
-    with suppress(ValueError, SyntaxError, TypeError), warnings.catch_warnings():
+    # Memory and recursion: what is nested too deeply
+    with suppress(ValueError, SyntaxError, TypeError, MemoryError, RecursionError), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # an odd escape is a label like any other
         return ast.literal_eval(cell.strip())
     return cell

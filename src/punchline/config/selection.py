@@ -95,7 +95,7 @@ def read_chosen(run: str) -> Chosen | None:
     """
     try:
         chosen = msgspec.json.decode(Path(paths.Paths(run=run).selection).read_bytes(), type=Chosen)
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError):
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
     return msgspec.structs.replace(chosen, selection=msgspec.structs.replace(chosen.selection, run=run))
 

@@ -30,7 +30,8 @@ _Known = dict[str, tuple[list[int], Any]]  # (state of a file, result) by kind a
 def _cache(root: Path) -> _Known:
     """The cache of a project, which is saved when this process ends."""
     file, known = root / FOLDER / "digests.json", _Known()
-    with suppress(OSError, msgspec.DecodeError, UnicodeDecodeError):  # none yet, or damaged: computed again
+    # none yet, or damaged: computed again
+    with suppress(OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         known = msgspec.json.decode(file.read_bytes(), type=_Known)
     atexit.register(_save, file, known, dict(known))
     return known

@@ -109,7 +109,7 @@ def read_provenance(file: str) -> Provenance | None:
     """A provenance file; None if it is missing or unreadable."""
     try:
         return msgspec.json.decode(Path(file).read_bytes(), type=Provenance)
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError):
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
 
 

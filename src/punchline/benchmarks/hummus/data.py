@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 
@@ -21,12 +21,17 @@ _COPULA = re.compile(r"\w[^\n]{0,300}?\s(?:is|are|has|have)\s[^\n]{0,300}?\w", r
 Label = Literal["Yes", "WIDLII", "No", "Discard"]
 
 
+Pixels = Annotated[float, msgspec.Meta(ge=1, le=1_000_000)]
+
+
 class Size(msgspec.Struct, frozen=True):
+    height: Pixels
+    width: Pixels
+
+
+class Box(msgspec.Struct, frozen=True):
     height: float  # pixels
     width: float
-
-
-class Box(Size, frozen=True):
     top: float
     left: float
 
