@@ -4,6 +4,7 @@ import asyncio
 import gzip
 import itertools
 import json
+import os
 import resource
 import socket
 import struct
@@ -165,10 +166,37 @@ def test_a_private_host_is_asked_where_the_user_names_it(project: Project, monke
     assert project.one("xkcd_1", pages={"xkcd_1": address}, hosts={}).state == "ok"
 
 
-@pytest.mark.parametrize("path", ["/etc/hostname.png", "../1.png", "a/../../1.png", "~/1.png", "c:/1.png", "..\\1.png"])
+OUTSIDE = ("/etc/hostname.png", "../1.png", "a/../../1.png", "~/1.png", "c:/1.png", "..\\1.png", "file:/1.png")
+OF_LINKS = ("1.png", "data/1.png", "data/manifests/out/1.png", "file:///1.png", "http://a:99999/1.png")
+
+
+@pytest.mark.parametrize("path", [*OUTSIDE, *OF_LINKS])
 def test_a_list_names_no_file_outside_the_project(project: Project, path: str) -> None:
-    (project.root.parent / "1.png").write_bytes(picture(1))
+    secret = project.root.parent / "1.png"
+    secret.write_bytes(picture(1))
+    for link in ("1.png", "data/1.png"):
+        (project.root / link).symlink_to(secret)
+    (project.manifests.parent / "out").symlink_to(secret.parent)
     assert project.one("xkcd_1", pages={"xkcd_1": path}).reason == "unsafe address"
+    if path in OF_LINKS:  # the pattern of a manifest's cell refuses the others
+        project.pin(2, picture(1), image_url=path)
+        assert project.one("xkcd_2").reason == "unsafe address"
+
+
+def test_a_pinned_file_is_read_if_it_is_one(project: Project) -> None:
+    (project.manifests / "1.png").write_bytes(picture(1))
+    os.mkfifo(project.manifests / "2.png")
+    (project.manifests / "3.png").symlink_to("1.png")
+    for number in (1, 2, 3):
+        project.pin(number, picture(1), image_url=f"data/manifests/pixelhumor/{number}.png")
+    entries = project.fetch(["xkcd_1", "xkcd_2", "xkcd_3"])
+    assert [entry.reason for entry in entries] == [None, "no such file", None]
+
+
+def test_a_malformed_address_stops_no_other(project: Project) -> None:
+    project.xkcd(2)
+    one, other = project.fetch(["xkcd_1", "xkcd_2"], pages={"xkcd_1": "http://[/1.png"})
+    assert one.reason == "no resolver for this site" and other.state == "ok"
 
 
 IMPATIENT = Manners(pause=0, read_timeout=0.5, backoff=0.01, attempts=2)

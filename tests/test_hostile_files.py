@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 from punchline.artifacts.lineage import read_lineage
 from punchline.benchmarks.questions import read_questions
 from punchline.benchmarks.stripcipher.strips import read_strips
+from punchline.cli.new_benchmark import read_rows
 from punchline.config.adapters import trained
 from punchline.config.revisions import folder_revision
 from punchline.config.selection import read_chosen, read_subset
@@ -93,6 +95,38 @@ CSV_FILES: dict[str, tuple[str, Callable[[bytes], object]]] = {
     "subset": ("comic_id\n@\n", at("s.csv", lambda file: read_subset(file))),
     "header": ("comic_id,@\na,b\n", manifest(manifests.Annotation)),
 }
+
+
+IMAGES = {
+    "": ("a.png", "./a.png", "within.png"),
+    "not in the folder": (
+        *("../a.png", "..\\a.png", "sub\\..\\..\\a.png", "sub/../a.png", "{0}/a.png", "~/a.png", "c:\\a.png"),
+        *("//host/a.png", "out.png", "up/a.png", "loop.png", "file:/a.png", "data:a.png"),
+    ),
+    "unsafe address": ("file:///a.png", "ftp://h/a.png", "http://u:p@h/a.png", "http://h:99999/a.png"),
+    "not a readable image": ("pipe.png", "sub", "none.png", "large.png"),
+    "not an image's address": ("http://[/a.png",),
+}
+
+
+@pytest.mark.parametrize(("message", "image"), [(of, image) for of in IMAGES for image in IMAGES[of]])
+def test_images_of_questions(message: str, image: str, here: Path) -> None:
+    folder, content = Path("in"), (DEMO / "hummus/images/nyc-combi-9001.png").read_bytes()
+    (folder / "sub").mkdir(parents=True)
+    for file in ("in/a.png", "a.png"):
+        Path(file).write_bytes(content)
+    for link, target in {"within": "a.png", "out": "../a.png", "loop": "loop.png"}.items():
+        (folder / f"{link}.png").symlink_to(target)
+    (folder / "up").symlink_to("..")
+    os.mkfifo(folder / "pipe.png")
+    with (folder / "large.png").open("wb") as large:
+        large.truncate(2**40)
+    (folder / "q.csv").write_text(f"id,question,answer,image\n1,q,yes,{image.format(here)}\n")
+    if message:
+        with pytest.raises(PunchlineError, match=f"record 1, field image: {message}"):
+            read_rows(folder / "q.csv", outside=False)
+    else:
+        assert read_rows(folder / "q.csv", outside=False)[1] == {"1.png": content}
 
 
 def check(read: Callable[[bytes], object], content: str) -> None:

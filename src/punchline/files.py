@@ -223,7 +223,10 @@ def is_inside(path: str, folder: str | Path | None = None) -> bool:
     names = path.replace("\\", "/").split("/")
     if ".." in names or names[0] == "" or names[0].startswith("~") or ":" in names[0] or "\0" in path:
         return False
-    return folder is None or Path(folder, path).resolve().is_relative_to(Path(folder).resolve())
+    try:
+        return folder is None or Path(folder, path).resolve().is_relative_to(Path(folder).resolve())
+    except (OSError, RuntimeError):  # links in a circle
+        return False
 
 
 def parse_csv(content: bytes, columns: Sequence[str], *, file: str | Path) -> list[tuple[int, dict[str, str]]]:

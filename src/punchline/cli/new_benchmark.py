@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from string import Template
 from typing import Annotated, Any
-from urllib.parse import urlsplit
 
 import msgspec
 import typer
@@ -17,10 +16,12 @@ from punchline.benchmarks.questions import Fault, Question, read_questions, unus
 from punchline.cli.base import app, given
 from punchline.core import benchmark as benchmarks
 from punchline.errors import PunchlineError, check_file
-from punchline.fetch.images import decode_image
+from punchline.fetch.annotations import read_local
+from punchline.fetch.images import IMAGE_BYTES, decode_image
 from punchline.fetch.log import Missing, read_log
 from punchline.fetch.manifests import ANNOTATION_COLUMNS, LOCK_COLUMNS, PIN_COLUMNS, Lock, read_manifest
 from punchline.fetch.resolvers import is_image
+from punchline.fetch.web import parse_address
 from punchline.files import csv_text, is_inside, parse_csv, write_bytes, write_records, write_text
 from punchline.schema import sha256
 from punchline.text import log_line
@@ -136,7 +137,11 @@ def read_rows(source: Path, outside: bool) -> tuple[list[Question], dict[str, by
 
     def image_faults(row: Question) -> Iterator[Fault]:
         if "://" in row.image:
-            if urlsplit(row.image).scheme in ("http", "https") and not is_image(row.image):
+            try:
+                parse_address(row.image)
+            except Missing as error:
+                yield Fault("image", str(error), "An address begins with https:// or http://")
+            if not is_image(row.image):
                 hint = "An address that ends in .png, .jpg, .gif or .webp"
                 yield Fault("image", f"not an image's address: {row.image}", hint)
         elif row.image and not (outside or is_inside(row.image, source.parent)):
@@ -144,9 +149,9 @@ def read_rows(source: Path, outside: bool) -> tuple[list[Question], dict[str, by
             yield Fault("image", f"not in the folder of the CSV: {row.image}", hint)
         elif row.image:
             try:
-                content = (source.parent / row.image).read_bytes()
+                content = read_local(source.parent / row.image, IMAGE_BYTES)
                 images[f"{row.id}.{decode_image(content).extension}"] = content
-            except (OSError, ValueError, Missing) as error:
+            except Missing as error:
                 yield Fault("image", f"not a readable image: {row.image}: {error}", "PNG, JPEG, GIF or WebP")
 
     return read_questions(source.read_bytes(), str(source), image_faults), images

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import netrc
 import os
+import stat
 from pathlib import Path
 
 import httpx
 
-from punchline.errors import PunchlineError, check_file
+from punchline.errors import PunchlineError
 from punchline.fetch.log import Missing
 from punchline.fetch.manifests import Annotation, read_manifest
 from punchline.fetch.web import Fetched, Request, Web
 from punchline.files import is_inside, sha256_file, write_bytes, write_changed
 from punchline.schema import sha256
 from punchline.text import log_line
+
+OWN_BYTES = 2**31  # of a file of the project
 
 
 def mirror_auth() -> httpx.Auth | None:
@@ -33,12 +36,29 @@ async def read_place(web: Web, wanted: Request) -> Fetched:
     """Bytes at a URL, or of a local file; of one in the project unless the user has typed its path. Raises Missing."""
     if "://" in wanted.url:
         return await web.get(wanted)
-    if wanted.public and not is_inside(wanted.url):
-        raise Missing("unsafe address", f"{wanted.url} is not in the project")
+    if wanted.public and not _is_of_project(wanted.url):
+        raise Missing("unsafe address", f"{wanted.url} is not in the project, or is a link to elsewhere")
+    return Fetched(read_local(Path(wanted.url), wanted.limit), wanted.url)
+
+
+def _is_of_project(path: str) -> bool:
+    """True for a path in the project, whose links stay in its first folder; that itself may be a link to a disk."""
+    folder, _, name = path.partition("/")
+    return is_inside(path) and is_inside(name or folder, folder if name else ".")
+
+
+def read_local(path: Path, limit: int) -> bytes:
+    """Bytes of a regular file. Raises Missing for a device or pipe and for more than `limit` bytes."""
     try:
-        return Fetched(Path(wanted.url).read_bytes(), wanted.url)
-    except OSError as error:
-        raise Missing("no such file", f"{Path(wanted.url).name}: {error.strerror}") from error
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise Missing("no such file", f"{path.name}: not a regular file")
+        with path.open("rb") as file:
+            content = file.read(limit + 1)
+    except (OSError, ValueError) as error:  # ValueError: a path with a NUL
+        raise Missing("no such file", f"{path.name}: {getattr(error, 'strerror', None) or error}") from error
+    if len(content) > limit:
+        raise Missing("too large", f"{path.name}: more than {limit} bytes")
+    return content
 
 
 async def from_mirror(web: Web, mirror: str, place: str, digest: str, limit: int, notes: list[str]) -> bytes | None:
@@ -68,8 +88,11 @@ async def fetch_annotations(web: Web, manifest: Path, out: Path, mirror: str | N
     for entry in entries:
         target = out / entry.path
         if "://" not in entry.url:
-            check_file(entry.url, "no such file", hint=f"{manifest} lists it as a file of the project")
-            write_changed(target, Path(entry.url).read_bytes())
+            try:
+                write_changed(target, (await read_place(web, Request(entry.url, OWN_BYTES))).content)
+            except Missing as missing:
+                hint = f"{manifest} lists it as a file of the project"
+                raise PunchlineError(str(missing), file=entry.url, hint=hint) from missing
         elif not target.is_file() or sha256_file(target) != entry.sha256:
             write_bytes(target, await _read(web, entry, mirror, target))
     return [out / entry.path for entry in entries]

@@ -11,7 +11,6 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
-from urllib.parse import urlsplit
 
 from msgspec.structs import asdict, replace
 from PIL import Image
@@ -19,7 +18,7 @@ from PIL import Image
 from punchline.fetch.annotations import from_mirror, read_place
 from punchline.fetch.log import Missing, lock_lines, read_log
 from punchline.fetch.manifests import LOCK_COLUMNS, Lock, Pin, Selected, read_manifest
-from punchline.fetch.resolvers import SITES, is_image
+from punchline.fetch.resolvers import SITES, is_image, split
 from punchline.fetch.web import Fetched, Request, Web
 from punchline.files import csv_text, exclusive_lock, sha256_file, write_bytes, write_changed
 from punchline.grouping import grouped
@@ -86,7 +85,7 @@ async def fetch_images(
         comics = {one.item_id: Comic(one, pins.get(one.item_id), expected.get(one.item_id)) for one in selected}
         todo = [comic for name, comic in comics.items() if not _is_done(known.get(name), comic, retry)]
         if todo:
-            queues = grouped(todo, lambda comic: urlsplit(comic.page).netloc)
+            queues = grouped(todo, lambda comic: split(comic.page).netloc)
             known |= await _fetch_all(web, [*queues.values()], mirror, out, log)
             fixed = {(key, record.sha256) for records in (pins, locked) for key, record in records.items()}
             _reject_placeholders(known, comics, fixed, out)
@@ -189,7 +188,7 @@ async def _read(web: Web, comic: Comic, mirror: str | None, notes: list[str]) ->
             content = await from_mirror(web, mirror, record.mirror, record.sha256, IMAGE_BYTES, notes)
             if content is not None:
                 return Fetched(content, f"mirror:{record.mirror}")
-    site = SITES.get(urlsplit(page).hostname or "")
+    site = SITES.get(split(page).hostname or "")
     if comic.pin is None and site:
         document = await web.get(Request(site.request(page), PAGE_BYTES, site.accept))
         return await web.get(Request(site.resolve(document.content, page), IMAGE_BYTES, IMAGE_TYPES))

@@ -16,8 +16,12 @@ import httpcore
 from punchline.fetch.log import Missing
 
 NAT64 = ipaddress.ip_network("64:ff9b::/96")  # the last 32 bits are an IPv4 address
-# IPv4-compatible, local NAT64, Teredo, 6to4, site-local: some lead to private addresses, and no site needs them.
-NOT_PUBLIC = [ipaddress.ip_network(n) for n in ("::/96", "64:ff9b:1::/48", "2001::/32", "2002::/16", "fec0::/10")]
+# IPv4-compatible and -translated, local NAT64, Teredo, 6to4, site-local: some lead to private addresses, and no site
+# needs them. The last is a cloud's metadata service.
+NOT_PUBLIC = [
+    *(ipaddress.ip_network(n) for n in ("::/96", "::ffff:0:0:0/96", "64:ff9b:1::/48", "2001::/32", "2002::/16")),
+    *(ipaddress.ip_network(n) for n in ("fec0::/10", "168.63.129.16/32")),
+]
 
 
 def is_public(address: str) -> bool:

@@ -115,7 +115,15 @@ def _absolute(page_url: str, reference: str) -> SplitResult | None:
 SITES = {host: Site(**of) for host, of in yaml.safe_load(Path(__file__).with_name("sites.yaml").read_bytes()).items()}
 
 
+def split(page: str) -> SplitResult:
+    """The parts of an address; all empty for one that is malformed."""
+    try:
+        return urlsplit(page)
+    except ValueError:
+        return urlsplit("")
+
+
 def is_image(page: str) -> bool:
     """True for an address that is an image's own, by its host or its ending."""
-    parts = urlsplit(page)
+    parts = split(page)
     return parts.hostname in IMAGE_HOSTS or parts.path.lower().endswith((".png", ".jpg", ".jpeg", ".gif", ".webp"))

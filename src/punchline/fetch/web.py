@@ -108,13 +108,16 @@ async def _body(response: httpx.Response, limit: int) -> bytes:
     return bytes(content)
 
 
-def _parse(url: str) -> httpx.URL:
+def parse_address(url: str) -> httpx.URL:
+    """An http(s) URL without user, password and fragment. Raises Missing for any other."""
     try:
         parsed = httpx.URL(url)
     except httpx.InvalidURL as error:
         raise Missing("unsafe address", f"{url!r}: {error}") from error
     if parsed.scheme not in ("http", "https") or not parsed.host or parsed.userinfo:
         raise Missing("unsafe address", f"{url}: not an http(s) address without user and password")
+    if (parsed.port or 0) > 65_535:
+        raise Missing("unsafe address", f"{url}: no such port")
     return parsed.copy_with(fragment=None)
 
 
@@ -156,7 +159,7 @@ class Web:
     async def get(self, wanted: Request) -> Fetched:
         """The body at a URL, after redirects: at most `limit` bytes, of an accepted media type. Raises Missing."""
         for _ in range(self.manners.redirects + 1):
-            url = _parse(wanted.url)
+            url = parse_address(wanted.url)
             public = wanted.public or not wanted.mirror  # of what it redirects to
             if url.host.lower() in self._private_hosts:
                 wanted = wanted._replace(public=False)
