@@ -20,6 +20,8 @@ from punchline.core import benchmark as benchmarks
 from punchline.errors import LONGEST, PunchlineError
 from punchline.fetch import manifests
 from punchline.fetch.log import read_log
+from punchline.files import read_records
+from punchline.schema import FetchEntry, Item
 from punchline.tables.ratings import read_ratings
 from punchline.tables.render import read_published
 from punchline.workflow.provenance import read_provenance
@@ -127,6 +129,17 @@ def test_images_of_questions(message: str, image: str, here: Path) -> None:
             read_rows(folder / "q.csv", outside=False)
     else:
         assert read_rows(folder / "q.csv", outside=False)[1] == {"1.png": content}
+
+
+@pytest.mark.parametrize("path", ["/etc/a.png", "../a.png", "a/../../b.png", "~/.a.png", "a\\..\\b.png", "a\0.png", ""])
+def test_images_of_records(path: str, here: Path) -> None:
+    image = {"path": path, "sha256": "0" * 64, "width": 1, "height": 1}
+    item = {"benchmark": "b", "item_id": "a", "source": "s", "cluster": "c", "images": [image]}
+    entry = {"item_id": "a", "source": "s", "state": "ok", "path": path}
+    for kind, record in ((Item, item), (FetchEntry, entry)):
+        Path("records.jsonl").write_text(json.dumps(record))
+        with pytest.raises(PunchlineError, match=rf"records.jsonl, line 1: not a {kind.__name__} record"):
+            read_records("records.jsonl", kind)
 
 
 def check(read: Callable[[bytes], object], content: str) -> None:

@@ -88,7 +88,7 @@ def finish_of(word: str) -> str:
 class ImageRef(Record, frozen=True, kw_only=True):
     """An image as it is sent to a model."""
 
-    path: str  # relative to the project root
+    path: Place  # relative to the project root
     sha256: str
     width: int  # pixels
     height: int  # pixels
