@@ -18,6 +18,7 @@ from tests.records import refused
 
 from punchline.artifacts.project import Project
 from punchline.cli import listing
+from punchline.cli.run import run_command
 from punchline.config.cards import read_card
 from punchline.config.resources import minutes
 from punchline.config.selection import read_selection
@@ -152,6 +153,11 @@ def test_a_broken_card_is_listed_with_the_others(project: Path, capsys: pytest.C
     (project / "config/model/boom.yaml").write_text(NESTED)
     with pytest.raises(PunchlineError, match="config/model: cards that cannot be read: boom"):
         listing.models(as_json=True)
+    (project / "mine").mkdir()
+    shutil.move(project / "config/model/boom.yaml", project / "mine/boom.yaml")
+    with pytest.raises(PunchlineError, match=r"mine/boom\.yaml, line 5: malformed YAML"):
+        run_command(["mine/boom.yaml"])
+    assert not (project / "config/model/boom.yaml").exists()  # not copied there, either
     rows = {row["model"]: row["can run here"] for row in json.loads(capsys.readouterr().out)}
     assert "boom.yaml, line 5: malformed YAML: more than 10,000" in rows["boom"] and rows["random"].startswith("yes")
 

@@ -167,10 +167,11 @@ def test_a_private_host_is_asked_where_the_user_names_it(project: Project, monke
 
 
 OUTSIDE = ("/etc/hostname.png", "../1.png", "a/../../1.png", "~/1.png", "c:/1.png", "..\\1.png", "file:/1.png")
-OF_LINKS = ("1.png", "data/1.png", "data/manifests/out/1.png", "file:///1.png", "http://a:99999/1.png")
+OF_LINKS = ("1.png", "data/1.png", "data/manifests/out/1.png", "file:///1.png")
+MALFORMED = ("http://a:99999/1.png", "http://a:-1/1.png", "http://xn--/1.png")
 
 
-@pytest.mark.parametrize("path", [*OUTSIDE, *OF_LINKS])
+@pytest.mark.parametrize("path", [*OUTSIDE, *OF_LINKS, *MALFORMED])
 def test_a_list_names_no_file_outside_the_project(project: Project, path: str) -> None:
     secret = project.root.parent / "1.png"
     secret.write_bytes(picture(1))
@@ -254,6 +255,7 @@ def test_contact(monkeypatch: pytest.MonkeyPatch) -> None:
 PUBLIC = ["93.184.216.34", "2606:2800:220:1:248:1893:25c8:1946", "::ffff:93.184.216.34", "64:ff9b::5db8:d822"]
 PRIVATE = (
     "127.0.0.1 10.0.0.1 169.254.169.254 100.64.0.1 0.0.0.0 224.0.0.1 ::1 fe80::1%eth0 fd00::1 fec0::1 ff02::1 "
+    "168.63.129.16 ::ffff:0:7f00:1 "
     "::ffff:127.0.0.1 ::127.0.0.1 64:ff9b::7f00:1 64:ff9b::a9fe:a9fe 64:ff9b:1::7f00:1 2002:7f00:1:: 2002:a00:1::1 "
     "2001:0:5db8:d822::f5ff:fffe no-address"  # the first: Teredo, with the client 10.0.0.1
 )

@@ -112,11 +112,12 @@ def parse_address(url: str) -> httpx.URL:
     """An http(s) URL without user, password and fragment. Raises Missing for any other."""
     try:
         parsed = httpx.URL(url)
-    except httpx.InvalidURL as error:
-        raise Missing("unsafe address", f"{url!r}: {error}") from error
-    if parsed.scheme not in ("http", "https") or not parsed.host or parsed.userinfo:
+        host = parsed.host
+    except (httpx.InvalidURL, UnicodeError) as error:
+        raise Missing("unsafe address", f"{url[:200]!r}: {error}") from error
+    if parsed.scheme not in ("http", "https") or not host or parsed.userinfo:
         raise Missing("unsafe address", f"{url}: not an http(s) address without user and password")
-    if (parsed.port or 0) > 65_535:
+    if not 0 <= (parsed.port or 0) <= 65_535:
         raise Missing("unsafe address", f"{url}: no such port")
     return parsed.copy_with(fragment=None)
 
@@ -124,7 +125,7 @@ def parse_address(url: str) -> httpx.URL:
 def _follow(url: httpx.URL, location: str) -> httpx.URL:
     try:
         target = url.join(location)
-    except httpx.InvalidURL as error:
+    except (httpx.InvalidURL, UnicodeError) as error:
         raise Missing("redirect refused", f"{url} to {location!r}") from error
     if target.scheme not in (url.scheme, "https"):
         raise Missing("redirect refused", f"{url} to {target}")
