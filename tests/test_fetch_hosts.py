@@ -144,10 +144,20 @@ def test_the_reason_is_recorded(project: Project, case: str) -> None:
         assert project.server.asked("elsewhere.example", "/robots.txt") == 1
 
 
-PRIVATE = (*LOOPBACK, "0", "127.1", "[::1]", "10.0.0.1", "192.168.0.1", "172.16.0.1", "169.254.169.254", "0x7f000001")
+NOT_PUBLIC = (
+    *LOOPBACK,
+    "0",
+    "127.1",
+    "[::1]",
+    "10.0.0.1",
+    "192.168.0.1",
+    "172.16.0.1",
+    "169.254.169.254",
+    "0x7f000001",
+)
 
 
-@pytest.mark.parametrize("host", PRIVATE)
+@pytest.mark.parametrize("host", NOT_PUBLIC)
 @pytest.mark.parametrize("place", ["listed", "pinned"])
 def test_a_list_leads_to_no_private_address(project: Project, host: str, place: str) -> None:
     address = f"http://{host}:{project.server.url.rpartition(':')[2]}/1.png"
