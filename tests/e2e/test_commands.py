@@ -237,7 +237,7 @@ def test_failures_end_a_run_in_a_summary_and_are_asked_again(small: Project, ser
     assert re.fullmatch(r"\d+ tables written: results/pixelhumor/\S+\.csv, .*, …", tables)
     assert failed.startswith(f"served: {count[1]} of {count[1]} answers failed: HTTP 500")
     assert advice == "To ask these again: punchline retry"
-    assert re.search(r"^random: \d+ answered, \d+ missing$", output, re.MULTILINE)
+    assert re.search(r"^random: \d+ answered, \d+ not attempted$", output, re.MULTILINE)
 
     (project.path / "results/pixelhumor/scores/served.parquet").unlink()
     output = project.snakemake(TABLE, config=f"{config} strict=true", fails=True)
