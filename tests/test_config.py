@@ -156,7 +156,7 @@ def test_a_broken_card_is_listed_with_the_others(project: Path, capsys: pytest.C
     (project / "mine").mkdir()
     shutil.move(project / "config/model/boom.yaml", project / "mine/boom.yaml")
     with pytest.raises(PunchlineError, match=r"mine/boom\.yaml, line 5: malformed YAML"):
-        run_command(["mine/boom.yaml"])
+        run_command([str(project / "mine/boom.yaml")])
     assert not (project / "config/model/boom.yaml").exists()  # not copied there, either
     rows = {row["model"]: row["can run here"] for row in json.loads(capsys.readouterr().out)}
     assert "boom.yaml, line 5: malformed YAML: more than 10,000" in rows["boom"] and rows["random"].startswith("yes")
