@@ -245,10 +245,10 @@ def test_the_key_is_written_nowhere(
 
 
 def test_redaction_takes_out_parts_of_a_key_and_nothing_else() -> None:
-    assert chat.redacted(f"a {KEY} b {KEY[4:20]} c {KEY[:5]} d", KEY) == f"a [key] b [key] c {KEY[:5]} d"
-    assert chat.redacted("plain words", KEY) == "plain words"
-    assert chat.redacted("anything", None) == "anything"
-    assert chat.redacted("EMPTY is empty", "EMPTY") == "EMPTY is empty"  # a placeholder, no secret
+    assert chat.redacted(f"a {KEY} b {KEY[4:20]} c {KEY[:5]} d", [KEY]) == f"a [key] b [key] c {KEY[:5]} d"
+    assert chat.redacted("plain words", [KEY]) == "plain words"
+    assert chat.redacted("anything", []) == "anything"
+    assert chat.redacted("EMPTY is empty", ["EMPTY"]) == "EMPTY is empty"  # a placeholder, no secret
 
 
 def test_a_missing_key_is_named_and_a_key_in_the_yaml_is_not_repeated(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""What the engine openai makes of every reply in replies.yaml: whole, streamed, in a batch, over HTTP."""
+"""Verdicts of the engine openai on every reply in replies.yaml: whole, streamed, in a batch, over HTTP."""
 
 import json
 import threading

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 OPENAI_URL = "https://api.openai.com/v1"
 OPENAI_KEY = "OPENAI_API_KEY"
 ACCOUNT_HEADERS = ("OpenAI-Organization", "OpenAI-Project")  # OPENAI_ORG_ID, OPENAI_PROJECT_ID
-HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")  # a header's name (RFC 9110)
 HTTP_HEADERS = ("host", "connection", "content-length", "content-type", "transfer-encoding", "accept-encoding")
 SECRET = re.compile(r"auth|cookie|key|token|secret|password", re.IGNORECASE)  # names of headers and parameters
 REPLY_BYTES = 16 * 2**20  # of one reply, unpacked: more than any model writes
@@ -136,9 +136,8 @@ class OpenAI(engines.Engine):
         names = [*options.headers, *options.headers_env, *key_header]
         for name in names:
             if not HEADER.fullmatch(name) or name.lower() in HTTP_HEADERS:
-                raise self.wrong(
-                    f"{name!r} cannot be set here", field="headers", hint="It is no header, or the client's"
-                )
+                hint = "It is no header, or the client's"
+                raise self.wrong(f"{name!r} cannot be set here", field="headers", hint=hint)
             if [each.lower() for each in names].count(name.lower()) > 1:
                 raise self.wrong(f"the header {name} is set twice", field="headers")
         for field, values in (("headers", options.headers), ("query", options.query)):
@@ -151,9 +150,7 @@ class OpenAI(engines.Engine):
 
     def wrong(self, what: str, **where: Any) -> PunchlineError:
         """An error that names the card, without the key and the values of secret headers."""
-        for secret in self.secrets:
-            what = chat.redacted(what, secret)
-        return super().wrong(what, **where)
+        return super().wrong(chat.redacted(what, self.secrets), **where)
 
     @property
     def secrets(self) -> list[str]:
@@ -298,13 +295,8 @@ class OpenAI(engines.Engine):
         """A response of this engine, without the key wherever a server may have put it."""
         secrets = self.secrets
 
-        def one_line(text: str) -> str:
-            for secret in secrets:
-                text = chat.redacted(text, secret)
-            return chat.one_line(text, None)
-
         def cleaned(values: Mapping[str, Any]) -> dict[str, Any]:
-            return {n: one_line(v) if isinstance(v, str) else v for n, v in values.items()}
+            return {n: chat.one_line(v, secrets) if isinstance(v, str) else v for n, v in values.items()}
 
         whole = {n: v for n in ("text", "reasoning") if isinstance(v := fields.pop(n, None), str)}
         for secret in secrets:
@@ -343,7 +335,7 @@ class OpenAI(engines.Engine):
         if served is None or (names is None and self.key_env is None):
             return
         if not any(chat.same_model(name, served) for name in [self.options.id, *(names or [])]):
-            served = chat.one_line(served, self.key)
+            served = chat.one_line(served, self.secrets)
             what = f"asked for the model {self.options.id}, the server answered as {served!r}"
             hint = f"Correct `id`, or write `served_as: {served}` if that is the model you mean"
             raise self.wrong(what, field="id", hint=hint)
@@ -353,11 +345,11 @@ class OpenAI(engines.Engine):
         from punchline.engines.openai import stops
 
         what, field, hint = stops.explain(self, refusal, judgement)
-        raise self.wrong(f"{what}: {chat.one_line(str(refusal), self.key)}", field=field, hint=hint)
+        raise self.wrong(f"{what}: {chat.one_line(str(refusal), self.secrets)}", field=field, hint=hint)
 
 
 def _bad_certificates() -> str | None:
-    """Why the certificates that the environment names cannot be used; None if they can, or it names none."""
+    """Reason why certificates that the environment names cannot be used; None if they can, or it names none."""
     for name in ("SSL_CERT_FILE", "SSL_CERT_DIR"):
         value = os.environ.get(name)
         if not value:

@@ -165,7 +165,7 @@ class _Run:
         if ended.status == "failed" or (ended.status == "cancelled" and not ended.output_file_id):
             self._write(batch, keep=False)
             errors = ended.model_dump_json(include={"errors"}, exclude_none=True, warnings=False)
-            words = chat.one_line(errors, self.engine.key)
+            words = chat.one_line(errors, self.engine.secrets)
             what = f"the provider ended batch {batch.id} ({ended.status}): {words}"
             hint = "Mend what it says, or write `batch: false`; then run again"
             raise self.engine.wrong(what, field="batch", hint=hint)
@@ -248,7 +248,7 @@ class _Run:
             if current.status in ENDED:
                 return current
             if monotonic() > until:
-                word = chat.one_line(str(current.status), self.engine.key)
+                word = chat.one_line(str(current.status), self.engine.secrets)
                 hint = "Run again to go on waiting: it is kept, and not paid twice"
                 what = f"batch {batch.id} has not ended after {self.engine.options.batch_wait:,.0f} s ({word})"
                 raise self.engine.wrong(what, field="batch_wait", hint=hint)

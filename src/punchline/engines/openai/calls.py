@@ -54,7 +54,7 @@ async def attempt(engine: OpenAI, call: Awaitable[T], total: float, sent: Collec
     """
 
     def fault(kind: Verdict | Literal["unreachable"], words: object) -> Fault:
-        return Fault(kind, chat.one_line(str(words), engine.key))
+        return Fault(kind, chat.one_line(str(words), engine.secrets))
 
     try:
         async with asyncio.timeout(total):
@@ -79,7 +79,7 @@ async def attempt(engine: OpenAI, call: Awaitable[T], total: float, sent: Collec
     judgement = judge(refusal, sent)
     if judgement.cause is not None:
         engine.stop(refusal, judgement)
-    return Fault(judgement.verdict, chat.one_line(str(refusal), engine.key), refusal.wait, refusal.status)
+    return Fault(judgement.verdict, chat.one_line(str(refusal), engine.secrets), refusal.wait, refusal.status)
 
 
 class Calls:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from punchline.core.engine import ImageFiles, image_file
@@ -62,21 +62,22 @@ def same_model(requested: str, served: str) -> bool:
     return requested == served or bool(re.fullmatch(re.escape(requested.removesuffix("-latest")) + dated, served))
 
 
-def redacted(text: str, key: str | None) -> str:
-    """Text with the key, and any part of it of at least SHORTEST_KEY characters, taken out.
+def redacted(text: str, secrets: Iterable[str]) -> str:
+    """Text without secrets, and without any part of one of at least SHORTEST_KEY characters.
 
-    A key of fewer than SHORTEST_KEY characters is a placeholder (EMPTY, none) and no secret: words stay as they are.
+    A secret of fewer than SHORTEST_KEY characters is a placeholder (EMPTY, none): words stay as they are.
     """
-    key = key or ""
-    if any(key[at : at + SHORTEST_KEY] in text for at in range(len(key) - SHORTEST_KEY + 1)):
-        for size in range(len(key), SHORTEST_KEY - 1, -1):
-            for at in range(len(key) - size + 1):
-                text = text.replace(key[at : at + size], "[key]")
+    for secret in secrets:
+        if not any(secret[at : at + SHORTEST_KEY] in text for at in range(len(secret) - SHORTEST_KEY + 1)):
+            continue
+        for size in range(len(secret), SHORTEST_KEY - 1, -1):
+            for at in range(len(secret) - size + 1):
+                text = text.replace(secret[at : at + size], "[key]")
     return text
 
 
-def one_line(text: str, key: str | None) -> str:
-    """A server's words on one short line, without the key."""
-    words = " ".join(without_secret(redacted(text[:WORDS_MOST], key)).split())
+def one_line(text: str, secrets: Iterable[str]) -> str:
+    """A server's words on one short line, without secrets."""
+    words = " ".join(without_secret(redacted(text[:WORDS_MOST], secrets)).split())
     words = "".join(filter(str.isprintable, words))
     return words if len(words) <= REASON_LENGTH else words[: REASON_LENGTH - 1] + "…"

@@ -118,7 +118,7 @@ Cause = Literal[
 
 
 class Judgement(NamedTuple):
-    """What to do about a refusal.
+    """A verdict on a refusal.
 
     stop: every request would meet the same, for a cause; limited: too many at once; again: the server's trouble; too
     long, failed and refused concern this request alone.
@@ -130,7 +130,7 @@ class Judgement(NamedTuple):
 
 
 def read_refusal(status: int, content: bytes, headers: Mapping[str, str] | None = None) -> Refusal:
-    """What an error body says, in any shape in use (OpenAI's, Gemini's list, FastAPI's `detail`, plain text)."""
+    """The error of a body, in any shape in use (OpenAI's, Gemini's list, FastAPI's `detail`, plain text)."""
     headers = headers or {}
     try:
         body = json.loads(content)
@@ -147,8 +147,8 @@ def read_refusal(status: int, content: bytes, headers: Mapping[str, str] | None 
     message = _message(error)
     if status == 200:
         status = _status_in(error) or _status_by(f"{codes} {message}")
-    metadata = _object(error.get("metadata"))
-    said = {str(name).lower(): str(value) for name, value in _object(metadata.get("headers")).items()}
+    metadata = as_object(error.get("metadata"))
+    said = {str(name).lower(): str(value) for name, value in as_object(metadata.get("headers")).items()}
     quotas = _quotas(error)
     long_quota = status == 429 and _is_long_quota(message, codes, quotas, metadata)
     if long_quota and "PerDay" in quotas:
@@ -159,7 +159,7 @@ def read_refusal(status: int, content: bytes, headers: Mapping[str, str] | None 
     return Refusal(
         status=status,
         message=message,
-        param=_text(error.get("param")),
+        param=as_text(error.get("param")),
         codes=codes,
         reasons=_reasons(error, metadata),
         wait=next((wait for wait in waits if wait is not None), 0.0),
@@ -177,11 +177,9 @@ def _message(error: dict[str, Any]) -> str:
 
 def _codes(error: dict[str, Any]) -> list[str]:
     """Names and numbers by which an error, or the error inside it, is called."""
-    inner = _object(error.get("innererror") or error.get("inner_error"))
-    values = [error.get(name) for name in ("code", "type", "status", "status_code")] + [inner.get("code")]
-    details = error.get("details")
-    for detail in details if isinstance(details, list) else []:
-        values.append(_object(detail).get("reason"))
+    values = [error.get(name) for name in ("code", "type", "status", "status_code")]
+    values.append(_inner(error).get("code"))
+    values += [detail.get("reason") for detail in _details(error)]
     return [str(value)[:CODE_MOST] for value in values if isinstance(value, (str, int))]
 
 
@@ -201,11 +199,10 @@ def _status_by(words: str) -> int:
 def _quotas(error: dict[str, Any]) -> str:
     """Names of the quotas that Google says were exceeded."""
     names = []
-    details = error.get("details")
-    for detail in details if isinstance(details, list) else []:
-        violations = _object(detail).get("violations")
+    for detail in _details(error):
+        violations = detail.get("violations")
         for violation in violations if isinstance(violations, list) else []:
-            names.append(str(_object(violation).get("quotaId") or _object(violation).get("quota_id") or ""))
+            names.append(str(as_object(violation).get("quotaId") or as_object(violation).get("quota_id") or ""))
     return " ".join(names)
 
 
@@ -218,7 +215,7 @@ def _is_long_quota(message: str, codes: str, quotas: str, metadata: dict[str, An
 
 
 def _reset(headers: Mapping[str, str]) -> str:
-    """When a quota begins anew, by X-RateLimit-Reset (in ms or s, since 1970 or from now) or Retry-After."""
+    """Time until a quota begins anew, by X-RateLimit-Reset (in ms or s, since 1970 or from now) or Retry-After."""
     seconds = retry_after(headers)
     with suppress(ValueError):
         reset = float(headers.get("x-ratelimit-reset", ""))
@@ -231,12 +228,11 @@ def _reset(headers: Mapping[str, str]) -> str:
 
 def _delay(error: dict[str, Any]) -> float | None:
     """Seconds of Google's RetryInfo, and of fields that gateways have."""
-    details = error.get("details")
-    for detail in details if isinstance(details, list) else []:
-        if delay := _object(detail).get("retryDelay"):
+    for detail in _details(error):
+        if delay := detail.get("retryDelay"):
             return _duration(str(delay))
     for name in ("retry_after", "retry_after_seconds"):
-        value = error.get(name, _object(error.get("metadata")).get(name))
+        value = error.get(name, as_object(error.get("metadata")).get(name))
         if isinstance(value, (int, float)) and 0 <= value < 1e8:
             return float(value)
     return None
@@ -258,26 +254,38 @@ def _reasons(error: dict[str, Any], metadata: dict[str, Any]) -> tuple[str, ...]
     """Reasons of a moderation decision (OpenRouter's metadata, Azure's results)."""
     found = [metadata.get("reasons"), metadata.get("patterns"), metadata.get("flagged_input") and "flagged input"]
     values = [value for one in found for value in (one if isinstance(one, list) else [one]) if value]
-    inner = _object(error.get("innererror") or error.get("inner_error"))
-    values += filtered_by(inner.get("content_filter_result") or error.get("content_filter_result"))
+    values += filtered_by(_inner(error).get("content_filter_result") or error.get("content_filter_result"))
     return tuple(str(value)[:60] for value in values[:REASONS_MOST])
+
+
+def _details(error: dict[str, Any]) -> list[dict[str, Any]]:
+    """Google's details of an error."""
+    details = error.get("details")
+    return [as_object(detail) for detail in details] if isinstance(details, list) else []
+
+
+def _inner(error: dict[str, Any]) -> dict[str, Any]:
+    """Azure's error inside an error."""
+    return as_object(error.get("innererror") or error.get("inner_error"))
 
 
 def filtered_by(results: Any) -> list[str]:
     """Categories that Azure's filter objects to."""
-    return [str(name) for name, result in _object(results).items() if _object(result).get("filtered") is True]
+    return [str(name) for name, result in as_object(results).items() if as_object(result).get("filtered") is True]
 
 
-def _text(value: Any) -> str | None:
+def as_text(value: Any) -> str | None:
+    """A value that is a text, else None."""
     return value if isinstance(value, str) else None
 
 
-def _object(value: Any) -> dict[str, Any]:
+def as_object(value: Any) -> dict[str, Any]:
+    """A value that is an object, else an empty one."""
     return value if isinstance(value, dict) else {}
 
 
 def judge(refusal: Refusal, sent: Collection[str]) -> Judgement:
-    """What to do about a refusal; `sent`: names of the parameters that were sent. Moderation goes before the status."""
+    """The verdict on a refusal; `sent`: names of the parameters that were sent. Moderation goes before the status."""
     status, about = refusal.status, f"{refusal.codes} {refusal.message}"
     if (judgement := _judge_input(refusal)) is not None:
         return judgement
@@ -307,7 +315,7 @@ _CAUSE_OF: dict[int, Cause] = {401: "key", 402: "credit", 403: "access", 404: "a
 
 
 def _judge_input(refusal: Refusal) -> Judgement | None:
-    """What an error says of the input's content or form, whatever its status; None if it says nothing of them."""
+    """The verdict on an error about the input's content or form, whatever its status; None for other errors."""
     if _is_moderated(refusal):
         return Judgement("refused")
     option = _option_for(refusal)
@@ -350,7 +358,7 @@ def _is_about_model(refusal: Refusal, about: str) -> bool:
 
 
 def _judge_request(refusal: Refusal, sent: Collection[str]) -> Judgement:
-    """What an error of status 4xx says of the request."""
+    """The verdict on an error of status 4xx about one request."""
     if _TOO_LONG.search(refusal.message):
         return Judgement("too long")
     if refusal.param is not None and refusal.param.split(".")[0].split("[")[0] in sent:

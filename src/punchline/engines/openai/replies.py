@@ -1,4 +1,4 @@
-"""Replies of HTTP 200: the answer in one, whole or streamed, or why there is none."""
+"""Replies of HTTP 200: the answer in one, whole or streamed, or the reason why there is none."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from punchline.engines.openai.refusals import Refusal, filtered_by, read_refusal
+from punchline.engines.openai.refusals import Refusal, as_object, as_text, filtered_by, read_refusal
 from punchline.schema import FILTERED, LENGTH, State, Usage, finish_of
 
 TOKENS_MOST = 10**9  # of one call; a larger count is no count
@@ -55,8 +55,8 @@ class ErrorReply(Unusable):
         self.refusal = refusal
 
 
-class Said(msgspec.Struct):
-    """What a message says, by kind; `unread`: it has parts of no known kind."""
+class Parts(msgspec.Struct):
+    """Parts of a message by kind; `unread`: it has parts of no known kind."""
 
     text: list[str] = []
     thought: list[str] = []
@@ -78,11 +78,11 @@ def read_reply(content: bytes, *, streamed: bool = False, finished_as: Collectio
         if _holds_error(place):
             raise ErrorReply(read_refusal(200, json.dumps(place).encode()))
     message = choice.get("message")
-    said = _said(_object(message))
+    parts = _parts(as_object(message))
     word, finish = _finish(choice, finished_as)
-    fields: dict[str, Any] = {"usage": _usage(_object(body.get("usage"))), "provider_id": _text(body.get("id"))}
-    fields |= {name: _text(body.get(name)) for name in ("model", "system_fingerprint")}
-    if (why := _refused(body, choice, finish, word, said)) is not None:
+    fields: dict[str, Any] = {"usage": _usage(as_object(body.get("usage"))), "provider_id": as_text(body.get("id"))}
+    fields |= {name: as_text(body.get(name)) for name in ("model", "system_fingerprint")}
+    if (why := _refused(body, choice, finish, word, parts)) is not None:
         blocked = FILTERED if finish == FILTERED or not choice else finish
         return Reply(state="refused", reason=why, finish_reason=blocked, **fields)
     if not choice:
@@ -90,8 +90,8 @@ def read_reply(content: bytes, *, streamed: bool = False, finished_as: Collectio
     if not isinstance(message, dict):
         raise Unusable("no message in the body")
     _check_finish(word, finish)
-    text = _answer(message, said, finish)
-    thought = "".join(said.thought)
+    text = _answer(message, parts, finish)
+    thought = "".join(parts.thought)
     return Reply(state="ok", text=text, reasoning=thought or msgspec.UNSET, finish_reason=finish, **fields)
 
 
@@ -104,16 +104,16 @@ def _choice(body: dict[str, Any]) -> dict[str, Any]:
 
 def _holds_error(place: dict[str, Any]) -> bool:
     """True for a body, or a choice, with an error in one of the shapes in use."""
-    status = _object(place.get("base_resp")).get("status_code")  # MiniMax
+    status = as_object(place.get("base_resp")).get("status_code")  # MiniMax
     if place.get("error") or place.get("object") == "error" or (type(status) is int and status != 0):
         return True
     bare = not {"choices", "finish_reason", "delta", "index"} & place.keys()
-    return bare and bool(_text(place.get("message")) or place.get("detail") or place.get("msg"))
+    return bare and bool(as_text(place.get("message")) or place.get("detail") or place.get("msg"))
 
 
 def _finish(choice: dict[str, Any], finished_as: Collection[str]) -> tuple[str | None, str | None]:
     """The word by which an answer ended, and what it means; the provider's own word if the gateway's hides more."""
-    word, native = _text(choice.get("finish_reason")), _text(choice.get("native_finish_reason"))
+    word, native = as_text(choice.get("finish_reason")), as_text(choice.get("native_finish_reason"))
     finish = "stop" if word in finished_as else None if word is None else finish_of(word)
     hidden = None if native is None or native in finished_as else finish_of(native)
     if hidden is not None and finish == "stop" and (hidden in (FILTERED, LENGTH) or _is_interrupted(hidden)):
@@ -134,60 +134,60 @@ def _check_finish(word: str | None, finish: str | None) -> None:
 
 
 def _refused(
-    body: dict[str, Any], choice: dict[str, Any], finish: str | None, word: str | None, said: Said
+    body: dict[str, Any], choice: dict[str, Any], finish: str | None, word: str | None, parts: Parts
 ) -> str | None:
     """Reason why the provider, or the model, declined; None: it did not."""
-    refusal = "".join(said.refusal)
+    refusal = "".join(parts.refusal)
     if finish == FILTERED:
         reasons = [refusal, *filtered_by(choice.get("content_filter_results") or choice.get("content_filter_result"))]
         return ", ".join([word or FILTERED, *filter(None, reasons)])
-    feedback = _object(body.get("promptFeedback") or body.get("prompt_feedback"))
-    blocked = _text(feedback.get("blockReason") or feedback.get("block_reason"))
-    if blocked and not said.text:
+    feedback = as_object(body.get("promptFeedback") or body.get("prompt_feedback"))
+    blocked = as_text(feedback.get("blockReason") or feedback.get("block_reason"))
+    if blocked and not parts.text:
         return f"{FILTERED}: {blocked}"
-    return refusal if refusal and not "".join(said.text) else None
+    return refusal if refusal and not "".join(parts.text) else None
 
 
-def _answer(message: dict[str, Any], said: Said, finish: str | None) -> str:
+def _answer(message: dict[str, Any], parts: Parts, finish: str | None) -> str:
     """The text of an answer. Raises Unusable."""
-    text = "".join(said.text)
-    if not text and said.unread:
+    text = "".join(parts.text)
+    if not text and parts.unread:
         raise NoAnswer("the answer has no part of a known type (text, output_text)")
     if not text and (message.get("tool_calls") or message.get("function_call")):
         raise NoAnswer("the model called a tool instead of answering")
-    if said.text:
+    if parts.text:
         return text
-    thought = said.thought or any(message.get(name) for name in STREAMED[2:])
+    thought = parts.thought or any(message.get(name) for name in STREAMED[2:])
     if finish != LENGTH and not thought:
         raise Unusable(f"no text in the answer (finish_reason {finish})")
     return ""
 
 
-def _said(message: dict[str, Any]) -> Said:
-    """What a message says: text, or parts of documented types."""
-    said = Said()
+def _parts(message: dict[str, Any]) -> Parts:
+    """The parts of a message: a text, or parts of documented types."""
+    parts = Parts()
     content = message.get("content")
     for part in content if isinstance(content, list) else [] if content is None else [content]:
-        _add(part, said)
-    if refusal := _text(message.get("refusal")):
-        said.refusal.append(refusal)
+        _add(part, parts)
+    if refusal := as_text(message.get("refusal")):
+        parts.refusal.append(refusal)
     for name in STREAMED[2:]:
-        if not said.thought and (thought := _words(message.get(name))):
-            said.thought.append(thought)
-    return said
+        if not parts.thought and (thought := _words(message.get(name))):
+            parts.thought.append(thought)
+    return parts
 
 
-def _add(part: Any, said: Said) -> None:
+def _add(part: Any, parts: Parts) -> None:
     if isinstance(part, str):
-        said.text.append(part)
+        parts.text.append(part)
         return
     kind = part.get("type") if isinstance(part, dict) else part
-    lists = ((_TEXT, said.text), (_THOUGHT, said.thought), (_REFUSED, said.refusal))
+    lists = ((_TEXT, parts.text), (_THOUGHT, parts.thought), (_REFUSED, parts.refusal))
     into = next((found for kinds, found in lists if kind in kinds), None) if isinstance(part, dict) else None
     fields = ("thinking", "reasoning", "summary", "refusal", "text", "content")
-    words = next((found for name in fields if (found := _words(_object(part).get(name))) is not None), None)
+    words = next((found for name in fields if (found := _words(as_object(part).get(name))) is not None), None)
     if into is None or words is None:
-        said.unread = True
+        parts.unread = True
     else:
         into.append(words)
 
@@ -195,9 +195,11 @@ def _add(part: Any, said: Said) -> None:
 def _words(value: Any) -> str | None:
     """The text of a part, which may be parts again, or an object with a value."""
     if isinstance(value, list):
-        inner = [_words(_object(part).get("text")) if isinstance(part, dict) else _text(part) for part in value[:1000]]
+        inner = [
+            _words(as_object(part).get("text")) if isinstance(part, dict) else as_text(part) for part in value[:1000]
+        ]
         return "".join(filter(None, inner))
-    return _text(_object(value).get("value")) if isinstance(value, dict) else _text(value)
+    return as_text(as_object(value).get("value")) if isinstance(value, dict) else as_text(value)
 
 
 def _joined_stream(stream: bytes) -> dict[str, Any]:
@@ -216,8 +218,8 @@ def _joined_stream(stream: bytes) -> dict[str, Any]:
         body |= {name: value for name, value in chunk.items() if value is not None and name != "choices"}
         pieces = chunk.get("choices")
         for piece in pieces if isinstance(pieces, list) else []:  # the chunk with usage has none
-            index = _object(piece).get("index") or 0
-            choices.setdefault(index if isinstance(index, int) else 0, _Pieces()).add(_object(piece))
+            index = as_object(piece).get("index") or 0
+            choices.setdefault(index if isinstance(index, int) else 0, _Pieces()).add(as_object(piece))
     joined = [choices[index].choice(index) for index in sorted(choices)]
     finished = any(choice.get("finish_reason") is not None for choice in joined)
     blocked = body.get("promptFeedback") or body.get("prompt_feedback")
@@ -231,21 +233,21 @@ class _Pieces:
 
     def __init__(self) -> None:
         self.fields: dict[str, Any] = {}
-        self.said: dict[str, list[Any]] = {}
+        self.parts: dict[str, list[Any]] = {}
 
     def add(self, piece: dict[str, Any]) -> None:
         self.fields |= {name: value for name, value in piece.items() if value is not None}
-        delta = _object(piece.get("delta"))
+        delta = as_object(piece.get("delta"))
         for name in STREAMED:
             if (value := delta.get(name)) is not None:
-                self.said.setdefault(name, []).extend(value if isinstance(value, list) else [value])
+                self.parts.setdefault(name, []).extend(value if isinstance(value, list) else [value])
         for name in ("tool_calls", "function_call"):
             if delta.get(name):
-                self.said[name] = [delta[name]]
+                self.parts[name] = [delta[name]]
 
     def choice(self, index: int) -> dict[str, Any]:
-        """As a reply that is not streamed has it."""
-        message: dict[str, Any] = dict(self.said)
+        """The choice as a reply that is not streamed has it."""
+        message: dict[str, Any] = dict(self.parts)
         for name in STREAMED[1:]:
             if name in message:
                 message[name] = "".join(filter(None, map(_words, message[name])))
@@ -265,16 +267,8 @@ def parse_object(content: bytes) -> dict[str, Any]:
     return body
 
 
-def _text(value: Any) -> str | None:
-    return value if isinstance(value, str) else None
-
-
-def _object(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
 def _usage(usage: dict[str, Any]) -> Usage:
-    prompt, completion = (_object(usage.get(f"{name}_tokens_details")) for name in ("prompt", "completion"))
+    prompt, completion = (as_object(usage.get(f"{name}_tokens_details")) for name in ("prompt", "completion"))
     counts = {"prompt": usage.get("prompt_tokens"), "completion": usage.get("completion_tokens")}
     counts |= {"reasoning": completion.get("reasoning_tokens"), "cached": prompt.get("cached_tokens")}
     return Usage(**{name: n for name, n in counts.items() if type(n) is int and 0 <= n <= TOKENS_MOST})
