@@ -54,14 +54,14 @@ def _values(text: str) -> Iterator[Any]:
 
 
 def _next_opener(text: str, failed: int) -> int:
-    """Where to look on after an opener that failed: the last openers of its run."""
+    """The place of the next opener to try after one that failed: among the last of its run."""
     run = _OPENERS.match(text, failed)
     openers = [mark.start() for mark in re.finditer(r"[{\[]", run[0])] if run else []
     return failed + max(1, *openers[-_INNER:][:1])
 
 
 def _nesting(text: str) -> int:
-    """How many brackets are open at once, those in strings included."""
+    """Number of brackets that are open at once, those in strings included."""
     steps = ((mark in "{[") - (mark in "}]") for mark in text)
     return max(itertools.accumulate(steps))
 
