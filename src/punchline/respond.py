@@ -22,8 +22,8 @@ from punchline import budget, paths
 from punchline.artifacts.passes import ALL, CHAINED, JUDGES, RELEASED, Round
 from punchline.artifacts.project import Project
 from punchline.artifacts.run import Run
-from punchline.core.engine import NOT_ATTEMPTED, Engine, ImageFiles, has_all_images, model_key, response
-from punchline.core.storage import Part, Stored, digests_of, intact, rows_in, values_in, write_table
+from punchline.core.engine import Engine, ImageFiles, has_all_images, model_key, reported_state, response
+from punchline.core.storage import Part, Stored, digests_of, intact, values_in, write_table
 from punchline.errors import PunchlineError
 from punchline.files import records_in, write_bytes
 from punchline.jobs import build, status
@@ -135,16 +135,17 @@ def _storable(response: Response) -> Response:
 
 
 def write_index(path: str | Path, requests: Sequence[Request], log: Answers, key: str) -> Counter[str]:
-    """Write the answers that count, in the order of the requests; how many there are of each state."""
-    ids = list(digests_of(requests))
-    write_table(path, (log.read((request_id, key)) for request_id in ids), Response)
-    return Counter(str(log.state((request_id, key))) for request_id in ids)
+    """Write the answers that count, in the order of the requests; how many there are of each reported state."""
+    states = Counter[str]()
 
+    def answers() -> Iterator[Response]:
+        for request_id in digests_of(requests):
+            answer = log.read((request_id, key))
+            states[reported_state(answer.state, answer.reason)] += 1
+            yield answer
 
-def states_in(index: str | Path) -> Counter[str]:
-    """Number of answers of an index by state; those that a baseline does not attempt apart from missing ones."""
-    rows = rows_in(index, ["state", "reason"])
-    return Counter(NOT_ATTEMPTED if reason == NOT_ATTEMPTED else str(state) for state, reason in rows)
+    write_table(path, answers(), Response)
+    return states
 
 
 def respond(project: Project, respondent: str, shard: str) -> None:
@@ -289,8 +290,7 @@ class _Asked:
         """Write the index of one model's answers, and its requests in a later pass."""
         if self.pass_:
             write_table(self.run.paths.requests(self.benchmark, model, self.pass_), requests, Request)
-        write_index(self.indexes[model], requests, log, self.key)
-        states = states_in(self.indexes[model])
+        states = write_index(self.indexes[model], requests, log, self.key)
         counts = ", ".join(f"{n:,} {state}" for state, n in sorted(states.items())) or "nothing to answer"
         log_line(f"{self.label}{f' of {model}' if model != self.respondent else ''}: {counts}")
 

@@ -89,6 +89,11 @@ class Engine(ABC):
         """End what answering has started: servers, connections, weights in memory."""
 
 
+def reported_state(state: str, reason: str | None) -> str:
+    """The state of an answer in counts for people: not attempted apart from missing for another reason."""
+    return NOT_ATTEMPTED if reason == NOT_ATTEMPTED else state
+
+
 def images_in(request: Request) -> list[Image]:
     """Images of a request, in order."""
     return [part for message in request.messages for part in message.content if isinstance(part, Image)]

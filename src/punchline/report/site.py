@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+from collections.abc import Iterator
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -20,14 +21,14 @@ from punchline.artifacts.run import Run
 from punchline.config.runs import selected
 from punchline.core import benchmark as benchmarks
 from punchline.core.pages import templates
-from punchline.core.storage import values_in
+from punchline.core.storage import Stored, rows_in, values_in
 from punchline.files import write_bytes, write_changed
 from punchline.grouping import grouped
 from punchline.report import figures, pictures, validity
 from punchline.report.public import why_private
 from punchline.report.standing import Ranks, Standing, standing
 from punchline.report.tables import KINDS, Sheet, filled, parse_number, read_lines, read_sheet, shown_number
-from punchline.schema import sha256
+from punchline.schema import Request, sha256
 from punchline.tables.latex import head
 from punchline.workflow.processes import pictures_mode
 
@@ -35,6 +36,18 @@ HERE = Path(__file__).with_suffix("")  # its templates and static files: part of
 OWN = "files.json"  # what the report consists of, by path from its root
 READING = {"compare": "Compare", "answers": "Answers", "wall": "Comics", "item": "Comic"}  # pages that read answers
 ELSEWHERE = ("answers/", "items/")  # written by jobs of their own
+
+
+def _attempted(run: Run, benchmark: str) -> Iterator[tuple[str, str, str, str]]:
+    """(benchmark, model, condition, task) of what baselines attempt, by the first request of each task."""
+    file, places = run.paths.requests(benchmark), dict[tuple[str, str], int]()
+    for place, (condition, task) in enumerate(rows_in(file, ["condition", "task"])):
+        places.setdefault((condition, task), place)
+    requests = Stored(file, Request)
+    for (condition, task), place in places.items():
+        for model, engine in run.engines.items():
+            if engine.attempts(requests[place]):
+                yield benchmark, model, condition, task
 
 
 class Site:
@@ -54,8 +67,11 @@ class Site:
         unread = {name: pd.read_csv(run.paths.csv("unread", name), dtype={"model": str}) for name in self.sheets}
         frame = pd.concat(frame.assign(benchmark=name) for name, frame in unread.items()).query("rule == 'paper'")
         is_baseline = frame["model"].map(lambda name: name in run.cards and kind_of(run.cards[name]) == "baseline")
-        # A task without one answer.
-        untried = is_baseline & (frame["missing"] == frame["answers"])
+        tried = {key for name in self.sheets for key in _attempted(run, name)}
+        keys = zip(frame["benchmark"], frame["model"], frame["condition"], frame["task"], strict=True)
+        # A task without one answer, not for want of pictures.
+        is_tried = pd.Series([key in tried for key in keys], index=frame.index)
+        untried = is_baseline & (frame["missing"] == frame["answers"]) & ~is_tried
         frame["not_attempted"] = frame["missing"].where(untried, 0)
         by_model = frame.groupby(["benchmark", "model"], sort=False)
         counted = ["answers", "missing", "not_attempted", "failed", "refused", "unread"]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from punchline.artifacts.passes import ALL
 from punchline.artifacts.project import Project
-from punchline.core.engine import NOT_ATTEMPTED
+from punchline.core.engine import NOT_ATTEMPTED, reported_state
 from punchline.core.storage import rows_in
 from punchline.paths import DEFAULT_RUN
 from punchline.schema import LENGTH
@@ -23,7 +23,7 @@ def answers_of(project: Project, respondent: str) -> tuple[Counter[str], list[st
         index = artifact.outputs[0]
         columns = ["state", "reason", "finish_reason"]
         for state, reason, finish in rows_in(index, columns) if Path(index).is_file() else ():
-            counts["answered" if state == "ok" else NOT_ATTEMPTED if reason == NOT_ATTEMPTED else state] += 1
+            counts["answered" if state == "ok" else reported_state(state, reason)] += 1
             counts["truncated"] += finish == LENGTH
             reasons += [reason or "no reason given"] if state == "failed" else []
     scores = [project.paths.scores(name, respondent) for name in project.selection.benchmarks]
