@@ -73,7 +73,7 @@ def answers_of(engine: Any, requests: Sequence[Request], images: Mapping[str, Pa
 
 
 def outcome(work: Callable[[], Any], seconds: float = 120) -> Any:
-    """What work returns or the error that it ends with; fails where it hangs."""
+    """The result of work, or the error that it ends with; fails where it hangs."""
     result: list[Any] = []
 
     def watched() -> None:

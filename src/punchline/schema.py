@@ -26,16 +26,7 @@ _FINISHES = {
         *("model_context_window_exceeded", "repetition"),  # repetition: vLLM cuts a loop
     ),
     FILTERED: (
-        *(
-            "content_filtered",
-            "safety",
-            "recitation",
-            "blocklist",
-            "prohibited_content",
-            "spii",
-            "refusal",
-            "sensitive",
-        ),
+        *("content_filtered", "safety", "recitation", "blocklist", "prohibited_content", "spii", "refusal"),
         *("image_safety", "image_prohibited_content", "image_recitation", "model_armor", "guardrail_intervened"),
         *("sensitive", "error_toxic"),
     ),

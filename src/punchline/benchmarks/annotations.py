@@ -91,7 +91,7 @@ def csv_table(files: Files, name: str, kind: type[T], key: str) -> dict[Any, T]:
 @lru_cache(maxsize=4096)  # the 170,000 cells of PixelHumor's votes hold a few hundred different texts
 def _literal(cell: str) -> Any:
     """The value of a cell that holds a Python literal, which nobody may change; the text of any other cell."""
-    # Memory and recursion: what is nested too deeply
+    # MemoryError, RecursionError: a literal that is nested too deeply.
     with suppress(ValueError, SyntaxError, TypeError, MemoryError, RecursionError), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # an odd escape is a label like any other
         return ast.literal_eval(cell.strip())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from string import ascii_uppercase as LETTERS
 from typing import NamedTuple
 
@@ -41,7 +41,7 @@ class Question(msgspec.Struct):
 
 
 class Fault(NamedTuple):
-    """What is wrong with a cell, and the fix."""
+    """A fault of a cell, and the fix."""
 
     field: str
     what: str
@@ -62,11 +62,9 @@ def plain(text: str) -> str:
     return " ".join(re.findall(r"\w+", comparable(text).casefold()))
 
 
-def _no_more(row: Question) -> Iterator[Fault]:
-    yield from ()
-
-
-def read_questions(content: bytes, file: str, more: Callable[[Question], Iterator[Fault]] = _no_more) -> list[Question]:
+def read_questions(
+    content: bytes, file: str, more: Callable[[Question], Iterable[Fault]] = lambda row: ()
+) -> list[Question]:
     """Checked questions of a CSV. Raises PunchlineError with all its faults, each with its line and record.
 
     `more`: further faults of a row.
@@ -95,7 +93,7 @@ def read_questions(content: bytes, file: str, more: Callable[[Question], Iterato
 
 
 def warnings(rows: Sequence[Question]) -> Iterator[str]:
-    """What is allowed and may be meant otherwise."""
+    """Warnings about rows that are allowed and may be meant otherwise."""
     by_name = defaultdict[str, list[str]](list)
     for row in rows:
         by_name[row.id.casefold()].append(row.id)

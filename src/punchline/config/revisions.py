@@ -108,9 +108,9 @@ def locked_only(call: Callable[..., str], *values: Any) -> str:
 
 
 def unavailable(model_id: str, revision: str | None = None, weights: bool = True) -> str | None:
-    """Why a model's revision or `weights` cannot be had, as far as is known without asking the hub; None: they may be.
+    """Reason why a model's revision or `weights` cannot be had, as far as is known without the hub; None: they may be.
 
-    What a run would end with is known before it: a lock that cannot be read or written, a missing package, no network.
+    The errors of a run are known before it: a lock that cannot be read or written, a missing package, no network.
     """
     if is_folder(model_id):
         return None if Path(model_id).is_dir() else f"no such folder: {model_id}; {BUILT}"

@@ -167,12 +167,12 @@ def _default_corpora() -> list[str]:
     names = []
     for entry in defaults if isinstance(defaults, list) else [defaults]:
         if isinstance(entry, dict) and [*entry] == ["corpus"]:
-            names.append(entry["corpus"])
+            names += [entry["corpus"]] if entry["corpus"] is not None else []
         elif entry != "_self_":
             what = f"expected `- corpus: NAME` or `- _self_`, got {str(entry)[:100]!r}"
             raise PunchlineError(what, file=RUN, field="defaults")
-    check_names([name for name in names if name is not None], stems(CORPORA), RUN, "corpus")
-    return [name for name in names if name is not None]
+    check_names(names, stems(CORPORA), RUN, "corpus")
+    return names
 
 
 def named_run(overrides: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:

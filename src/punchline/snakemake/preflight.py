@@ -24,11 +24,7 @@ from punchline.schema import ModelCard, Request
 from punchline.workflow.provenance import Status
 
 LOCAL = ("transformers", "vllm")  # engines whose weights may be the hub's
-
-
-IGNORED = (
-    "OPENAI_BASE_URL is ignored: the server is the card's `base_url`, else OpenAI's; write the address into the card"
-)
+IGNORED = "OPENAI_BASE_URL is ignored: a card without `base_url` asks OpenAI's server; write the address into the card"
 
 
 def ignores_address(project: Project) -> bool:

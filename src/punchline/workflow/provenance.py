@@ -155,12 +155,11 @@ class Status:
 
     def of_parts(self, artifact: Artifact, parts: Sequence[Collection[str]]) -> list[str | None]:
         """Reason for each part of an artifact's outputs why it must be built: of an output, only for its own part."""
-        reason = self(artifact)
-        damaged = dict(_damaged(artifact)) if reason is not None else {}
-        shared = reason in damaged.values()  # nothing before the outputs is wrong
-        common = self._of_dependencies(artifact) if reason is None or shared else reason
+        reason, damaged = self(artifact), dict(_damaged(artifact))
+        if reason is None or reason in damaged.values():  # all but outputs is as recorded
+            reason = self._of_dependencies(artifact)
         of_part = (next((damaged[path] for path in part if path in damaged), None) for part in parts)
-        return [common if common is not None else why for why in of_part]
+        return [reason if reason is not None else why for why in of_part]
 
     def _of_dependencies(self, artifact: Artifact) -> str | None:
         reasons = ((made, self(made)) for made in with_dependencies(artifact)[:-1])
