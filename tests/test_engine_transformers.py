@@ -1,20 +1,23 @@
 """The transformers engine on two real models: text, images, batches, sampling, memory, and what it refuses."""
 
+import shutil
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import cv2
+import msgspec
 import numpy as np
 import pytest
 from tests.records import answers_of, request
 from tests.small_models import needs_hf
 
 from punchline.core import engine as engines
+from punchline.core.engine import system_in_user_turn
 from punchline.errors import PunchlineError
 from punchline.files import sha256_file
-from punchline.schema import Image, ModelCard, Request, Scalar
+from punchline.schema import Image, Message, ModelCard, Request, Scalar, Text
 
 pytestmark = [needs_hf, pytest.mark.usefixtures("one_thread")]
 
@@ -253,6 +256,23 @@ def test_the_same_question_is_computed_once_and_a_closed_engine_loads_again(load
     )
     assert texts(engine, [ask("Same", sample=sample) for sample in range(3)]) == first * 3
     assert set(rows) == {1}
+
+
+def test_a_template_without_a_system_role_names_the_option(tiny: Path, tmp_path: Path) -> None:
+    folder = shutil.copytree(tiny, tmp_path / "tiny")
+    template = folder / "chat_template.jinja"
+    refusal = "{% if messages[0]['role'] == 'system' %}{{ raise_exception('System role not supported') }}{% endif %}"
+    template.write_text(refusal + template.read_text("utf-8"), "utf-8")
+    (folder / "punchline.json").unlink(missing_ok=True)
+    request = ask("Hello")
+    system = Message(role="system", content=(Text(text="Be brief."),))
+    request = msgspec.structs.replace(request, messages=(system, *request.messages))
+    with pytest.raises(PunchlineError, match=r"field system: .* takes no system prompt: .*`system: user`"):
+        list(engines.load(a_card(folder), 0).answer([request], {}, "key"))
+    merged = system_in_user_turn(request)
+    assert [part.text for part in merged.messages[0].content if isinstance(part, Text)] == ["Be brief.\n\nHello"]
+    by_option = engines.load(a_card(folder, options={"system": "user"}), 0)
+    assert texts(by_option, [request]) == texts(engines.load(a_card(folder), 0), [merged])
 
 
 def test_a_text_model_that_is_said_to_read_images_is_an_error(smollm2: Path) -> None:
