@@ -88,21 +88,31 @@ def test_pace(
     texts: Any, of: ModelCard, calls: int, least: float, most: float, server: Served, tmp_path: Path, monkeypatch: Any
 ) -> None:
     """The first `calls` calls take between `least` and `most` seconds: a Retry-After and budgets hold for all."""
-    now, starts, turn, pause = 0.0, list[float](), pace.Pace.acquire, asyncio.sleep
+    now, pause = 0.0, asyncio.sleep
+    starts, ends = list[float](), list[float]()
+    acquire, release = pace.Pace.acquire, pace.Pace.release
 
     async def sleep(seconds: float) -> None:
+        """Move the clock once no call is in flight: a slow machine answers no later than a fast one."""
         nonlocal now
+        while len(starts) > len(ends):
+            await pause(0.001)
         now += seconds
         await pause(0)
 
-    async def acquire(self: pace.Pace, tokens: float) -> float:
-        reserved = await turn(self, tokens)
+    async def start(self: pace.Pace, tokens: float) -> float:
+        reserved = await acquire(self, tokens)
         starts.append(now)
         return reserved
 
+    def end(self: pace.Pace) -> None:
+        release(self)
+        ends.append(now)
+
     monkeypatch.setattr(asyncio, "sleep", sleep)
     monkeypatch.setattr(pace, "monotonic", lambda: now)
-    monkeypatch.setattr(pace.Pace, "acquire", acquire)
+    monkeypatch.setattr(pace.Pace, "acquire", start)
+    monkeypatch.setattr(pace.Pace, "release", end)
     sent = [*requests(*texts), *many(3 if of is ONE else 8 - 8 * len(texts), f"pace {of}")]
     of = msgspec.structs.replace(of, options=of.options | {"base_url": f"{server.url}/v1"})
     assert_completes(tmp_path, of, sent)
