@@ -17,7 +17,7 @@ from punchline.files import write_text
 from punchline.prepare import make_gold
 from punchline.schema import Gold
 from punchline.tabulate.build import _printed
-from punchline.workflow.code import _read
+from punchline.workflow import code
 
 TWICE = r"gold\.csv, record [ab]: the item is there twice. Keep one of them"
 
@@ -60,7 +60,7 @@ def test_a_module_that_is_no_python_or_not_there(package: Path) -> None:
         with pytest.raises(PunchlineError, match=f"odd_benchmark{message}"):
             load_on_demand("odd_benchmark")(name)
     with pytest.raises(PunchlineError, match=r"ask\.py, line 2: not Python"):
-        _read(package / "ask.py")
+        code._digest(package / "ask.py")
 
 
 def test_a_published_value_of_nothing(here: Path) -> None:

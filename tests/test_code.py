@@ -1,14 +1,18 @@
-"""The code that a result rests on: which modules, and what of them counts."""
+"""The code behind a result: which files count, what of them counts, and what a build really runs."""
 
 import ast
+import contextlib
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from tests.selected import selection_in
 
-from punchline.core import benchmark as benchmarks
-from punchline.workflow import code
-from punchline.workflow.code import closure, plain
+from punchline.artifacts.project import RULES, Project
+from punchline.workflow import code, digests
+from punchline.workflow.code import COMMON, QUESTIONS, READING, REPORT, plain
 
 # A module of what counts: every line of it is changed by one of the cases below.
 MODULE = '''\
@@ -38,40 +42,35 @@ async def tell(joke: Joke) -> str:
 '''
 
 
-@pytest.fixture
-def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A package `punchline` of its own, to change."""
-    folder = tmp_path / "src" / "punchline"
-    empty = "__init__ core/__init__ core/unseen project/__init__ artifacts/graph stages/__init__"
-    files = dict.fromkeys((f"{name}.py" for name in empty.split()), "") | {
-        "core/words.py": "def count(text):\n    return len(text.split())\n",
-        "paths.py": "from punchline.core import unseen\nRAW = 'data/raw'\n",
-        "stages/tell.py": MODULE,
-        "stages/late.py": "from punchline import paths\nfrom punchline.artifacts import graph\n"
-        "def tell():\n    import punchline.stages.tell\n    import numpy, json\n",
-        "stages/loop.py": "from punchline.stages import pool\n",
-        "stages/pool.py": "from punchline.stages import loop\n",
-    }
-    for name, text in files.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(code, "PACKAGE", folder)
-    forget()
-    yield folder
-    monkeypatch.undo()
+@pytest.fixture(scope="module")
+def package(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A copy of the package, to change by `edited`."""
+    folder = tmp_path_factory.mktemp("code") / "punchline"
+    shutil.copytree(code.PACKAGE, folder, ignore=shutil.ignore_patterns("__pycache__"))
+    (folder / "stats/joke.py").write_text(MODULE)
+    with pytest.MonkeyPatch.context() as patch, digests.afresh():
+        patch.setattr(code, "PACKAGE", folder)
+        forget()
+        yield folder
     forget()
 
 
 def forget() -> None:
-    """As another process would find it."""
-    for left in (code.parts, code._file, code._read):
-        left.cache_clear()
+    """Read the package as another process would."""
+    code.parts.cache_clear()
+    code._files.cache_clear()
 
 
-def digest(*modules: str) -> str:
+@contextlib.contextmanager
+def edited(file: Path, old: str, new: str) -> Iterator[None]:
+    """Another text in the first place of `old` within the block."""
+    content = file.read_bytes()
+    assert old.encode() in content
+    file.write_bytes(content.replace(old.encode(), new.encode(), -1 if old == "\n" else 1))
     forget()
-    return code.digest(*modules)
+    yield
+    file.write_bytes(content)
+    forget()
 
 
 SILENT: list[tuple[str, str]] = [
@@ -98,22 +97,9 @@ RUN: list[tuple[str, str]] = [
     ("old", "new", "counts"), [*((*pair, False) for pair in SILENT), *((*pair, True) for pair in RUN)]
 )
 def test_what_runs_counts_and_nothing_else(package: Path, old: str, new: str, counts: bool) -> None:
-    before = digest("punchline.stages.tell")
-    assert old in MODULE
-    (package / "stages/tell.py").write_bytes(MODULE.replace(old, new).encode())
-    assert (digest("punchline.stages.tell") != before) is counts
-
-
-def test_what_is_imported_counts(package: Path) -> None:
-    words = package / "core/words.py"
-    before = digest("punchline.stages.tell")
-    words.write_text("# Words.\n" + words.read_text())
-    assert digest("punchline.stages.tell") == before
-    words.write_text(words.read_text().replace("split()", "split(' ')"))
-    assert digest("punchline.stages.tell") != before
-    between = digest("punchline.stages.tell")
-    (package / "core/__init__.py").write_text("X = 1\n")  # importing a module runs its packages
-    assert digest("punchline.stages.tell") != between
+    before = code.parts(COMMON)
+    with edited(package / "stats/joke.py", old, new):
+        assert (code.parts(COMMON) != before) is counts
 
 
 def test_a_plain_tree_has_no_docstring_and_nothing_empty() -> None:
@@ -121,85 +107,121 @@ def test_a_plain_tree_has_no_docstring_and_nothing_empty() -> None:
     assert plain(ast.parse('"""a"""\nx = 1')) == ["Module", {"body": plain(ast.parse("x = 1").body)}]
 
 
-def test_modules_are_followed_into_functions_and_circles(package: Path) -> None:
-    for module, others in (("late", ("core", "core.words", "stages.tell")), ("loop", ("stages.pool",))):
-        names = ("stages", f"stages.{module}", *others)
-        assert set(closure(f"punchline.stages.{module}")) == {"punchline", *(f"punchline.{name}" for name in names)}
-    assert closure("numpy", "punchline.stages.none") == {}
+EVERY = {COMMON, READING, QUESTIONS, REPORT}
+NO_QUESTION, SCORES = EVERY - {QUESTIONS}, {COMMON, REPORT}
 
 
 @pytest.mark.parametrize(
-    ("place", "line", "module"),
+    ("file", "scopes"),
     [
-        ("stages/new.py", "from .tell import Joke", "punchline.stages.tell"),
-        ("stages/new.py", "from ..core import words", "punchline.core.words"),
-        ("stages/new.py", "from .. import core", "punchline.core"),
-        ("stages/new/__init__.py", "from ..tell import Joke", "punchline.stages.tell"),
-        ("stages/new/__init__.py", "from .new import new", "punchline.stages.new.new"),
+        ("schema.py", EVERY),
+        ("artifacts/lineage.py", EVERY),
+        ("config/selection.py", EVERY),
+        ("comics/split.py", EVERY),
+        ("benchmarks/prompts.py", EVERY),
+        ("fetch/log.py", EVERY),
+        ("benchmarks/hummus/prompts/classification.txt", EVERY),
+        ("benchmarks/satire/__init__.py", EVERY),
+        ("read/words.yaml", NO_QUESTION),
+        ("extraction.yaml", NO_QUESTION),
+        ("benchmarks/humorbench/prompts/judge/element.txt", NO_QUESTION),
+        ("benchmarks/hummus/scoring.py", NO_QUESTION),
+        ("stats/intervals.py", SCORES),
+        ("tables/latex.yaml", SCORES),
+        ("benchmarks/hummus/tables.yaml", SCORES),
+        ("benchmarks/hummus/baselines.py", SCORES),
+        ("report/site/templates/base.html", {REPORT}),
+        ("engines/openai/chat.py", set()),
+        ("respond.py", set()),
+        ("cli/run.py", set()),
+        ("benchmarks/yesbut/ask.py", set()),
     ],
 )
-def test_a_relative_import_is_of_the_modules_own_package(package: Path, place: str, line: str, module: str) -> None:
-    for name, text in {"stages/new/new.py": "new = 1\n", place: line + "\n"}.items():
-        (package / name).parent.mkdir(exist_ok=True)
-        (package / name).write_text(text)
-    result = closure("punchline.stages.new")
-    assert module in result
-    before = digest("punchline.stages.new")
-    result[module].write_text(result[module].read_text() + "more = 1\n")
-    assert digest("punchline.stages.new") != before
+def test_a_folder_decides_where_a_file_counts(file: str, scopes: set[str]) -> None:
+    assert (code.PACKAGE / file).is_file()
+    assert {scope for scope in EVERY if file in code.parts(scope, "hummus", "humorbench", "satire")} == scopes
+    assert code.parts() == {}
 
 
-def test_what_says_where_things_lie_is_not_followed(package: Path) -> None:
-    before = digest("punchline.stages.late")
-    (package / "paths.py").write_text("RAW = 'elsewhere'\n")
-    (package / "artifacts/graph.py").write_text("RULES = []\n")
-    assert digest("punchline.stages.late") == before
+CHOSEN = ("pixelhumor", "hummus", "humorbench")
+MODELS = ("random", "label-order", "gpt-4o")
+JUDGED = {"respond judge/overlap all"}
+OVERALL = {"overview", "report"}
 
 
-STAGES = ("requests", "score", "respond", "pictures", "prepare", "tabulate.build", "fetch.log", "overview.build")
-OF_PIXELHUMOR = "benchmarks.pixelhumor"
-Names = tuple[str, ...]
+@pytest.fixture
+def project(root: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
+    """Three benchmarks, two baselines, a paid model and a judge that counts words."""
+    monkeypatch.chdir(root)
+    return Project(selection_in(root, benchmarks=[*CHOSEN], models=[*MODELS], judge="overlap", scorers=None))
+
+
+def states(project: Project) -> dict[str, Any]:
+    """{job: code, parameters and keys of what it builds}."""
+    found = {}
+    for rule in RULES[:-2]:  # neither figures, which are as pages are, nor adapters, which carry no code
+        for names in project.jobs(rule):
+            steps = project.built_by(rule, *names)
+            found[" ".join([rule, *names])] = [(step.name, step.parts, step.parameters) for step in steps]
+    return found
+
+
+def of(rule: str, *benchmarks: str) -> set[str]:
+    return {f"{rule} {benchmark}" for benchmark in benchmarks}
+
+
+def scored(*benchmarks: str) -> set[str]:
+    """Scores and tables of benchmarks, and what shows them."""
+    scores = {f"score {benchmark} {model}" for benchmark in benchmarks for model in MODELS}
+    return scores | of("tables", *benchmarks) | OVERALL
+
+
+PREPARED = of("fetch", *CHOSEN) | of("prepare", *CHOSEN)
+READ = of("prepare", *CHOSEN) | JUDGED | scored(*CHOSEN)  # gold, and what judges are asked, are read
+HUMMUS = of("fetch", "hummus") | of("prepare", "hummus") | scored("hummus")
+HUMORBENCH_JUDGED = of("prepare", "humorbench") | JUDGED | scored("humorbench")
+DRAWN = {"respond random all", "respond label-order all"}
 
 
 @pytest.mark.parametrize(
-    ("modules", "followed", "left_out"),
+    ("file", "old", "new", "stale"),
     [
-        *(((stage,), ("schema",), ("artifacts", "audit")) for stage in STAGES),
-        (
-            ("requests", f"{OF_PIXELHUMOR}.ask"),
-            ("core.storage", "errors", OF_PIXELHUMOR),
-            ("fetch", "comics.number", f"{OF_PIXELHUMOR}.scoring", "score"),
-        ),
-        (("score", f"{OF_PIXELHUMOR}.scoring"), ("metrics.text", f"{OF_PIXELHUMOR}.answers"), ("artifacts",)),
+        ("text.py", "a second, about", "per second, about", PREPARED | READ),
+        ("artifacts/lineage.py", '"baseline"', '"base"', PREPARED | READ),
+        ("artifacts/passes.py", "import", "import os\nimport", PREPARED | READ),
+        ("paths.py", "import", "import os\nimport", PREPARED | READ),
+        ("config/selection.py", "import", "import os\nimport", PREPARED | READ),
+        ("workflow/digests.py", "2_000", "3_000", PREPARED | READ),
+        ("schema.py", "frozen=True", "frozen=False", PREPARED | READ),
+        ("requests.py", "import", "import os\nimport", PREPARED | READ),
+        ("fetch/resolvers.py", "import", "import os\nimport", PREPARED | READ),
+        ("comics/split.py", "import", "import os\nimport", PREPARED | READ | DRAWN),
+        ("read/sequence.py", "import", "import os\nimport", READ),
+        ("read/words.yaml", "yes", "yess", READ),
+        ("metrics/ngrams.py", "import", "import os\nimport", scored(*CHOSEN)),
+        ("stats/intervals.py", "import", "import os\nimport", scored(*CHOSEN)),
+        ("tables/latex.yaml", ":", ": ", scored(*CHOSEN)),
+        ("score.py", "import", "import os\nimport", scored(*CHOSEN)),
+        ("benchmarks/hummus/tables.yaml", "Hummus", "HUMMUS", scored("hummus")),
+        ("benchmarks/hummus/tables.py", "import", "import os\nimport", scored("hummus")),
+        ("benchmarks/hummus/scoring.py", "import", "import os\nimport", of("prepare", "hummus") | scored("hummus")),
+        ("benchmarks/hummus/prompts/naming.txt", "e", "ee", HUMMUS),
+        ("benchmarks/hummus/ask.py", "import", "import os\nimport", HUMMUS),
+        ("benchmarks/hummus/baselines.py", "import", "import os\nimport", scored("hummus") | DRAWN),
+        ("benchmarks/humorbench/prompts/judge/element.txt", "e", "ee", HUMORBENCH_JUDGED),
+        ("engines/baselines.py", "import", "import os\nimport", DRAWN | JUDGED),
+        ("engines/openai/chat.py", "import", "import os\nimport", set()),
+        ("respond.py", "import", "import os\nimport", set()),
+        ("journal.py", "import", "import os\nimport", set()),
+        ("cli/run.py", "import", "import os\nimport", set()),
+        ("report/site.py", "import", "import os\nimport", {"report"}),
     ],
 )
-def test_what_a_stage_depends_on(modules: Names, followed: Names, left_out: Names) -> None:
-    result = {name.removeprefix("punchline.") for name in closure(*(f"punchline.{module}" for module in modules))}
-    assert {*modules, *followed} <= result
-    assert [name for name in result if name.startswith(left_out)] == []
-
-
-@pytest.mark.parametrize("benchmark", benchmarks.names())
-def test_no_benchmark_hangs_on_another(benchmark: str) -> None:
-    for module in ("data", "ask", "scoring", "tables"):
-        result = closure(benchmarks.module_of(benchmark, module))
-        others = {name.split(".")[2] for name in result if name.startswith("punchline.benchmarks.")}
-        assert others & {*benchmarks.names()} == {benchmark}, module
-
-
-def test_pages_count_where_they_are_written_only() -> None:
-    written = {path.name for path in code.data("punchline.report.site")}
-    assert {"base.html", "report.css", "compare.js"} <= written
-    assert not {"base.html", "report.css"} & {path.name for path in code.data("punchline.report.answers")}
-
-
-@pytest.mark.parametrize("name", [name for name in benchmarks.names() if not benchmarks.is_one_file(name)])
-def test_every_prompt_is_read_by_who_asks_and_by_no_other(name: str) -> None:
-    """Baselines and data read none: an engine's key and items depend on no prompt."""
-    folder = code.PACKAGE / "benchmarks" / name / "prompts"
-    asks = set(code.prompts(benchmarks.module_of(name, "ask")))
-    others = {*code.prompts(benchmarks.module_of(name, "judge"), benchmarks.module_of(name, "studies"))}
-    assert asks == set(folder.glob("*.txt")) and asks | others == set(folder.rglob("*.txt"))
-    assert not any(
-        code.prompts(benchmarks.module_of(name, module)) for module in ("data", "baselines", "wording", "tables")
-    )
+def test_what_an_edit_makes_stale(
+    file: str, old: str, new: str, stale: set[str], project: Project, package: Path
+) -> None:
+    """The table of edits: an answer of a paid model is in no row."""
+    before = states(project)
+    with edited(package / file, old, new):
+        after = states(Project(project.selection))
+    assert {job for job, state in after.items() if state != before[job]} == stale

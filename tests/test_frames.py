@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from punchline.benchmarks.pixelhumor.data import Metadata, by_comic
+from punchline.benchmarks.comic_panels import Metadata, by_comic
 from punchline.comics import frames, number
 from punchline.comics.shuffle import distinct_permutations, inverse, permutation
 from punchline.comics.split import Box, Pixels, read_image

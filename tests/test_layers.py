@@ -5,8 +5,6 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
 from punchline.core import benchmark as benchmarks
 from punchline.workflow import code
 
@@ -140,23 +138,26 @@ def test_only_growth_measures_time(root: Path) -> None:
     assert {place.split(":")[0] for place in measured} == {"tests/ran.py"}, measured
 
 
-KEPT_OUT = {
-    "ask": ("scoring", "tables", "answers", "judge", "baselines"),
-    "data": ("ask", "scoring", "tables", "answers", "judge", "baselines"),
-    "scoring": ("ask", "tables", "baselines", "pictures"),
-    "pictures": ("ask", "scoring", "tables", "answers", "judge"),
-    "tables": ("baselines", "pictures"),
-    **dict.fromkeys(("answers", "judge", "baselines", "training", "replay", "wording", "compared"), ("tables",)),
-}
+def test_what_counts_imports_nothing_that_does_not(root: Path) -> None:
+    """A result depends on no code outside its scopes. The journal tells artifacts which answers count."""
+    outside = code.SHOWING | code.ASKING
+    wrong = [
+        f"{place} imports {module}"
+        for place, own, module, names in every_import(root)
+        if own not in outside and packages_of(module, names) & outside and (own, module) != ("artifacts", JOURNAL)
+    ]
+    assert wrong == []
 
 
-@pytest.mark.parametrize("module", KEPT_OUT, ids=lambda module: f"of_{module}")
-def test_a_module_imports_none_of_the_later_steps(module: str) -> None:
-    """Only tables import punchline.tables."""
-    for benchmark in NAMES:
-        if benchmarks.is_one_file(benchmark):
-            continue
-        closure = code.closure(benchmarks.module_of(benchmark, module))
-        own = {other: benchmarks.module_of(benchmark, other) for other in KEPT_OUT[module]}
-        assert [other for other, name in own.items() if name in closure] == [], benchmark
-        assert module == "tables" or not [name for name in closure if name.startswith("punchline.tables")], benchmark
+JOURNAL = "punchline.journal"
+
+
+def test_no_benchmark_hangs_on_another(root: Path) -> None:
+    """A result carries the code of its own benchmark."""
+    wrong = []
+    for place, _, module, names in every_import(root):
+        parts = place.split(":")[0].split("/")
+        imported = {name.split(".")[2] for name in (module, *(f"{module}.{n}" for n in names)) if name.count(".") >= 2}
+        if parts[0] == "benchmarks" and parts[1] in NAMES and "benchmarks" in module:
+            wrong += [f"{place} imports {other}" for other in imported & {*NAMES} - {parts[1]}]
+    assert wrong == []

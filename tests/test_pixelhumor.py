@@ -14,8 +14,8 @@ from tests.records import read_golds, read_items, response
 from tests.tabulated import rows_of
 
 from punchline.benchmarks import pixelhumor
+from punchline.benchmarks.comic_panels import Metadata, by_comic
 from punchline.benchmarks.pixelhumor.answers import RELEASED_PANEL
-from punchline.benchmarks.pixelhumor.data import Metadata, by_comic
 from punchline.benchmarks.pixelhumor.scoring import GRADED, LONGEST, score_item
 from punchline.errors import PunchlineError
 from punchline.schema import RULES, Gold, Image, ImageRef, Item, Rule, Score, State

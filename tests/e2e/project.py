@@ -9,7 +9,6 @@ import functools
 import hashlib
 import json
 import os
-import pkgutil
 import re
 import shlex
 import shutil
@@ -66,8 +65,7 @@ def _original() -> Project:
             shutil.copy2(ROOT / name, path / name)
     compileall.compile_dir(path / "src", quiet=1, stripdir=path)
     time.sleep(2.1)
-    names = [module.name for module in pkgutil.walk_packages([str(path / "src")])]
-    Project(path).run("python", "-c", f"from punchline.workflow import code; code.parts(*{names})")
+    Project(path).run("python", "-c", "from punchline.workflow import code; code.digest(*code._files())")
     return Project(path)
 
 

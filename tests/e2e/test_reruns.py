@@ -75,6 +75,11 @@ def retabulated(*benchmarks: str) -> set[str]:
     return of("tables", *benchmarks) | {"overview"}
 
 
+def reread(*benchmarks: str) -> set[str]:
+    """What follows from other readers, which gold and the requests of judges are made with."""
+    return of("prepare", *benchmarks) | JUDGED | rescored(*benchmarks)
+
+
 def asked_anew(*benchmarks: str) -> set[str]:
     judged = JUDGED if "humorbench" in benchmarks else set()
     return RESPOND | judged | rescored(*benchmarks)
@@ -141,12 +146,12 @@ WANT_NOTHING: dict[str, Change] = {
 }
 # (what changes, jobs that will or may run)
 WANT_JOBS: dict[str, tuple[Change, set[str]]] = {
-    "a table's title": ((f"{BENCH}/hummus/tables.yaml", *TITLE), retabulated("hummus")),
+    "a table's title": ((f"{BENCH}/hummus/tables.yaml", *TITLE), rescored("hummus")),
     "a published value under an older time": (published_value, retabulated("hummus")),
-    "a reader": (("src/punchline/read/metaphors.py", "PIECES = 8", "PIECES = 9"), rescored("hummus")),
-    "a scorer": (("src/punchline/metrics/ngrams.py", "\n\n\n", "\n\nSPARE = 1\n\n\n"), rescored("hummus")),
+    "a reader": (("src/punchline/read/metaphors.py", "PIECES = 8", "PIECES = 9"), reread(*BENCHMARKS)),
+    "a scorer": (("src/punchline/metrics/ngrams.py", "\n\n\n", "\n\nSPARE = 1\n\n\n"), rescored(*BENCHMARKS)),
     "a prompt word": (PROMPT_WORD, prepared("pixelhumor")),
-    "a judge's prompt": ((JUDGE_PROMPT, "You will receive", "You will now"), JUDGED | rescored("humorbench")),
+    "a judge's prompt": ((JUDGE_PROMPT, "You will receive", "You will now"), reread("humorbench")),
     "a judge's threshold": (THRESHOLD, JUDGED | rescored("humorbench")),
     "the asked part of a card": (ANOTHER_BASELINE, asked_of("random")),
     "a card's price": ((CARD, "engine:", PRICE), retabulated("humorbench")),
@@ -161,7 +166,7 @@ WANT_JOBS: dict[str, tuple[Change, set[str]]] = {
     "the seed of a baseline that draws": (set_to(seed="1"), asked_of("random")),
     "a baseline's code": (
         (f"{BENCH}/hummus/baselines.py", "def ", "SPARE = 1\n\n\ndef "),
-        {"respond random all"} | rescored("hummus", models=("random",)),
+        {"respond random all"} | rescored("hummus"),
     ),
     "a deleted table": (lost("results/table8.md"), retabulated("pixelhumor")),
     "a deleted record": (
@@ -205,8 +210,8 @@ def pending(project: Project) -> set[str]:
     """The jobs that will or may run, as Snakemake is told of them, found without Snakemake."""
 
     def forget() -> None:
-        for cached in (code.parts, code.prompts, code._file, code._read):
-            cached.cache_clear()
+        code.parts.cache_clear()
+        code._files.cache_clear()
 
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(project.path)

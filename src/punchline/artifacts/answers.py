@@ -15,6 +15,7 @@ from punchline.config import adapters, recipes
 from punchline.config.cards import read_card
 from punchline.files import MANIFEST
 from punchline.schema import ModelCard, digest_of
+from punchline.workflow.code import QUESTIONS, READING
 from punchline.workflow.provenance import Artifact, Input
 
 
@@ -28,7 +29,7 @@ class AnswerArtifacts(DataArtifacts):
             [self.items(benchmark).output()],
             "punchline.requests:write_requests",
             {"samples": self.selection.samples, "conditions": self.conditions(benchmark)},
-            self._code(benchmark, "ask", "options"),
+            (QUESTIONS, benchmark),
         )
 
     def _weights(self, card: ModelCard) -> list[Input]:
@@ -56,7 +57,6 @@ class AnswerArtifacts(DataArtifacts):
             [*before, *self._weights(base)],
             "punchline.train:write_adapter",
             {"recipe": recipe.trained_by(), "base": base.asked(), "corpus": self.selection.corpus.name},
-            None,
             extra=lambda: adapters.files_beside(adapter),
             record=paths.record_of(paths.folder_of(paths.adapter(adapter))),
         )
@@ -70,6 +70,7 @@ class AnswerArtifacts(DataArtifacts):
     def shard(self, respondent: str, shard: str) -> Artifact:
         """One job's part of a respondent's answers: in its journals, which the record names."""
         artifacts = self.every_answer(respondent)
+        after = [step for step in artifacts if step.code]
         outputs = {path for step in artifacts for path in step.outputs}
         journals = sorted({paths.shard_journal(self.journal(respondent, of), shard) for of in self.rounds(respondent)})
         return Artifact(
@@ -77,7 +78,7 @@ class AnswerArtifacts(DataArtifacts):
             [need for step in artifacts for need in step.inputs if need.path not in outputs],
             "punchline.respond:write_shard",
             {"asked": digest_of([[step.name, step.parameters] for step in artifacts])},
-            tuple(dict.fromkeys(module for step in artifacts for module in step.modules)),
+            (READING, *dict.fromkeys(step.wildcards[0] for step in after)) if after else (),
             rule="respond",
             extra=lambda: [path for path in journals if Path(path).is_file()],
             follows=(self.paths.responded(respondent, ALL), *outputs),
@@ -93,9 +94,7 @@ class AnswerArtifacts(DataArtifacts):
         index = self.paths.responses(benchmark, model, pass_)
         items = self.items(benchmark).output()._replace(decides=False)
         inputs = self._inputs_of_pass(benchmark, pass_, model) if pass_ else [self.requests(benchmark).output(), items]
-        module = "compared" if model == DATA else {CHAINED: "ask", EXTRACTOR: "scoring"}.get(pass_, "judge")
-        stage = "score" if pass_ == EXTRACTOR else module
-        code = (*self._code(benchmark, module), *(["punchline.extraction"] if pass_ == EXTRACTOR else []))
+        stage = {CHAINED: "ask", EXTRACTOR: "score"}.get(pass_, "judge")
         after = pass_ and model != DATA
         return Artifact(
             (index, *((self.paths.requests(benchmark, model, pass_),) if pass_ else ())),
@@ -107,7 +106,7 @@ class AnswerArtifacts(DataArtifacts):
                 "key": key_so_far(engine, card, benchmark),
                 **({"conditions": self.conditions(benchmark)} if after else {}),
             },
-            code if pass_ else (),
+            (READING, benchmark) if pass_ else (),  # a main pass sends requests that exist, by content
             self.benchmark(benchmark).LIBRARIES.get(stage, ()) if after else (),
             rule="respond",
             journals=lambda: [(f"{role_of(pass_)} journal" if pass_ else "journal", journal, answers_in(index))],

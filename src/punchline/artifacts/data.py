@@ -11,10 +11,10 @@ from typing import Any
 from punchline import paths
 from punchline.artifacts.run import Run
 from punchline.config.selection import Selection
-from punchline.core import benchmark as benchmarks
 from punchline.core.engine import Engine
 from punchline.files import read_records
 from punchline.schema import FetchEntry, Pictures
+from punchline.workflow.code import QUESTIONS, READING
 from punchline.workflow.provenance import Artifact, Input
 
 FETCH, PREPARE = "punchline.fetch.commands", "punchline.prepare"
@@ -41,10 +41,6 @@ class DataArtifacts(Run):
         super().__init__(selection, shards)
         self.artifacts: dict[tuple[str, ...], Artifact] = {}
 
-    def _code(self, benchmark: str, *modules: str) -> tuple[str, ...]:
-        """Modules of a benchmark, as an artifact names its code."""
-        return tuple(benchmarks.module_of(benchmark, module) for module in modules)
-
     # Published bytes
 
     @artifact
@@ -56,7 +52,6 @@ class DataArtifacts(Run):
             tuple(self.paths.raw(benchmark, name) for name in self.raw_files(benchmark)),
             [Input("demo file", f"{paths.demo(benchmark)}/{name}") for name in demo] or [pins],
             f"{FETCH}:write_annotations",
-            code=None,
             record=self._fetched(benchmark),
             job=self._fetched(benchmark),
         )
@@ -92,7 +87,7 @@ class DataArtifacts(Run):
             [*self._raw(benchmark, loaded.ITEM_FILES), *subset, *pins],
             f"{PREPARE}:write_selected",
             {"sources": sources, "limit": selection.limit, **pages},
-            self._code(benchmark, "data"),
+            (QUESTIONS, benchmark),
             job=self._fetched(benchmark),
         )
 
@@ -108,7 +103,7 @@ class DataArtifacts(Run):
             (log,),
             [self._selected(benchmark), *(copies if demo else self._pins(benchmark))],
             f"{FETCH}:write_images",
-            code=() if demo else None,
+            code=(QUESTIONS,) if demo else (),
             extra=lambda: [str(entry.path) for entry in read_records(log, FetchEntry) if entry.state == "ok"],
             extra_role="image",
             job=self._fetched(benchmark),
@@ -134,7 +129,7 @@ class DataArtifacts(Run):
             (index,),
             [*self._raw(benchmark, loaded.ITEM_FILES), self._selected(benchmark), self._fetch_log(benchmark)],
             "punchline.pictures:write_pictures",
-            code=(*self._code(benchmark, "pictures"), benchmarks.PICTURES),
+            code=(QUESTIONS, benchmark),
             libraries=loaded.LIBRARIES.get("pictures", ()),
             extra=lambda: [image.path for made in read_records(index, Pictures) for image in made.images],
             extra_role="picture",
@@ -154,7 +149,7 @@ class DataArtifacts(Run):
             (self.paths.items(benchmark),),
             [*raw, self._selected(benchmark), *self._pictures(benchmark)],
             f"{PREPARE}:write_items",
-            code=self._code(benchmark, "data"),
+            code=(QUESTIONS, benchmark),
             job=self.paths.requests(benchmark),
         )
 
@@ -164,7 +159,7 @@ class DataArtifacts(Run):
             (self.paths.gold(benchmark),),
             [*self._raw(benchmark, self.benchmark(benchmark).GOLD_FILES), self._selected(benchmark)],
             f"{PREPARE}:write_gold",
-            code=self._code(benchmark, "data"),
+            code=(READING, benchmark),
             job=self.paths.requests(benchmark),
         )
 

@@ -19,6 +19,7 @@ from punchline.artifacts.lineage import digests_of_cells, lineage_path
 from punchline.artifacts.passes import ALL, CHAINED, DATA, JUDGE
 from punchline.artifacts.run import card_in_tables, role_of
 from punchline.core import benchmark as benchmarks
+from punchline.workflow.code import COMMON, REPORT
 from punchline.workflow.processes import is_public, pictures_mode
 from punchline.workflow.provenance import Artifact, Input, dependencies
 
@@ -94,7 +95,7 @@ class Project(AnswerArtifacts):
             self._to_be_scored(benchmark, model),
             "punchline.score:write_model",
             {"judges": judges},
-            self._code(benchmark, "scoring"),
+            (COMMON, benchmark),
             self.benchmark(benchmark).LIBRARIES.get("score", ()),
         )
 
@@ -137,7 +138,7 @@ class Project(AnswerArtifacts):
             inputs,
             f"{TABULATE}:write_tables",
             {"selection": msgspec.to_builtins(self.part(benchmark, table))},
-            self._code(benchmark, "tables", "data"),
+            (COMMON, benchmark),
             (*NUMBERS, *loaded.LIBRARIES.get("tables", ())),
         )
 
@@ -168,7 +169,7 @@ class Project(AnswerArtifacts):
             inputs,
             f"{TABULATE}:write_tables",
             msgspec.to_builtins(self.part(benchmark, max(specs, key=lambda name: specs[name].of_models))),
-            self._code(benchmark, "tables", "data"),
+            (COMMON, benchmark),
             (*NUMBERS, *loaded.LIBRARIES.get("tables", ())),
             names=lambda: dependencies(job),  # lineages name all files behind a table
             record=ranks.replace("ranks.csv", "tables.made.json"),
@@ -188,7 +189,7 @@ class Project(AnswerArtifacts):
             inputs,
             "punchline.validity.build:write_validity",
             msgspec.to_builtins(self.part(benchmark, next(iter(loaded.TABLES)))),
-            self._code(benchmark, "tables", "data", *(["scoring"] if repeated else [])),
+            (COMMON, benchmark),
             tuple(dict.fromkeys([*NUMBERS, *(name for stage in stages for name in loaded.LIBRARIES.get(stage, ()))])),
             job=self.tables(benchmark).job,
         )
@@ -200,7 +201,7 @@ class Project(AnswerArtifacts):
             (self.paths.csv("shortcuts", benchmark),),
             self._all_scores(benchmark),
             "punchline.validity.build:write_shortcuts",
-            code=self._code(benchmark, "tables", "scoring", "ask", "baselines"),
+            code=(COMMON, benchmark),
             libraries=(*NUMBERS, "scikit-learn"),
             job=self.paths.table(next(iter(self.benchmark(benchmark).TABLES.values())).file),
         )
@@ -220,7 +221,7 @@ class Project(AnswerArtifacts):
             tuple(self.paths.csv(name) for name in SHARED),
             [need for name in selected for need in (*self._all_scores(name), self.shortcuts(name).output())],
             "punchline.validity.build:write_shared",
-            code=tuple(module for name in selected for module in self._code(name, "tables", "scoring")),
+            code=(COMMON, *selected),
             libraries=NUMBERS,
             job=self.overview().job,
         )
@@ -255,7 +256,7 @@ class Project(AnswerArtifacts):
             [*inputs, *map(self._fetch_log, illustrated)],
             "punchline.overview.build:write_overview",
             {"asked": [[*names, card.name, msgspec.to_builtins(card.price)] for *names, card, _ in requests]},
-            tuple(module for name in self.selection.benchmarks for module in self._code(name, "tables")),
+            (COMMON, *self.selection.benchmarks),
             NUMBERS,
         )
 
@@ -267,7 +268,7 @@ class Project(AnswerArtifacts):
             tuple(csv.removesuffix("csv") + suffix for suffix in ("svg", "pdf")),
             [Input("table", csv, self.tables(benchmark))],
             f"{SITE}:write_figure",
-            code=self._code(benchmark, "tables"),
+            code=(REPORT, benchmark),
             libraries=DRAWING,
         )
 
@@ -284,14 +285,10 @@ class Project(AnswerArtifacts):
             [*self._items_and_gold(benchmark), self.requests(benchmark).output(), *self._pictures(benchmark), *pins],
             "punchline.report.items:write_items",
             {"public": is_public()},
-            code=tuple(self._page_modules(benchmark)),
+            code=(REPORT, benchmark),
             extra=lambda: files_beside(output),
             job=self._report,
         )
-
-    def _page_modules(self, benchmark: str) -> list[str]:
-        module = benchmarks.optional_module(benchmark, "shown")
-        return [] if module is None else [module.__name__]
 
     @artifact
     def report_answers(self, benchmark: str, model: str) -> Artifact:
@@ -302,7 +299,7 @@ class Project(AnswerArtifacts):
             [*self._to_be_scored(benchmark, model), self._scores(benchmark, model)],
             "punchline.report.answers:write_answers",
             {"public": is_public()},
-            code=(*self._code(benchmark, "scoring"), *self._page_modules(benchmark)),
+            code=(REPORT, benchmark),
             extra=lambda: files_beside(output),
             job=self._report,
         )
@@ -335,7 +332,7 @@ class Project(AnswerArtifacts):
             inputs,
             f"{SITE}:write_report",
             {"pictures": pictures_mode(), "public": is_public(), "run": where.run},
-            tuple(module for name in selected for module in self._code(name, "tables", "data")),
+            (REPORT, *selected),
             ("jinja2", *DRAWING),
             extra=lambda: listed_files(listed),
         )

@@ -13,8 +13,7 @@ FIX = "Save it with \\n alone. If git wrote the \\r: git config core.autocrlf in
 def prompts(package: str, folder: str = "") -> dict[str, str]:
     """{stem: text} of prompts/*.txt of a benchmark's package, or of a folder in there (`judge`).
 
-    The final newline is not sent. Call it with `__package__` and a literal: punchline.workflow.code finds the files by
-    that call. Raises PunchlineError for a file with \\r.
+    The final newline is not sent. Raises PunchlineError for a file with \\r.
     """
     place = files(package).joinpath("prompts", *([folder] if folder else []))
     named = {file.name.removesuffix(".txt"): file for file in place.iterdir() if file.name.endswith(".txt")}

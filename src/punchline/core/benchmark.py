@@ -165,19 +165,17 @@ DEFINED_IN = {  # what a benchmark defines: which of its modules defines it
     "score_item": "scoring",
 }
 DEFAULTS = {name: value for name, value in vars(Benchmark).items() if name.isupper()}
-USED_MODULES: set[str] = set()  # modules of benchmarks that this process has asked for something
 
 
 def load_on_demand(package: str) -> Callable[[str], Any]:
     """`__getattr__` of a benchmark's package: loads the module that defines a name when it is asked for.
 
-    Inference imports no table code and scoring imports no prompts: a result depends on the code that it loads.
+    Inference imports no table code and scoring imports no prompts: a job starts sooner.
     """
 
     def get(name: str) -> Any:
         if name in DEFINED_IN and not is_one_file(package.rpartition(".")[2]):
             module = _imported(f"{package}.{DEFINED_IN[name]}")
-            USED_MODULES.add(module.__name__)
             return getattr(module, name)
         if name not in DEFAULTS:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
@@ -204,6 +202,11 @@ def is_one_file(name: str) -> bool:
 def module_of(name: str, module: str) -> str:
     """The full name of a benchmark's module (data, ask, scoring, tables, …): of one file, the package."""
     return f"punchline.benchmarks.{name}" + ("" if is_one_file(name) else f".{module}")
+
+
+def files_of(name: str, *modules: str) -> list[str]:
+    """Files of a benchmark's modules, by their paths below the package; of one file, the file."""
+    return [f"benchmarks/{name}/{'__init__' if is_one_file(name) else module}.py" for module in modules]
 
 
 def load(name: str) -> Benchmark:

@@ -107,9 +107,11 @@ class Baseline(Engine):
         return self.needs_images and hasattr(optional_module(benchmark, "baselines"), "look")
 
     def code(self, benchmark: str) -> str:
-        """Digest of what computes the answers."""
-        module = "wording" if self.baseline in TEXT else "baselines"
-        return code.digest("punchline.engines.baselines", benchmarks.module_of(benchmark, module))
+        """Digest of the files that compute the answers."""
+        if self.baseline in TEXT:
+            return code.digest("engines/baselines.py", *benchmarks.files_of(benchmark, "wording"))
+        own = benchmarks.files_of(benchmark, "__init__", "baselines", "words")
+        return code.digest("engines/baselines.py", "core/shortcuts.py", "core/variants.py", "comics", *own)
 
     def answer(self, requests: Sequence[Request], images: ImageFiles, model_key: str) -> Iterator[Response]:
         """One response a request, image by image, several images at a time.

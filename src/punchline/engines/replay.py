@@ -17,7 +17,7 @@ import msgspec
 import punchline
 from punchline.benchmarks.released import JUDGE, Answer, Answers
 from punchline.core import benchmark as benchmarks
-from punchline.core.benchmark import module_of
+from punchline.core.benchmark import files_of
 from punchline.core.engine import Engine, ImageFiles, Name, read_options, response
 from punchline.errors import check_known
 from punchline.schema import ModelCard, Request, Response, digest_of
@@ -102,8 +102,9 @@ class Replay(Engine):
         return {"format": self.format, "sha256": digest, "select": self.select}
 
     def code(self, benchmark: str) -> str:
-        """Digest of what reads the answers."""
-        return code.digest("punchline.engines.replay", module_of(self.format, "replay"))
+        """Digest of the files that read the answers."""
+        shared = ("benchmarks/annotations.py", "benchmarks/released.py")
+        return code.digest("engines/replay.py", *shared, *files_of(self.format, "__init__", "replay", "data"))
 
     def unknown(self, item_ids: Collection[str]) -> list[str]:
         """Ids of items that the file answers and that are not among `item_ids`, sorted. Keeps no answer in memory."""

@@ -1,7 +1,10 @@
-"""Digests of the code that a build function imports.
+"""Digests of the code behind a result. The folder of a file decides whether it counts, not what imports it.
 
-Comments, docstrings and layout do not count; prompts and data files of the package do. Modules that choose paths,
-inputs and parameters are not followed: provenance files record their choices.
+A result carries the files of its scope, and those of its benchmarks' folders: all but what shows results and what asks
+models (COMMON); for gold and for requests about answers nothing that scores (READING); for items, pictures and other
+requests nothing that reads answers either (QUESTIONS): an edit of a metric or a table starts no job that asks a model.
+Pages carry the report too (REPORT). Comments, docstrings and layout do not count; prompts and data files of the package
+do. An answer to a question carries no code: what was sent is in its request and its key.
 """
 
 from __future__ import annotations
@@ -9,7 +12,7 @@ from __future__ import annotations
 import ast
 import functools
 import importlib.metadata
-from importlib.util import resolve_name
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,88 +23,74 @@ from punchline.workflow import digests
 PACKAGE = Path(__file__).resolve().parent.parent
 NO_CODE = ("ctx", "kind", "type_comment")  # fields of the syntax tree that do not change what runs
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-NOT_FOLLOWED = tuple(f"punchline.{name}" for name in ("artifacts", "config", "jobs", "paths", "snakemake", "workflow"))
+
+COMMON, READING, QUESTIONS, REPORT = "common", "reading", "questions", "report"
+# Rooms that show results, which shape no score or table.
+SHOWING = {"api", "audit", "cli", "export", "parsing", "plan", "rating", "report", "snakemake"}
+# Rooms that ask models: what they shape is in requests, keys and journals.
+ASKING = {"budget", "engines", "journal", "respond", "train"}
+SCORING = {"metrics", "overview", "score", "scores", "stats", "tables", "tabulate", "validity"}
+READERS = {"extraction", "read"}
+OUTSIDE = {  # rooms that do not count in a scope
+    COMMON: SHOWING | ASKING,
+    READING: SHOWING | ASKING | SCORING,
+    QUESTIONS: SHOWING | ASKING | SCORING | READERS,
+    REPORT: (SHOWING | ASKING) - {"report"},
+}
+# Files and folders of a benchmark that do not count in a scope, by their names without an ending.
+LATER = {"tables", "dataset", "shown", "baselines", "replay", "training"}
+LATER_THAN = {COMMON: set[str](), READING: LATER, QUESTIONS: LATER | {"scoring", "judge"}, REPORT: set[str]()}
 
 
 @functools.cache
-def parts(*modules: str) -> dict[str, str]:
-    """{name: sha256} of `modules`, of all punchline modules that they import, and of the files that these read."""
-    read = {str(file.relative_to(PACKAGE)): digests.of_file(file) for file in (*data(*modules), *prompts(*modules))}
-    return {module: _read(path)[0] for module, path in closure(*modules).items()} | read
+def parts(scope: str = "", *benchmarks: str) -> dict[str, str]:
+    """{path below the package: sha256 of what runs} of the files of a scope and of benchmarks; nothing of no scope."""
+    return {name: _digest(file) for name, file in _files().items() if scope and _counts(name, scope, benchmarks)}
 
 
-def digest(*modules: str) -> str:
-    """One digest of `parts`."""
-    return digest_of(parts(*modules))
+def digest(*places: str) -> str:
+    """One digest of files and folders, by their paths below the package."""
+    folders = tuple(f"{place}/" for place in places)
+    return digest_of(
+        {name: _digest(file) for name, file in _files().items() if name in places or name.startswith(folders)}
+    )
+
+
+def _counts(name: str, scope: str, benchmarks: Collection[str]) -> bool:
+    """True for a file, by its path below the package, that belongs to a scope."""
+    room, *below = (part.partition(".")[0] for part in name.split("/"))
+    if room == "benchmarks" and len(below) > 1:
+        return below[0] in benchmarks and not LATER_THAN[scope] & {*below[1:]}
+    return room not in OUTSIDE[scope]
 
 
 @functools.cache
-def prompts(*modules: str) -> list[Path]:
-    """Prompt files that `modules` and their imports read by punchline.benchmarks.prompts."""
-    read = [(path.parent / "prompts", _read(path)[2]) for path in closure(*modules).values()]
-    places = {place / folder for place, folders in read for folder in folders}
-    return sorted(file for place in places for file in place.glob("*.txt"))
+def _files() -> dict[str, Path]:
+    """{path below the package: file} of all that can shape a result: no bytecode, no documents."""
+    return {path.relative_to(PACKAGE).as_posix(): path for path in _counted(PACKAGE)}
 
 
-def closure(*modules: str) -> dict[str, Path]:
-    """{name: file} of `modules` and the punchline modules that they import."""
-    files: dict[str, Path] = {}
-    queue = list(modules)
-    while queue:
-        module = queue.pop()
-        path = _file(module)
-        if path is None or module in files:
+def _counted(folder: Path) -> Iterator[Path]:
+    for path in sorted(folder.iterdir()):
+        if path.name.startswith(".") or path.name == "__pycache__" or path.suffix in (".md", ".typed"):
             continue
-        files[module] = path
-        queue += [name for name in _read(path)[1] if not name.startswith(NOT_FOLLOWED)]
-        queue.append(module.rpartition(".")[0])  # importing a module runs its packages
-    return dict(sorted(files.items()))
+        if path.is_dir():
+            yield from _counted(path)
+        else:
+            yield path
 
 
-def data(*modules: str) -> list[Path]:
-    """Data files of `modules` and their imports: for x.py, x.yaml or the YAML files of the folder x, and pages."""
-    files: list[Path] = []
-    for path in closure(*modules).values():
-        yaml_file = path.with_suffix(".yaml")
-        files += [yaml_file] if yaml_file.is_file() else sorted(path.with_suffix("").glob("*.yaml"))
-        pages = (file for folder in ("templates", "static") for file in (path.with_suffix("") / folder).rglob("*"))
-        files += sorted(filter(Path.is_file, pages))
-    return files
+def _digest(file: Path) -> str:
+    if file.suffix != ".py":
+        return digests.of_file(file)
+    return str(digests.cached("code", file, lambda: _parse(file)))
 
 
-@functools.cache
-def _file(module: str) -> Path | None:
-    parts = module.split(".")
-    if parts[0] != "punchline":
-        return None
-    base = PACKAGE.joinpath(*parts[1:])
-    return next((path for path in (base.with_suffix(".py"), base / "__init__.py") if path.is_file()), None)
-
-
-@functools.cache
-def _read(path: Path) -> tuple[str, list[str], list[str]]:
-    """(digest of what runs, names of what is imported, folders of prompts that are read) of a file."""
-    code, imports, folders = digests.cached("code", path, lambda: _parse(path))
-    return code, imports, folders
-
-
-def _parse(path: Path) -> tuple[str, list[str], list[str]]:
+def _parse(file: Path) -> str:
     try:
-        tree = ast.parse(path.read_bytes())
+        return digest_of(plain(ast.parse(file.read_bytes())))
     except SyntaxError as error:
-        raise PunchlineError(f"not Python: {error.msg}", file=path, line=error.lineno) from error
-    names, folders = set[str](), set[str]()
-    package = ".".join(path.relative_to(PACKAGE.parent).parts[:-1])
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            names |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            source = resolve_name("." * node.level + (node.module or ""), package)
-            names |= {source, *(f"{source}.{alias.name}" for alias in node.names)}
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "prompts":
-            folders.add("/".join(str(one.value) for one in node.args[1:] if isinstance(one, ast.Constant)))
-    imported = sorted(name for name in names if name.split(".")[0] == "punchline")
-    return digest_of(plain(tree)), imported, sorted(folders) if "punchline.benchmarks.prompts.prompts" in names else []
+        raise PunchlineError(f"not Python: {error.msg}", file=file, line=error.lineno) from error
 
 
 def plain(node: Any) -> Any:

@@ -25,7 +25,7 @@ class File(Record, frozen=True, kw_only=True):
 
 def code_of(artifact: Artifact) -> dict[str, str]:
     """{rule: digest of its code} of an artifact and all its dependencies."""
-    by_rule = grouped((made for made in with_dependencies(artifact) if made.modules), lambda made: made.rule)
+    by_rule = grouped((made for made in with_dependencies(artifact) if made.code), lambda made: made.rule)
     return {rule: digest_of_all({digest_of(one.parts) for one in made}) for rule, made in sorted(by_rule.items())}
 
 

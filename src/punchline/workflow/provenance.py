@@ -28,7 +28,7 @@ class Provenance(Record, frozen=True, kw_only=True):
     step: str
     inputs: dict[str, str]  # digest of what counts in a file, by path
     parameters: dict[str, Any]
-    code: dict[str, str]  # digest by module, prompt and data file
+    code: dict[str, str]  # digest by file of the package
     libraries: dict[str, str]  # version by package
     outputs: dict[str, str]  # sha256 by path
 
@@ -56,7 +56,7 @@ class Artifact:
     inputs: Sequence[Input]  # of a file that is named twice, the last counts
     build: str  # "package.module:function", which is called with the project and the wildcards
     parameters: Mapping[str, Any] = field(default_factory=dict)
-    code: tuple[str, ...] | None = ()  # further modules that the result depends on; None: it depends on no code
+    code: tuple[str, ...] = ()  # the scope of its code, and benchmarks (workflow/code.py); (): it depends on no code
     libraries: tuple[str, ...] = ()  # packages whose version is part of a signature
     rule: str = ""  # its kind
     wildcards: tuple[str, ...] = ()
@@ -83,14 +83,9 @@ class Artifact:
         return Input(role or self.rule, self.outputs[at], self)
 
     @property
-    def modules(self) -> tuple[str, ...]:
-        """Modules whose code, with its imports, the result depends on."""
-        return () if self.code is None else (self.build.partition(":")[0], *self.code)
-
-    @property
     def parts(self) -> dict[str, str]:
-        """Digests of the code that the result depends on, by module, prompt and data file."""
-        return code.parts(*self.modules)
+        """Digests of the code that the result depends on, by file of the package."""
+        return code.parts(*self.code)
 
     @functools.cached_property
     def versions(self) -> dict[str, str]:
@@ -216,8 +211,8 @@ def _differences(record: Provenance, artifact: Artifact, inputs: Mapping[str, st
     theirs, ours = ({name: canonical(v).decode() for name, v in of.parameters.items()} for of in (record, artifact))
     for name in _changed(theirs, ours):
         yield f"{name}: {_short(theirs.get(name, 'null'))} → {_short(ours.get(name, 'null'))}"
-    modules = sorted(_changed(record.code, artifact.parts), key=lambda name: "/" not in name)  # prompts first
-    yield from (f"{name} changed{_more(modules)}" for name in modules[:1])
+    files = sorted(_changed(record.code, artifact.parts), key=lambda name: name.endswith(".py"))  # prompts first
+    yield from (f"{name} changed{_more(files)}" for name in files[:1])
     for name in _changed(record.libraries, artifact.versions):
         yield f"{name} {record.libraries.get(name)} → {artifact.versions.get(name)}"
 

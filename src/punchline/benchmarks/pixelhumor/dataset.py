@@ -18,8 +18,9 @@ import numpy as np
 import pandas as pd
 
 from punchline.benchmarks.annotations import Literals
+from punchline.benchmarks.comic_panels import Comic, Some, by_comic
 from punchline.benchmarks.pixelhumor import ANNOTATIONS, OBJECTIVE, SOUND_EFFECTS, STYLES, SUBJECTIVE
-from punchline.benchmarks.pixelhumor.data import Comic, Objective, Some, Subjective, by_comic, source_of
+from punchline.benchmarks.pixelhumor.data import Objective, Subjective, source_of
 from punchline.core.benchmark import Files
 from punchline.stats.agreement import consolidate
 from punchline.stats.estimate import (

@@ -12,8 +12,9 @@ from typing import Any
 
 import pandas as pd
 
+from punchline.benchmarks.comic_panels import by_comic
 from punchline.benchmarks.pixelhumor import OBJECTIVE
-from punchline.benchmarks.pixelhumor.data import Objective, by_comic
+from punchline.benchmarks.pixelhumor.data import Objective
 from punchline.core.benchmark import Files
 from punchline.grouping import grouped
 from punchline.schema import sha256

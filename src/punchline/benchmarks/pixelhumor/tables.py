@@ -8,8 +8,9 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
+from punchline.benchmarks.comic_panels import by_comic
 from punchline.benchmarks.pixelhumor import METRICS, NAME, STYLES, SUBJECTIVE, dataset, ratings
-from punchline.benchmarks.pixelhumor.data import Subjective, by_comic
+from punchline.benchmarks.pixelhumor.data import Subjective
 from punchline.benchmarks.pixelhumor.dataset import QUESTIONS
 from punchline.benchmarks.pixelhumor.people import with_people
 from punchline.core.benchmark import Files

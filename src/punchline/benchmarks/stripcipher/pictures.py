@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import io
 
+from punchline.benchmarks.comic_panels import Metadata, ReadingOrder, by_comic
 from punchline.benchmarks.pictures import as_published, png_of
-from punchline.benchmarks.pixelhumor.data import Metadata, ReadingOrder, by_comic
 from punchline.benchmarks.stripcipher import METADATA, OBJECTIVE
 from punchline.benchmarks.stripcipher.strips import Strip, strips_of
 from punchline.comics import frames
