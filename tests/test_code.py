@@ -12,7 +12,7 @@ from tests.selected import selection_in
 
 from punchline.artifacts.project import RULES, Project
 from punchline.workflow import code, digests
-from punchline.workflow.code import COMMON, QUESTIONS, READING, REPORT, plain
+from punchline.workflow.code import COMMON, GOLD, ITEMS, QUESTIONS, READING, REPORT, plain
 
 # A module of what counts: every line of it is changed by one of the cases below.
 MODULE = '''\
@@ -107,8 +107,8 @@ def test_a_plain_tree_has_no_docstring_and_nothing_empty() -> None:
     assert plain(ast.parse('"""a"""\nx = 1')) == ["Module", {"body": plain(ast.parse("x = 1").body)}]
 
 
-EVERY = {COMMON, READING, QUESTIONS, REPORT}
-NO_QUESTION, SCORES = EVERY - {QUESTIONS}, {COMMON, REPORT}
+EVERY, SCORES = {COMMON, READING, QUESTIONS, GOLD, ITEMS, REPORT}, {COMMON, REPORT}
+JUDGES = SCORES | {READING}
 
 
 @pytest.mark.parametrize(
@@ -120,12 +120,13 @@ NO_QUESTION, SCORES = EVERY - {QUESTIONS}, {COMMON, REPORT}
         ("comics/split.py", EVERY),
         ("benchmarks/prompts.py", EVERY),
         ("fetch/log.py", EVERY),
-        ("benchmarks/hummus/prompts/classification.txt", EVERY),
+        ("benchmarks/hummus/data.py", EVERY),
+        ("benchmarks/hummus/prompts/classification.txt", JUDGES | {QUESTIONS}),
         ("benchmarks/satire/__init__.py", EVERY),
-        ("read/words.yaml", NO_QUESTION),
-        ("extraction.yaml", NO_QUESTION),
-        ("benchmarks/humorbench/prompts/judge/element.txt", NO_QUESTION),
-        ("benchmarks/hummus/scoring.py", NO_QUESTION),
+        ("read/words.yaml", JUDGES | {GOLD}),
+        ("extraction.yaml", JUDGES | {GOLD}),
+        ("benchmarks/humorbench/prompts/judge/element.txt", JUDGES),
+        ("benchmarks/hummus/scoring.py", JUDGES),
         ("stats/intervals.py", SCORES),
         ("tables/latex.yaml", SCORES),
         ("benchmarks/hummus/tables.yaml", SCORES),
@@ -149,21 +150,26 @@ JUDGED = {"respond judge/overlap all"}
 OVERALL = {"overview", "report"}
 
 
-@pytest.fixture
-def project(root: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
+def chosen(root: Path) -> Project:
     """Three benchmarks, two baselines, a paid model and a judge that counts words."""
-    monkeypatch.chdir(root)
     return Project(selection_in(root, benchmarks=[*CHOSEN], models=[*MODELS], judge="overlap", scorers=None))
 
 
-def states(project: Project) -> dict[str, Any]:
+def states(root: Path) -> dict[str, Any]:
     """{job: code, parameters and keys of what it builds}."""
     found = {}
-    for rule in RULES[:-2]:  # neither figures, which are as pages are, nor adapters, which carry no code
-        for names in project.jobs(rule):
-            steps = project.built_by(rule, *names)
-            found[" ".join([rule, *names])] = [(step.name, step.parts, step.parameters) for step in steps]
+    with contextlib.chdir(root):
+        project = chosen(root)
+        for rule in RULES[:-2]:  # neither figures, which are as pages are, nor adapters, which carry no code
+            for names in project.jobs(rule):
+                steps = project.built_by(rule, *names)
+                found[" ".join([rule, *names])] = [(step.name, step.parts, step.parameters) for step in steps]
     return found
+
+
+@pytest.fixture(scope="module")
+def before(root: Path, package: Path) -> dict[str, Any]:
+    return states(root)
 
 
 def of(rule: str, *benchmarks: str) -> set[str]:
@@ -178,8 +184,8 @@ def scored(*benchmarks: str) -> set[str]:
 
 PREPARED = of("fetch", *CHOSEN) | of("prepare", *CHOSEN)
 READ = of("prepare", *CHOSEN) | JUDGED | scored(*CHOSEN)  # gold, and what judges are asked, are read
-HUMMUS = of("fetch", "hummus") | of("prepare", "hummus") | scored("hummus")
-HUMORBENCH_JUDGED = of("prepare", "humorbench") | JUDGED | scored("humorbench")
+HUMMUS = of("prepare", "hummus") | scored("hummus")
+HUMORBENCH_JUDGED = JUDGED | scored("humorbench")
 DRAWN = {"respond random all", "respond label-order all"}
 
 
@@ -204,9 +210,10 @@ DRAWN = {"respond random all", "respond label-order all"}
         ("score.py", "import", "import os\nimport", scored(*CHOSEN)),
         ("benchmarks/hummus/tables.yaml", "Hummus", "HUMMUS", scored("hummus")),
         ("benchmarks/hummus/tables.py", "import", "import os\nimport", scored("hummus")),
-        ("benchmarks/hummus/scoring.py", "import", "import os\nimport", of("prepare", "hummus") | scored("hummus")),
+        ("benchmarks/hummus/scoring.py", "import", "import os\nimport", scored("hummus")),
         ("benchmarks/hummus/prompts/naming.txt", "e", "ee", HUMMUS),
         ("benchmarks/hummus/ask.py", "import", "import os\nimport", HUMMUS),
+        ("benchmarks/hummus/data.py", "import", "import os\nimport", HUMMUS | of("fetch", "hummus")),
         ("benchmarks/hummus/baselines.py", "import", "import os\nimport", scored("hummus") | DRAWN),
         ("benchmarks/humorbench/prompts/judge/element.txt", "e", "ee", HUMORBENCH_JUDGED),
         ("engines/baselines.py", "import", "import os\nimport", DRAWN | JUDGED),
@@ -218,10 +225,9 @@ DRAWN = {"respond random all", "respond label-order all"}
     ],
 )
 def test_what_an_edit_makes_stale(
-    file: str, old: str, new: str, stale: set[str], project: Project, package: Path
+    file: str, old: str, new: str, stale: set[str], root: Path, package: Path, before: dict[str, Any]
 ) -> None:
     """The table of edits: an answer of a paid model is in no row."""
-    before = states(project)
     with edited(package / file, old, new):
-        after = states(Project(project.selection))
+        after = states(root)
     assert {job for job, state in after.items() if state != before[job]} == stale

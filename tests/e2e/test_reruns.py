@@ -151,7 +151,7 @@ WANT_JOBS: dict[str, tuple[Change, set[str]]] = {
     "a reader": (("src/punchline/read/metaphors.py", "PIECES = 8", "PIECES = 9"), reread(*BENCHMARKS)),
     "a scorer": (("src/punchline/metrics/ngrams.py", "\n\n\n", "\n\nSPARE = 1\n\n\n"), rescored(*BENCHMARKS)),
     "a prompt word": (PROMPT_WORD, prepared("pixelhumor")),
-    "a judge's prompt": ((JUDGE_PROMPT, "You will receive", "You will now"), reread("humorbench")),
+    "a judge's prompt": ((JUDGE_PROMPT, "You will receive", "You will now"), JUDGED | rescored("humorbench")),
     "a judge's threshold": (THRESHOLD, JUDGED | rescored("humorbench")),
     "the asked part of a card": (ANOTHER_BASELINE, asked_of("random")),
     "a card's price": ((CARD, "engine:", PRICE), retabulated("humorbench")),

@@ -14,7 +14,7 @@ from punchline.config.selection import Selection
 from punchline.core.engine import Engine
 from punchline.files import read_records
 from punchline.schema import FetchEntry, Pictures
-from punchline.workflow.code import QUESTIONS, READING
+from punchline.workflow.code import GOLD, ITEMS
 from punchline.workflow.provenance import Artifact, Input
 
 FETCH, PREPARE = "punchline.fetch.commands", "punchline.prepare"
@@ -87,7 +87,7 @@ class DataArtifacts(Run):
             [*self._raw(benchmark, loaded.ITEM_FILES), *subset, *pins],
             f"{PREPARE}:write_selected",
             {"sources": sources, "limit": selection.limit, **pages},
-            (QUESTIONS, benchmark),
+            (ITEMS, benchmark),
             job=self._fetched(benchmark),
         )
 
@@ -103,7 +103,7 @@ class DataArtifacts(Run):
             (log,),
             [self._selected(benchmark), *(copies if demo else self._pins(benchmark))],
             f"{FETCH}:write_images",
-            code=(QUESTIONS,) if demo else (),
+            code=(ITEMS,) if demo else (),
             extra=lambda: [str(entry.path) for entry in read_records(log, FetchEntry) if entry.state == "ok"],
             extra_role="image",
             job=self._fetched(benchmark),
@@ -129,7 +129,7 @@ class DataArtifacts(Run):
             (index,),
             [*self._raw(benchmark, loaded.ITEM_FILES), self._selected(benchmark), self._fetch_log(benchmark)],
             "punchline.pictures:write_pictures",
-            code=(QUESTIONS, benchmark),
+            code=(ITEMS, benchmark),
             libraries=loaded.LIBRARIES.get("pictures", ()),
             extra=lambda: [image.path for made in read_records(index, Pictures) for image in made.images],
             extra_role="picture",
@@ -149,7 +149,7 @@ class DataArtifacts(Run):
             (self.paths.items(benchmark),),
             [*raw, self._selected(benchmark), *self._pictures(benchmark)],
             f"{PREPARE}:write_items",
-            code=(QUESTIONS, benchmark),
+            code=(ITEMS, benchmark),
             job=self.paths.requests(benchmark),
         )
 
@@ -159,7 +159,7 @@ class DataArtifacts(Run):
             (self.paths.gold(benchmark),),
             [*self._raw(benchmark, self.benchmark(benchmark).GOLD_FILES), self._selected(benchmark)],
             f"{PREPARE}:write_gold",
-            code=(READING, benchmark),
+            code=(GOLD, benchmark),
             job=self.paths.requests(benchmark),
         )
 

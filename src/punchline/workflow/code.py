@@ -1,10 +1,11 @@
 """Digests of the code behind a result. The folder of a file decides whether it counts, not what imports it.
 
-A result carries the files of its scope, and those of its benchmarks' folders: all but what shows results and what asks
-models (COMMON); for gold and for requests about answers nothing that scores (READING); for items, pictures and other
-requests nothing that reads answers either (QUESTIONS): an edit of a metric or a table starts no job that asks a model.
-Pages carry the report too (REPORT). Comments, docstrings and layout do not count; prompts and data files of the package
-do. An answer to a question carries no code: what was sent is in its request and its key.
+A result carries the files of its scope, and those of its benchmarks' folders. Scores and tables: all but what shows
+results and what asks models (COMMON). Requests about answers: nothing that scores (READING). Other requests: nothing
+that reads answers either (QUESTIONS). Items and pictures: no prompts (ITEMS); gold: the same and readers (GOLD). An
+edit of a metric or a table thus starts no job that asks a model. Pages carry the report too (REPORT). Comments,
+docstrings and layout do not count; prompts and data files of the package do. An answer to a question carries no code:
+what was sent is in its request and its key.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ PACKAGE = Path(__file__).resolve().parent.parent
 NO_CODE = ("ctx", "kind", "type_comment")  # fields of the syntax tree that do not change what runs
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
-COMMON, READING, QUESTIONS, REPORT = "common", "reading", "questions", "report"
+COMMON, READING, QUESTIONS, GOLD, ITEMS, REPORT = "common", "reading", "questions", "gold", "items", "report"
 # Rooms that show results, which shape no score or table.
 SHOWING = {"api", "audit", "cli", "export", "parsing", "plan", "rating", "report", "snakemake"}
 # Rooms that ask models: what they shape is in requests, keys and journals.
@@ -35,11 +36,21 @@ OUTSIDE = {  # rooms that do not count in a scope
     COMMON: SHOWING | ASKING,
     READING: SHOWING | ASKING | SCORING,
     QUESTIONS: SHOWING | ASKING | SCORING | READERS,
+    GOLD: SHOWING | ASKING | SCORING,
+    ITEMS: SHOWING | ASKING | SCORING | READERS,
     REPORT: (SHOWING | ASKING) - {"report"},
 }
-# Files and folders of a benchmark that do not count in a scope, by their names without an ending.
 LATER = {"tables", "dataset", "shown", "baselines", "replay", "training"}
-LATER_THAN = {COMMON: set[str](), READING: LATER, QUESTIONS: LATER | {"scoring", "judge"}, REPORT: set[str]()}
+RATING = {"scoring", "judge"}
+PROMPTS = {"ask", "prompts"}
+OUTSIDE_OF_A_BENCHMARK = {  # files and folders of its folder, by their names without an ending
+    COMMON: set[str](),
+    READING: LATER,
+    QUESTIONS: LATER | RATING,
+    GOLD: LATER | RATING | PROMPTS,
+    ITEMS: LATER | RATING | PROMPTS,
+    REPORT: set[str](),
+}
 
 
 @functools.cache
@@ -60,7 +71,7 @@ def _counts(name: str, scope: str, benchmarks: Collection[str]) -> bool:
     """True for a file, by its path below the package, that belongs to a scope."""
     room, *below = (part.partition(".")[0] for part in name.split("/"))
     if room == "benchmarks" and len(below) > 1:
-        return below[0] in benchmarks and not LATER_THAN[scope] & {*below[1:]}
+        return below[0] in benchmarks and not OUTSIDE_OF_A_BENCHMARK[scope] & {*below[1:]}
     return room not in OUTSIDE[scope]
 
 
