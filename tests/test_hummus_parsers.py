@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from punchline.benchmarks.hummus.answers import FIELDS, PROMPT, box_list, parse
 from punchline.benchmarks.hummus.data import metaphors as annotated
 from punchline.benchmarks.hummus.instructions import INSTRUCTIONS, OPTIONS
-from punchline.read import metaphors, structure
+from punchline.read import json_tables, metaphors
 
 CAPTION = ("Nine lives are a curse.", "A cat is a clerk.")
 
@@ -28,7 +28,7 @@ def captioned(text: str) -> tuple[str, ...] | None:
 
 
 def named_in_json(text: str) -> str:
-    return str(structure.fields(text, FIELDS)["conceptual_metaphor"])
+    return str(json_tables.fields(text, FIELDS)["conceptual_metaphor"])
 
 
 PARTS = [*PIECES, "LOVE", " IS ", " is ", "is_met:", "0.1", ";", "/", "cat"]

@@ -161,3 +161,8 @@ def test_no_benchmark_hangs_on_another(root: Path) -> None:
         if parts[0] == "benchmarks" and parts[1] in NAMES and "benchmarks" in module:
             wrong += [f"{place} imports {other}" for other in imported & {*NAMES} - {parts[1]}]
     assert wrong == []
+
+
+def test_readers_import_nothing_else_of_punchline(root: Path) -> None:
+    of_readers = (one for one in every_import(root) if one[1] == "read")
+    assert [place for place, _, module, names in of_readers if packages_of(module, names) != {"read"}] == []

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.ran import cpu_seconds
 
-from punchline.read import structure
+from punchline.read import json_tables
 
 PROSE = "The man looks at his dog and laughs because the dog reads a book in the park while it rains. "
 DENSE = (
@@ -45,17 +45,17 @@ class _Counting(json.JSONDecoder):
 def test_openers_of_json_are_tried_a_bounded_number_of_times(
     piece: str, length: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    decoder = _Counting(object_pairs_hook=structure._object)
-    monkeypatch.setattr(structure, "_DECODER", decoder)
-    structure.lines((piece * length)[:length])
-    assert decoder.tried <= structure._ATTEMPTS
+    decoder = _Counting(object_pairs_hook=json_tables._object)
+    monkeypatch.setattr(json_tables, "_DECODER", decoder)
+    json_tables.lines((piece * length)[:length])
+    assert decoder.tried <= json_tables._ATTEMPTS
 
 
 @pytest.mark.parametrize("depth", [60, 5_000])
 def test_values_too_deep_are_no_data(depth: int) -> None:
-    assert structure.lines('[{"a":' * depth + "1" + "}]" * depth) == ""
+    assert json_tables.lines('[{"a":' * depth + "1" + "}]" * depth) == ""
 
 
 @pytest.mark.parametrize("before", ["[", "[[[[{", '[{"a": ' * 40, '{"b": {'])
 def test_an_object_behind_failed_openers_is_read(before: str) -> None:
-    assert "answer: B" in structure.lines(before + '{"answer": "B"} and more')
+    assert "answer: B" in json_tables.lines(before + '{"answer": "B"} and more')

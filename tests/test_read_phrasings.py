@@ -18,8 +18,6 @@ from hypothesis import strategies as st
 from punchline.read.result import Read
 
 FOLDER = Path(__file__).parent / "phrasings"
-MODULES = {"label": "labels", "presence": "labels", "several": "labels", "object_name": "names"}
-MODULES |= {"marked_words": "tags", "explanation": "tags"}
 WRITTEN = ("object_name", "explanation", "panel_texts", "marked_words")  # whose answer is the text itself
 
 
@@ -37,7 +35,7 @@ class Phrasing(NamedTuple):
 
     def read(self, answer: str) -> Read[Any]:
         """What the document's reader reads; its other entries are the reader's parameters."""
-        module = importlib.import_module(f"punchline.read.{MODULES.get(self.reader, self.reader)}")
+        module = importlib.import_module(f"punchline.read.{self.reader}")
         parameters = {key: value for key, value in self.document.items() if key not in ("reader", "phrasings")}
         reading: Read[Any] = getattr(module, self.reader)(answer, **parameters)
         return reading

@@ -13,7 +13,7 @@ import msgspec
 from punchline.benchmarks.annotations import FILE_NAME
 from punchline.errors import PunchlineError, did_you_mean
 from punchline.files import csv_cells, text_of
-from punchline.read.normalize import comparable
+from punchline.read.normalize import normalize_unicode
 
 COLUMNS = ("id", "question", "answer")
 OPTIONAL = ("image", "options", "cluster")
@@ -59,7 +59,7 @@ def _split(options: str) -> list[str]:
 
 def plain(text: str) -> str:
     """A text without case and punctuation, in the form in which texts are compared."""
-    return " ".join(re.findall(r"\w+", comparable(text).casefold()))
+    return " ".join(re.findall(r"\w+", normalize_unicode(text).casefold()))
 
 
 def read_questions(
@@ -175,7 +175,7 @@ def _faults(row: Question, kinds: set[str], is_repeated: bool) -> Iterator[Fault
 
 def _option_faults(row: Question) -> Iterator[Fault]:
     texts = _split(row.options)
-    compared = [comparable(text) for text in texts]
+    compared = [normalize_unicode(text) for text in texts]
     if "" in compared:
         place = compared.index("") + 1
         yield Fault("options", f"option {place} of {len(texts)} is empty", "Fill it, or remove its ` | `")

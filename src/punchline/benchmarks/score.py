@@ -10,6 +10,7 @@ import msgspec
 
 from punchline.core import variants
 from punchline.core.benchmark import DEFAULT, Verdict, load
+from punchline.read.normalize import normalize_unicode
 from punchline.schema import Gold, Item, Request, Response, Rule, Score, State
 
 
@@ -83,6 +84,11 @@ class ItemAnswers(NamedTuple):
     def verdict(self, request: Request) -> Verdict | None:
         """The verdict on a request; None: no judge was asked."""
         return (self.verdicts or {}).get(request.request_id)
+
+
+def compared_texts(texts: Iterable[str], rule: Rule) -> list[str]:
+    """Texts in the form in which a rule compares them: rule `paper` normalizes their Unicode."""
+    return [normalize_unicode(text) if rule == "paper" else text for text in texts]
 
 
 def measured(verdict: Verdict | None, names: Mapping[str, str], least: float, most: float) -> dict[str, float]:

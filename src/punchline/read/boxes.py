@@ -9,7 +9,7 @@ from punchline.read import normalize
 from punchline.read.resolve import affirmed
 from punchline.read.result import Read, reader
 from punchline.read.sentences import Mention
-from punchline.read.words import any_of, listed
+from punchline.read.words import listed, pattern
 
 Box = tuple[float, float, float, float]  # top, left, height, width: shares of the image
 
@@ -20,10 +20,10 @@ SMALLEST = 1e-6  # side of a box: less is no area
 MOST = 50  # different boxes of one answer: more are no answer to what was asked
 _EDGE = 30_000  # characters of an answer's beginning and end that are read
 
-_GROUP = re.compile(any_of("box"))
+_GROUP = pattern("{box}")
 _NUMBER = re.compile(r"[-+]?(?:[0-9]{1,9}(?:\.[0-9]{0,20})?|\.[0-9]{1,20})(?:\s?(?P<unit>%|px))?", re.ASCII)
 _NAMES = "|".join(sorted(_SIDE, key=len, reverse=True))
-_LOOSE = re.compile(rf"(?:\b(?:{_NAMES})\b{any_of('side_value')}){{4}}", re.ASCII | re.IGNORECASE)  # without brackets
+_LOOSE = pattern(r"(?:\b(?:" + _NAMES + r")\b{side_value}){4}", re.ASCII | re.IGNORECASE)  # without brackets
 _LABEL = re.compile(rf"^\W*(?!(?:{_NAMES}):)[\w ]{{1,40}}: (?=[\d.])")
 _PART = re.compile(rf"\b({_NAMES})\W{{1,8}}?([0-9.]{{1,12}})(\s?(?:%|px))?", re.ASCII | re.IGNORECASE)
 _NAMED = re.compile(r"[\"']?([A-Za-z_][A-Za-z0-9_]{0,30})[\"']?\s{0,3}[:=]\s{0,3}(.{1,200})", re.DOTALL)

@@ -7,19 +7,18 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
 
-from punchline.grouping import grouped
 from punchline.read import normalize, words
 from punchline.read.number import number_of
 from punchline.read.resolve import decider, highest, resolve
 from punchline.read.result import Read, reader
 from punchline.read.sentences import Mention
 
-_ARTICLE = re.compile(rf"[ \t](?!{words.any_of('verb_of_option')}\b)[\"']{{0,2}}[a-z]")  # an A before it is none
-_NAMED = re.compile(rf"\b{words.any_of('named_by_letter')} [\"'(]{{0,2}}$")  # "Plan B", "vitamin A"; not "option B"
+_ARTICLE = words.pattern(r"[ \t](?!{verb_of_option}\b)[\"']{0,2}[a-z]")  # an A before it is none
+_NAMED = words.pattern(r"\b{named_by_letter} [\"'(]{0,2}$")  # "Plan B", "vitamin A"; not "option B"
 _SCORED = re.compile(r"\)?: ?(?:\d*\.\d|\d+ ?%|\d{1,3}(?:[,;\n]\s*\(?[A-Z]\)?: ?\d|\W*$))")  # "A: 0.5", "A: 5, B: 3"
 _SHARE = r" ?\(\d{1,3}(?:\.\d+)? ?%\)"  # "A (10%), B (90%)"; one alone tells how sure an answer is
 _SHARES = re.compile(rf"{_SHARE}\W+[A-Z]{_SHARE}"), re.compile(rf"[A-Z]{_SHARE}\W+$"), re.compile(_SHARE)
-_CHOSEN = re.compile(rf"\b{words.any_of('chosen')}[:,]? ?[(\"']{{0,2}}$|[(\"':]$|(?:->|=>|→|=|:) ?$")
+_CHOSEN = words.pattern(r"\b{chosen}[:,]? ?[(\"']{0,2}$|[(\"':]$|(?:->|=>|→|=|:) ?$")
 _STANDING = re.compile(r"(?<![\w'’.@&])(?<![\w'’]{2}[-/])[A-Za-z](?![\w@&])(?!['’]\w|[-/][A-Za-z]{2}|\.[A-Za-z])")
 
 
@@ -59,14 +58,16 @@ def _spelt(option: str) -> str:
 
 def _texts(text: normalize.Plain, options: Mapping[str, str]) -> list[Mention]:
     """Options spelt out; of two at one place the longer; one text of two options is neither's."""
-    by_text = grouped(sorted(options), lambda letter: _spelt(options[letter]))
+    by_text: dict[str, list[str]] = {}
+    for letter in sorted(options):
+        by_text.setdefault(_spelt(options[letter]), []).append(letter)
     patterns = sorted(filter(None, by_text), key=lambda one: (-len(one), one))
     matches = itertools.islice(re.finditer("|".join(f"({one})" for one in patterns) or "(?!)", text.low), 400)
     return [Mention(*match.span(), "|".join(by_text[patterns[(match.lastindex or 1) - 1]]), True) for match in matches]
 
 
-_PLACE = re.compile(words.any_of("option_by_place"))
-_OTHER_PLACE = re.compile(rf"\b{words.any_of('ordinal')} (?:n?or|and|to) $")  # "the second or third option"
+_PLACE = words.pattern("{option_by_place}")
+_OTHER_PLACE = words.pattern(r"\b{ordinal} (?:n?or|and|to) $")  # "the second or third option"
 
 
 def _places(low: str, letters: Iterable[str]) -> Iterator[Mention]:

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Literal
 
-from punchline.read import final, normalize, structure
+from punchline.read import json_tables, marked, normalize
 from punchline.read.refusal import refuses
 from punchline.read.resolve import affirmed
 from punchline.read.sentences import Mention
-from punchline.read.words import any_of, listed
+from punchline.read.words import listed, pattern
 
 OPENING = 40  # characters in which an explanation refuses, if it does: "I cannot believe" is none
 MARKUP = re.compile(r"[*_`#\"“”]")
@@ -40,7 +40,7 @@ def without_prompt(answer: str, instructions: tuple[str, ...], context: Sequence
 
 _QUOTED = re.compile(r"[\"“”]([^\"“”\n]{3,200})[\"“”]")
 _LIST_MARK = re.compile(r"^\s*(?:\(?\d{1,3}[.)]|[-•])\s+")
-_INTRODUCTION = re.compile(any_of("metaphor_follows"), re.IGNORECASE)
+_INTRODUCTION = pattern("{metaphor_follows}", re.IGNORECASE)
 _INLINE = re.compile(r"\((?![^()]*\b(?:is|are|has|have)\b)([^();\n]{1,60})\)(?=\s{1,5}\w)", re.IGNORECASE)
 _ENDS = re.compile(r"(?<=[.!?])\s+")
 PIECES = 8  # metaphors of one answer that are compared
@@ -50,7 +50,7 @@ EXAMPLES = ("love is a journey", "target domain is source domain", "x is y")
 NO_DOMAIN = listed("no_domain")  # before "is": no domain is named
 NO_PREDICATE = listed("no_predicate")  # after it, in the plain form: said about the cartoon, or where one is
 NEGATIONS = listed("no_metaphor")
-_ABOUT = re.compile(any_of("about_what_is_shown"), re.IGNORECASE)  # the plain form's subject is no domain
+_ABOUT = pattern("{about_what_is_shown}", re.IGNORECASE)  # the plain form's subject is no domain
 _ARTICLES = ("a", "an", "the")
 
 
@@ -121,8 +121,8 @@ def metaphors(answer: str, instructions: tuple[str, ...] = (), context: Sequence
     repeats of the prompt is not read; the prompt's example is taken only where there is nothing else.
     """
     answer = _undressed(answer[:4000])
-    marked = final.zones(answer, normalize.plain(answer))
-    firm = "\n".join(answer[zone.start : zone.end] for zone in marked if zone.rank == final.FIRM)
+    zones = marked.zones(answer, normalize.plain(answer))
+    firm = "\n".join(answer[zone.start : zone.end] for zone in zones if zone.rank == marked.FIRM)
     texts = [firm, answer] if firm.strip() and not firm.lstrip().startswith("[") else [answer]
     found = (
         _named(text if text.lstrip("` \njson").startswith('{"') else _TAG.sub(" ", text), instructions, context)
@@ -141,7 +141,7 @@ def _named(answer: str, instructions: tuple[str, ...], context: Sequence[str]) -
     """The metaphors of an answer, or of what it marks as its answer."""
     answer = without_prompt(answer, instructions, context)
     if answer.lstrip("` \njson").startswith("{"):
-        answer = structure.lines(answer) or answer
+        answer = json_tables.lines(answer) or answer
     texts = [" ".join(text.split()) for text in context if text]
 
     def repeated(metaphor: str) -> bool:

@@ -29,7 +29,7 @@ _SPACES = str.maketrans(
 )
 
 
-def comparable(text: str) -> str:
+def normalize_unicode(text: str) -> str:
     """A text as it is compared under rule `paper`: NFC, plain blanks for no-break ones, nothing of no width."""
     return text if text.isascii() else unicodedata.normalize("NFC", text.translate(_SPACES))
 

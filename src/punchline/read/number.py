@@ -14,19 +14,19 @@ NOT_APPLICABLE = "NA"
 
 _NUMBERS = {word: n for name in ("ordinal", "cardinal") for n, word in enumerate(words.listed(name), 1)}
 _PANEL = rf"{words.any_of('panel')}[ _]?#?"
-_NAMED, _BARE = (re.compile(words.any_of(name)) for name in ("number_named", "number_bare"))
-_BEFORE = re.compile(rf"{words.any_of('before_number')}[ \"'(]{{0,3}}$")
-_AFTER = re.compile(rf"[)\]\"']{{0,3}} ?{words.any_of('after_number')}")
+_NAMED, _BARE = words.pattern("{number_named}"), words.pattern("{number_bare}")
+_BEFORE = words.pattern(r"{before_number}[ \"'(]{0,3}$")
+_AFTER = words.pattern(r"[)\]\"']{0,3} ?{after_number}")
 _JOINED = re.compile(r"(?: ?(?:[,/&]|or|and|nor) ?){1,2}(?:panel )?\d")
-_RANGE = re.compile(rf"\b{words.any_of('panel')}s? \d{{1,3}} ?(?:-|to|through) ?\d{{1,3}}\b")  # of no single one
-_TOTAL = re.compile(words.any_of("total_before_number"))
-_WORD = re.compile(rf"\W*{words.any_of('number_alone')}\W*")
+_RANGE = words.pattern(r"\b{panel}s? \d{1,3} ?(?:-|to|through) ?\d{1,3}\b")  # of no single one
+_TOTAL = words.pattern("{total_before_number}")
+_WORD = words.pattern(r"\W*{number_alone}\W*")
 
 
 _SHORTEST = 40  # characters of an answer that is little but a number
 _SHORT = re.compile(r"(?P<before>(?:[^\W\d]+[ .:#-]{0,3}){1,4}?)(?P<n>\d{1,2})\W*")
-_NOT_SHORT = re.compile(
-    rf"{words.NEGATION.pattern}|{words.any_of('no_link')}|\b(?:page|question|at|about|only|all|than|age|step|level|chapter|part|there)\b"
+_NOT_SHORT = words.pattern(
+    r"{denies}|{no_link}|\b(?:page|question|at|about|only|all|than|age|step|level|chapter|part|there)\b"
 )
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
-from punchline.read import structure
+from punchline.read import json_tables
 from punchline.read.result import Read, verbatim
-from punchline.read.words import any_of
+from punchline.read.words import pattern
 
 # `N:` at the start of a word, tolerating "Panel N:", {N}:, **N:**, "N":; not the 2: of 2:30.
-_KEY = re.compile(any_of("panel_key"), re.IGNORECASE)
-_HEADING = re.compile(any_of("panel_heading"), re.IGNORECASE | re.MULTILINE)
-_NO_TEXT = re.compile(rf"[\[({{*_\"'-]{{0,4}}\s?{any_of('no_text')}\s?[\])}}*_\"'.]{{0,5}}", re.IGNORECASE)
+_KEY = pattern("{panel_key}", re.IGNORECASE)
+_HEADING = pattern("{panel_heading}", re.IGNORECASE | re.MULTILINE)
+_NO_TEXT = pattern(r"[\[({*_\"'-]{0,4}\s?{no_text}\s?[\])}*_\"'.]{0,5}", re.IGNORECASE)
 # JSON in JSON
 _NESTED = re.compile(r"(?:\s{0,99}```\w{0,10})?\s{0,99}(?:\[|\{\s{0,99}\"\w{1,40}\"\s{0,99}:\s{0,99}[\[{])")
 _MOST = 100_000  # characters that are read
@@ -38,14 +38,14 @@ def panel_texts(answer: str, labels: Collection[str]) -> Read[dict[str, str]]:
     """
     known = frozenset(labels)
     text = answer[:_MOST]
-    if nested := structure.lines(text) if _NESTED.match(text) else "":
+    if nested := json_tables.lines(text) if _NESTED.match(text) else "":
         return panel_texts(nested, labels)._replace(start=0, end=len(text.rstrip()))
     in_object = re.match(r"\s{0,99}(?:```\w{0,10}\s{0,9})?\{\s{0,99}\"", text) is not None
-    for pattern in (_KEY, _HEADING):
+    for form in (_KEY, _HEADING):
         keys = [
             (match, key)
-            for match in pattern.finditer(text)
-            if (key := str(int(match[match.lastindex or 0]))) in known and (match[0].isascii() or pattern is _HEADING)
+            for match in form.finditer(text)
+            if (key := str(int(match[match.lastindex or 0]))) in known and (match[0].isascii() or form is _HEADING)
         ]
         if not keys:
             continue

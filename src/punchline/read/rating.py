@@ -5,26 +5,25 @@ from __future__ import annotations
 import itertools
 import re
 
-from punchline.read import final, normalize, words
+from punchline.read import marked, normalize, words
 from punchline.read.number import number_of
 from punchline.read.resolve import NOTHING, of_zones
 from punchline.read.result import Read, reader
-from punchline.read.words import any_of
+from punchline.read.words import pattern
 
-_N = r"(\d{1,9}(?:\.\d{0,20})?)"
-_OF = r"(?: ?(?:/|out of) ?\d{1,2})?"
-_BRACKETED = (rf"\[\[\s?{_N}{_OF}\s?\]\]", rf"\[{_N}\]", rf"\\boxed ?\{{\s?{_N}\s?\}}")  # the first of these counts
-_WORD = any_of("number_word")
-_SCORE = rf"(?:{_N}|({_WORD}))"
-_SAID = re.compile(any_of("says_score"), re.ASCII)
-_OF_SCALE = r"(?: ?(?:/|out of) ?\d{1,2}| stars?| points?)"
-_ALONE = re.compile(rf"\W*{_SCORE}(?:{_OF_SCALE}| ?(?:/|out of) ?{_WORD})?\W*", re.ASCII)
-_LEADING = re.compile(rf"[^\w\n]*{_N}{_OF_SCALE}?(?: - |: | \()(?=\D)", re.ASCII)  # "2 - misses the point"
+_BRACKETED = (  # the first of these counts
+    pattern(r"\[\[\s?({score})(?: ?(?:/|out of) ?\d{1,2})?\s?\]\]", re.ASCII),
+    pattern(r"\[({score})\]", re.ASCII),
+    pattern(r"\\boxed ?\{\s?({score})\s?\}", re.ASCII),
+)
+_SAID = pattern("{says_score}", re.ASCII)
+_ALONE = pattern(r"\W*(?:({score})|({number_word}))(?:{of_scale}| ?(?:/|out of) ?{number_word})?\W*", re.ASCII)
+_LEADING = pattern(r"[^\w\n]*({score}){of_scale}?(?: - |: | \()(?=\D)", re.ASCII)  # "2 - misses the point"
 _SCALE = re.compile(r"\b(?:scale|from|between|range|maximum|out of)\b[^.,;:\n]{0,40}$")
 _TAKEN_BACK = re.compile(r"\b(?:was (?:going|about) to|would have|wanted to|at first|initially)\b[^.;\n]{0,30}$")
-_OR = re.compile(rf" (?:or|or maybe|or perhaps|or even) (?:an? )?(?:\d|{_WORD}\b)")
+_OR = pattern(r" (?:or|or maybe|or perhaps|or even) (?:an? )?(?:\d|{number_word}\b)")
 _EITHER = re.compile(r"\W*(?:or|or maybe|or perhaps)\W*(?:rating\W*)?")
-_TURN = re.compile(rf"\b(?:so|instead|i (?:give|assign|settle on)|would be too \w+)\b|{words.CORRECTION.pattern}")
+_TURN = pattern(r"\b(?:so|instead|i (?:give|assign|settle on)|would be too \w+)\b|{corrects}")
 _LABEL = re.compile(r"\b(?:rating|score|grade|verdict)\b\W{0,6}$")
 _EDGE = 20_000
 LEAST, MOST = 1, 5  # the scale
@@ -72,17 +71,17 @@ def rating(answer: str) -> Read[float]:
     """The score that an answer gives, from LEAST to MOST: the first `[[n]]`, else the first `[n]`, else a marked one
     ("Answer: 4", <score>), else the one that its words give ("Rating: 4", "4/5", "I give it a 4"). Nothing for one off
     the scale, and for two different ones that are marked or in words."""
-    for pattern in _BRACKETED:
+    for bracketed in _BRACKETED:
         for at, piece in normalize.ends(answer, _EDGE, _EDGE):
-            if match := _meant([*re.finditer(pattern, piece, re.ASCII)]):
+            if match := _meant([*bracketed.finditer(piece)]):
                 value = float(match[1])
                 return Read(value, at + match.start(1), at + match.end(1)) if LEAST <= value <= MOST else Read(None)
     text = normalize.plain(answer)
-    zones = final.zones(answer, text)
-    for rank in (final.FIRM, final.SAID):
-        marked = of_zones(answer, [zone for zone in zones if zone.rank == rank], _marked)
-        if marked.decided:
-            return marked
+    zones = marked.zones(answer, text)
+    for rank in (marked.FIRM, marked.SAID):
+        reading = of_zones(answer, [zone for zone in zones if zone.rank == rank], _marked)
+        if reading.decided:
+            return reading
     if "[[" in answer:  # a format that holds something else
         return Read(None)
     candidates = [

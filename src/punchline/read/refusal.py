@@ -7,7 +7,7 @@ import re
 from punchline.read import normalize, words
 from punchline.read.result import Read, reader
 
-_REFUSAL = re.compile(words.any_of("refusal"))
+_REFUSAL = words.pattern("{refusal}")
 
 
 def refuses(low: str) -> re.Match[str] | None:
@@ -22,7 +22,7 @@ def refuses(low: str) -> re.Match[str] | None:
     return None
 
 
-_ASKS = re.compile(rf"\b{words.any_of('asks_back')}\b[^?]{{0,80}}\?\W*$")
+_ASKS = words.pattern(r"\b{asks_back}\b[^?]{0,80}\?\W*$")
 
 
 def asks_back(low: str) -> bool:

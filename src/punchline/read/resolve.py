@@ -7,8 +7,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from punchline.read import final, normalize, words
-from punchline.read.grammar import claims
+from punchline.read import marked, normalize, words
+from punchline.read.claims import claims
 from punchline.read.languages import english
 from punchline.read.refusal import asks_back, refuses
 from punchline.read.result import Read
@@ -96,7 +96,7 @@ def statements(sentence: str, matter: re.Pattern[str], judged: bool = False) -> 
 
 
 _TWO = re.compile(r"[)\]\"']{0,2} and (?:option )?[(\[\"']{0,2}")
-_ELIMINATING = re.compile(rf"\b{words.any_of('eliminating')} (?:options? )?[(\[\"']{{0,2}}$")
+_ELIMINATING = words.pattern(r"\b{eliminating} (?:options? )?[(\[\"']{0,2}$")
 
 
 def _listed(low: str, claims: Sequence[Claim]) -> list[Claim]:
@@ -119,9 +119,9 @@ def without_questions(low: str) -> str:
     return _ASKED.sub(": ", low)
 
 
-_RANKS = re.compile(rf"\b{words.any_of('ranks')}\b")
+_RANKS = words.pattern(r"\b{ranks}\b")
 _ASCENDING = re.compile(r"\b(?:worst|weakest|least(?: \w+)?|lowest) (?:to|first)\b")
-_RANKED = re.compile(words.any_of("ranked"))
+_RANKED = words.pattern("{ranked}")
 
 
 def _first_ranked(low: str, mentions: Sequence[Mention]) -> list[Mention]:
@@ -236,7 +236,7 @@ def decider(lex: Lexer, given: Iterable[str], judged: bool = True, eliminates: b
     return decide
 
 
-def of_zones(answer: str, zones: Iterable[final.Zone], read_text: ReadText) -> Read[Any]:
+def of_zones(answer: str, zones: Iterable[marked.Zone], read_text: ReadText) -> Read[Any]:
     """The verdict of marked answers of one rank, as a span of the answer."""
     verdicts = [read_text(normalize.plain(answer, zone.start, zone.end), True) for zone in zones]
     verdicts = [one for one in verdicts if one.decided or one.value is not None]
@@ -252,8 +252,8 @@ def resolve(answer: str, read_text: ReadText) -> Read[Any]:
     text = normalize.plain(answer)
     if asks_back(text.low):
         return Read(None)
-    zones = final.zones(answer, text)
-    for rank in (final.FIRM, final.SAID):
+    zones = marked.zones(answer, text)
+    for rank in (marked.FIRM, marked.SAID):
         verdict = of_zones(answer, [zone for zone in zones if zone.rank == rank], read_text)
         if verdict.decided:
             return _taken_back(answer, verdict, read_text)
@@ -261,7 +261,7 @@ def resolve(answer: str, read_text: ReadText) -> Read[Any]:
     return verdict if verdict.decided or not refuses(text.low) else NOTHING
 
 
-BACK = re.compile(rf"{words.CORRECTION.pattern}|(?<![\w\"'])wait\b")  # "<answer>A</answer> wait, B"
+BACK = words.pattern(r"{corrects}|(?<![\w\"'])wait\b")  # "<answer>A</answer> wait, B"
 
 
 def _taken_back(answer: str, marked_verdict: Read[Any], read_text: ReadText) -> Read[Any]:

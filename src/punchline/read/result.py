@@ -9,14 +9,14 @@ from contextvars import ContextVar
 from functools import wraps
 from typing import Any, Concatenate, Generic, NamedTuple, ParamSpec, TypeVar
 
-from punchline.read import final, reasoning, structure
-from punchline.read.words import any_of
+from punchline.read import json_tables, marked, reasoning
+from punchline.read.words import pattern
 
 V = TypeVar("V")
 P = ParamSpec("P")
 
 _QUOTED = re.compile(r"\s*(?:\"([^\"]+)\"|“([^“”]+)”|\(([^()]+)\)|\[([^\[\]]+)\])\s*")  # all of an answer
-_POLITE = re.compile(rf"\s*{any_of('polite')}!\s+(?=\S)", re.IGNORECASE)
+_POLITE = pattern(r"\s*{polite}!\s+(?=\S)", re.IGNORECASE)
 _EXPLAINED = re.compile(r"\n\W{0,9}(?:explanation|reasoning|rationale|justification|analysis)\W{0,3}:", re.IGNORECASE)
 _TURN = re.compile(r"\b(?:wait|actually|answer|correction|correct(?:ed)?|so|therefore|thus|final)\b", re.IGNORECASE)
 SHORT = 500  # characters of an answer that is worth remembering
@@ -73,8 +73,8 @@ def _pieces(text: str) -> Iterator[tuple[int, str]]:
     start = polite.end() if polite else 0
     end = explained.start() if explained and not _TURN.search(text, explained.end()) else len(text)
     if (start, end) != (0, len(text)):
-        yield start, final.without_courtesy(text[start:end])
-    yield 0, final.without_courtesy(text)
+        yield start, marked.without_courtesy(text[start:end])
+    yield 0, marked.without_courtesy(text)
 
 
 def reader(
@@ -86,7 +86,7 @@ def reader(
     def of_answer(answer: str, *args: P.args, **kwargs: P.kwargs) -> Read[V]:
         part = reasoning.remove(answer)
         text = part.text
-        lines = structure.lines(text)
+        lines = json_tables.lines(text)
         # Whether, not which: {"A": false, "B": true}.
         flags = text.startswith("{") and re.search(": (?:yes|no)$", lines, re.MULTILINE)
         tried = [] if flags or not text else [*pieces(text)]

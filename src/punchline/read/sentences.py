@@ -16,7 +16,7 @@ FIRST, REST = "\ufffc", "\ufffb"  # stand for a mention: normalize.plain leaves 
 MENTION = words.any_of("mention")
 _SENTENCE = re.compile(r"[.!?]+[\"')\]]{0,3}(?=\s|$)|\n")
 _ABBREVIATED = re.compile(r"(?:\b(?:e\.g|i\.e|vs|mr|mrs|ms|dr|etc|st|no|cf)|(?:^|\n)\W{0,3}\d{1,3})$")
-LEAD = re.compile(words.any_of("lead"))
+LEAD = words.pattern("{lead}")
 
 
 class Mention(NamedTuple):

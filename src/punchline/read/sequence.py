@@ -12,45 +12,44 @@ from punchline.read.number import number_of
 from punchline.read.resolve import NOTHING, resolve
 from punchline.read.result import Read, reader
 
-_NOUN, _ORDINAL, _CARDINAL = map(words.any_of, ("frame_noun", "ordinal_or_nth", "cardinal"))
 _DIGITS = re.compile(r"\A\W*(?:[a-z ]{3,30}[:=] ?)?([1-9]{3,9})\W*\Z")
-_CUED_DIGITS = re.compile(
-    rf"\b(?:{words.any_of('order_cue')}|order|sequence)\b[^\d\n]{{0,40}}?\b([1-9]{{3,9}})\b(?![.,]\d)"
-)
+_CUED_DIGITS = words.pattern(r"\b(?:{order_cue}|order|sequence)\b[^\d\n]{0,40}?\b([1-9]{3,9})\b(?![.,]\d)")
 _ROMAN = {"i": 1, "ii": 2, "iii": 3, "iv": 4, "v": 5, "vi": 6, "vii": 7, "viii": 8, "ix": 9}
-_IN_ROMAN = re.compile(rf"(?:\W*\b(?:{_NOUN}|and|then|{'|'.join(_ROMAN)})\b)+\W*")
+_IN_ROMAN = words.pattern(r"(?:\W*\b(?:{frame_noun}|and|then|i{1,3}|iv|vi{0,3}|ix)\b)+\W*")
 _PIECE = re.compile(r"[^\n.!?。]+|(?<=\d)\.(?=\d)")
-_NO_LINK = re.compile(words.any_of("no_link"))
+_NO_LINK = words.pattern("{no_link}")
 _LONGEST_LINK = 12  # letters of a token that stands before every number
 _HAN = str.maketrans("一二三四五六七八九", "123456789")
-_WORD = re.compile(rf"\b(?:{_ORDINAL}|{_CARDINAL})\b")
-_NAMED = re.compile(rf"\b({_NOUN} )({_CARDINAL})\b")
-_SPELT = re.compile(rf"(?:\W*(?:{_WORD.pattern}|and|then|the|{_NOUN}))+\W*")  # nothing but words for numbers
+_WORD = words.pattern(r"\b(?:{ordinal_or_nth}|{cardinal})\b")
+_NAMED = words.pattern(r"\b({frame_noun} )({cardinal})\b")
+_SPELT = words.pattern(
+    r"(?:\W*(?:\b(?:{ordinal_or_nth}|{cardinal})\b|and|then|the|{frame_noun}))+\W*"
+)  # nothing but words for numbers
 _TOKEN = re.compile(r"\n|[0-9]{1,40}+|[^\W\d_]{1,40}+|\S")
-_LINKS = re.compile(words.any_of("between_frames"))
+_LINKS = words.pattern("{between_frames}")
 _JOINS = frozenset(",;،|/>→⇒➔➡=-[](){}\"'#&<•+")
-_NTH = re.compile(words.any_of("nth_frame"))  # "the third frame", but for "the third frame is frame 2"
-_ROW = re.compile(rf"\b{words.any_of('row')}:")
+_NTH = words.pattern("{nth_frame}")  # "the third frame", but for "the third frame is frame 2"
+_ROW = words.pattern(r"\b{row}:")
 _FIRST = re.compile(r"(?<=\d) (?:comes|is|goes) first(?=,? (?:then|next|followed by)\b)")  # "3 comes first, then 1, 2"
 _COMMENT = re.compile(r"\([^()\d]{2,300}\)")
 # Places: "Frame 2: 1", "Panel 3 should be number 2", "Frame 1 is first"; behind an arrow a place is no next frame.
-_RANK = re.compile(words.any_of("frame_with_place"))
-_ITEM = re.compile(words.any_of("place_with_frame"))  # "1. Frame 3", "First: 3", "2nd - panel 1"
-_MENTION = re.compile(rf"\b{_NOUN} ?(?:number |labell?ed |#)?\"?\(?({words.any_of('frame_number')})\b(?!%)")
-_OWN_LINE = re.compile(rf"{_NOUN} ?#?\d{{1,3}} ?[:(-]|\s*$")
+_RANK = words.pattern("{frame_with_place}")
+_ITEM = words.pattern("{place_with_frame}")  # "1. Frame 3", "First: 3", "2nd - panel 1"
+_MENTION = words.pattern(r"\b{frame_noun} ?(?:number |labell?ed |#)?\"?\(?({frame_number})\b(?!%)")
+_OWN_LINE = words.pattern(r"{frame_noun} ?#?\d{1,3} ?[:(-]|\s*$")
 _LED = re.compile(r"\W{0,3}(\d{1,2}) ?[-:.)] [^\d\n]*\Z")
 _BARE_MENTION = re.compile(r"(?<![\w.])(\d{1,3})(?![\w%]|\.\d)")
-_TOLD = re.compile(rf"\b{words.any_of('told')}\b")
+_TOLD = words.pattern(r"\b{told}\b")
 _NOT_TOLD = re.compile(r"\b(?:before|preced\w+|prior to|not|n't|earlier than|or)\b")
-_CUE = re.compile(rf"\b{words.any_of('order_cue')}\b")
-_CUED = re.compile(_CUE.pattern + r"[^.\n]{0,60}$")
-_GIVEN = re.compile(rf"\b{words.any_of('order_given')}\b[^.;\n]{{0,40}}$")
+_CUE = words.pattern(r"\b{order_cue}\b")
+_CUED = words.pattern(r"\b{order_cue}\b[^.\n]{0,60}$")
+_GIVEN = words.pattern(r"\b{order_given}\b[^.;\n]{0,40}$")
 _COUNTED = re.compile(r"\b(?:there (?:are|is)|consists? of|contains?|has|have|labell?ed|numbered|named)\b[^.\n]{0,40}$")
-_GIVEN_AFTER = re.compile(words.any_of("order_not_meant"))
+_GIVEN_AFTER = words.pattern("{order_not_meant}")
 _NOT_KNOWN = re.compile(r"\b(?:not|n't|cannot) (?:\w+ )?(?:know|sure|certain)\b")
 _EXAMPLE = re.compile(r"\b(?:example|e\.g|such as|for instance|will mean)\b[^\n]*$|\b(?:like|format):? $")
 _SURE = re.compile(r"\b(?:correct|right|answer|final)\b(?! (?:order|sequence) is not)[^.;\n]{0,20}$")
-_ALREADY = re.compile(rf"\b{words.any_of('already_in_order')}")
+_ALREADY = words.pattern(r"\b{already_in_order}")
 
 
 Order = Read[tuple[str, ...]]  # labels in an order, and its span in a plain text

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 
-from punchline.read.words import any_of, blanked
+from punchline.read.words import blanked, pattern
 
-_TOKEN = re.compile(any_of("end_token"), re.IGNORECASE)
-_LEAD = re.compile(any_of("lead_token"), re.IGNORECASE)
+_TOKEN = pattern("{end_token}", re.IGNORECASE)
+_LEAD = pattern("{lead_token}", re.IGNORECASE)
 _WORD = re.compile(r"\w")
-_NEW = re.compile(any_of("new_turn"))
-_FIRST = re.compile(any_of("first_turn"))
+_NEW = pattern("{new_turn}")
+_FIRST = pattern("{first_turn}")
 _STRUCK = re.compile(r"<s>(?=\S)[^<>\n]{1,200}</s>(?=[^<\n]{0,200}\w)")  # crossed out, no tokens
-_ANSWERS = re.compile(any_of("answer_turn"))
+_ANSWERS = pattern("{answer_turn}")
 
 
 def first_turn(text: str) -> str:

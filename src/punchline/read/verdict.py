@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from punchline.read import normalize, tags
+from punchline.read import normalize
+from punchline.read.explanation import elements
 from punchline.read.resolve import decider, resolve
 from punchline.read.result import Read, reader
 from punchline.read.sentences import Mention
@@ -29,7 +30,7 @@ def verdict(answer: str) -> Read[str]:
     """ "PASS" or "FAIL": the content of the first <judgement>…</judgement>; without such a tag the word alone, else
     what the answer commits itself to, in capitals. Nothing where the tag holds anything else, as "PASS or FAIL" of the
     prompt."""
-    tagged = next((match for tag in ("judgement", "judgment", "verdict") for match in tags.elements(answer, tag)), None)
+    tagged = next((match for tag in ("judgement", "judgment", "verdict") for match in elements(answer, tag)), None)
     start, end = tagged.span(1) if tagged else (0, len(answer))
     if (tagged or end < 40) and (clean := _CLEAN.fullmatch(answer, start, min(end, start + 200))):
         return Read(clean[1].upper(), *clean.span(1))

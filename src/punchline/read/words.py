@@ -16,19 +16,27 @@ def listed(name: str) -> tuple[str, ...]:
 
 
 def any_of(name: str) -> str:
-    """A pattern for any of the words of a list, and of the lists that it names; no group of it captures."""
+    """The words of a list, and of the lists that it names, as a regular expression; no group of it captures."""
     return spelt(_LISTS[name])
 
 
 def spelt(words: str) -> str:
-    """A pattern for any of some words, as words.yaml writes them."""
-    words = words.strip().replace(" | ", "|")
-    words = re.sub(r"\{([a-z_]+)\}", lambda match: any_of(match[1]), words)
+    """Some words, as words.yaml writes them, as a regular expression."""
+    words = _filled(words.strip().replace(" | ", "|"))
     return "(?:" + re.sub(r"(?<!\\)\((?!\?)", "(?:", words) + ")"
 
 
-def _words(name: str, before: str = r"\b", after: str = r"\b") -> re.Pattern[str]:
-    return re.compile(before + any_of(name) + after)
+def _filled(text: str) -> str:
+    return re.sub(r"\{([a-z_]+)\}", lambda match: any_of(match[1]), text)
+
+
+def pattern(text: str, flags: int = 0) -> re.Pattern[str]:
+    r"""A compiled regular expression in which {name} stands for any word of a list of words.yaml.
+
+    >>> bool(pattern(r"\b{ordinal} panel").search("the third panel"))
+    True
+    """
+    return re.compile(_filled(text), flags)
 
 
 def blanked(pattern: re.Pattern[str], text: str, most: int = 0) -> str:
@@ -36,23 +44,30 @@ def blanked(pattern: re.Pattern[str], text: str, most: int = 0) -> str:
     return pattern.sub(lambda match: " " * len(match[0]), text, count=most)
 
 
-NEGATION, EXCLUSION, JUDGED, COMMITMENT, CORRECTION = (
-    re.compile(any_of(name)) for name in ("denies", "excludes", "judged", "commits", "corrects")
-)
-# FREE is blanked before anything is looked at.
-FREE, PAST, UNSURE, NONE_FITS, STOP, NOT_APPLICABLE = (
-    re.compile(any_of(name)) for name in ("free", "past", "unsure", "none_fits", "stop", "not_applicable")
-)
-LURE, CONDITION, HYPOTHETICAL, HEDGED = map(_words, ("lure", "condition", "hypothetical", "hedged"))
-ON_PICTURE = re.compile(any_of("on_picture"))
+NEGATION = pattern("{denies}")
+EXCLUSION = pattern("{excludes}")
+JUDGED = pattern("{judged}")
+COMMITMENT = pattern("{commits}")
+CORRECTION = pattern("{corrects}")
+FREE = pattern("{free}")  # is blanked before anything is looked at
+PAST = pattern("{past}")
+UNSURE = pattern("{unsure}")
+NONE_FITS = pattern("{none_fits}")
+STOP = pattern("{stop}")
+NOT_APPLICABLE = pattern("{not_applicable}")
+LURE = pattern(r"\b{lure}\b")
+CONDITION = pattern(r"\b{condition}\b")
+HYPOTHETICAL = pattern(r"\b{hypothetical}\b")
+HEDGED = pattern(r"\b{hedged}\b")
+ON_PICTURE = pattern("{on_picture}")
 THOUGHT_BETTER = re.compile(r"\b(?:but|settled|now|then|before|until)\b")
 DEPENDS = re.compile(r"\b(?:it|that|this|(?:answer|choice)) depends\b")
 ONLY_IF = re.compile(r"\bif\b[^,]{0,40}\b(?:only|just|merely|alone)\b")
 CONCESSION = re.compile(r",? \(?(?:even though|although|though|albeit|even if)\b[^,.;]*(?:,|[.!]?[)\"'”’\]]*$)")
-SUBJECT = _words("subject", r"\W*")  # a new subject: what follows is said of something else
-TAG_QUESTION = _words("tag_question", ", ", r"\?[\"') ]*$")
-FILLERS = re.compile(rf"\b{any_of('filler')}\b|[^\w✗]|_")
-LOST = re.compile(rf"\b{any_of('lost')}\b|n't\b")
+SUBJECT = pattern(r"\W*{subject}\b")  # a new subject: what follows is said of something else
+TAG_QUESTION = pattern(r", {tag_question}\?[\"') ]*$")
+FILLERS = pattern(r"\b{filler}\b|[^\w✗]|_")
+LOST = pattern(r"\b{lost}\b|n't\b")
 
 
 def only_beside(sentence: str, at: int) -> bool:

@@ -11,20 +11,18 @@ from punchline.read.resolve import NOTHING, decider, resolve, statements
 from punchline.read.result import Read, reader
 from punchline.read.sentences import Mention
 
-_WORD = re.compile(
-    rf"(?<![\w-])(?:(?P<yes>{words.any_of('word_yes')})|(?P<no>{words.any_of('word_no')}))(?![\w'])(?!-\w)"
-)
+_WORD = words.pattern(r"(?<![\w-])(?:(?P<yes>{word_yes})|(?P<no>{word_no}))(?![\w'])(?!-\w)")
 _TRUTH = re.compile(r"(?<![^\n])[^\w\n]*(?:(?P<yes>true)|(?P<no>false))[^\w\n]*(?![^\n])")  # a line by itself
-_SHORT = re.compile(rf"\W*{words.any_of('short_answer')}\W*")
+_SHORT = words.pattern(r"\W*{short_answer}\W*")
 # An answer that is one letter, or in another language than the question.
 _ALONE = dict.fromkeys(words.listed("alone_yes"), "Yes") | dict.fromkeys(words.listed("alone_no"), "No")
 _LEADING = re.compile(rf"({'|'.join(word for word in _ALONE if len(word) > 1 or not word.isascii())})[,.:;!।](?!\d)")
 _FIRST = re.compile(r"(?<![^\n])[^.!?;\n]{1,60}[.!;]+(?=\s|$)")  # a line's first sentence
-_GENERAL = re.compile(rf"{words.CONDITION.pattern}|{words.any_of('general')}")  # says nothing of this answer's case
-_OPEN = re.compile(rf"{words.UNSURE.pattern}|\b{words.any_of('open_question')}\b")
+_GENERAL = words.pattern(r"\b{condition}\b|{general}")  # says nothing of this answer's case
+_OPEN = words.pattern(r"{unsure}|\b{open_question}\b")
 
 
-_SPEAKS = re.compile(rf"\b(?!i )\w+ {words.any_of('speaks')}[,:]? [\"']$")  # somebody in the picture does
+_SPEAKS = words.pattern(r"\b(?!i )\w+ {speaks}[,:]? [\"']$")  # somebody in the picture does
 
 
 def _value_of(match: re.Match[str]) -> str:

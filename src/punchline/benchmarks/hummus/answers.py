@@ -11,7 +11,9 @@ from punchline.benchmarks.hummus import ASKED, JOINT, JOINT_TASKS, LABELS, NAME,
 from punchline.benchmarks.hummus.instructions import INSTRUCTIONS, OPTIONS, involves_is_a
 from punchline.benchmarks.hummus.scope import ANNOTATION, plain
 from punchline.core.benchmark import comparison
-from punchline.read import boxes, highlight, metaphors, names, reasoning, structure, tags, yes_no
+from punchline.read import boxes, highlight, json_tables, metaphors, reasoning, yes_no
+from punchline.read.marked_words import marked_words
+from punchline.read.object_name import object_name as read_name
 from punchline.schema import Gold, Item, Request, Rule
 
 ABOUT, AGAINST = ("metaphor",), ("literal",)  # beginnings of words that affirm and deny what classification asks
@@ -41,7 +43,7 @@ def parse_naming(answer: str, known: Sequence[str] = (), context: Sequence[str] 
 def object_name(answer: str, context: Sequence[str] = ()) -> str | None:
     """The object that an answer to ImageLabel names; None for none, a refusal, and what repeats the prompt."""
     text = metaphors.without_prompt(answer[:4000], PROMPT, context)
-    return names.object_name(text, (INSTRUCTIONS["image_label"],)).value
+    return read_name(text, (INSTRUCTIONS["image_label"],)).value
 
 
 NEEDS = {"classification_a_b": "options"}
@@ -62,7 +64,7 @@ def parse(task: str, text: str, rule: Rule, **about: Any) -> Any:
         "naming": lambda: parse_naming(text, about.get("known", ()), context),
         "image_bbox": lambda: box_list(text, about.get("size"), about.get("model", "")),
         "image_label": lambda: object_name(text, context),
-        "caption_hl": lambda: tags.marked_words(text).value,
+        "caption_hl": lambda: marked_words(text).value,
         "explanation": lambda: metaphors.explanation(text, PROMPT, context, INSTRUCTIONS["explanation"]),
         "classification_a_b": lambda: yes_no.yes_no(text, ABOUT, letters, options, AGAINST).value,
         JOINT: lambda: _joint(text, rule, about),
@@ -73,8 +75,8 @@ def parse(task: str, text: str, rule: Rule, **about: Any) -> Any:
 def _joint(text: str, rule: Rule, about: Mapping[str, Any]) -> dict[str, Any] | None:
     """{task: value} of a joint answer: all four tasks where it says Yes or WIDLII; else "No" or "Discard" alone, as its
     guidelines end there."""
-    fields = structure.fields(text, FIELDS)
-    label = structure.leading(fields.get("is_met", ""), LABELS)
+    fields = json_tables.fields(text, FIELDS)
+    label = json_tables.leading(fields.get("is_met", ""), LABELS)
     if label is None:
         return None
     if label not in POSITIVE:

@@ -9,10 +9,9 @@ from typing import Any
 from punchline.benchmarks.hummus import COUNTS, JOINT, POSITIVE, SCORERS, SIMILAR
 from punchline.benchmarks.hummus.answers import comparisons, graded_tasks, readings
 from punchline.benchmarks.hummus.scope import ANNOTATION, in_scope
-from punchline.benchmarks.score import ItemAnswers, ScoreBuilder, measured, scores
+from punchline.benchmarks.score import ItemAnswers, ScoreBuilder, compared_texts, measured, scores
 from punchline.core.benchmark import Verdict
 from punchline.metrics import boxes, highlight, ngrams
-from punchline.read.normalize import comparable
 from punchline.schema import Gold, Rule
 
 ROUGE = ("rouge1", "rouge2")
@@ -52,10 +51,8 @@ def _scores(task: str, parsed: tuple[Any, ...], gold: Gold, rule: Rule) -> dict[
     if task in OVERLAPS:
         return OVERLAPS[task](parsed, gold.values[ANNOTATION[task]])
     if task == "explanation":
-        texts = parsed[0], gold.values["explanation"]
-        if rule == "paper":
-            texts = comparable(texts[0]), comparable(texts[1])
-        rouge = ngrams.rouge(*texts, kinds=ROUGE, stemmer=False)
+        text, reference = compared_texts((parsed[0], gold.values["explanation"]), rule)
+        rouge = ngrams.rouge(text, reference, kinds=ROUGE, stemmer=False)
         return {kind: overlap.fmeasure for kind, overlap in rouge.items()}
     return {}
 
@@ -75,8 +72,8 @@ def score_item(answers: ItemAnswers) -> Iterator[ScoreBuilder]:
             continue
         builder = answers.new_score(task, signature(task, rule), source_task)
         text = builder.text or ""
-        if rule == "paper" and task in OVERLAPS:  # scorers were asked about the text as it is
-            text = comparable(text)
+        if task in OVERLAPS:  # scorers were asked about the text as it is
+            [text] = compared_texts([text], rule)
         if builder.text is not None and (source_task, text) not in parsed:
             parsed[source_task, text] = readings(source_task, text, gold, answers.item, answers.model)
         by_task = parsed.get((source_task, text), {})

@@ -7,7 +7,8 @@ from typing import Any
 
 from punchline.benchmarks.humorbench import JUDGED
 from punchline.metrics.length import last_tokens
-from punchline.read import tags, verdict
+from punchline.read import verdict
+from punchline.read.explanation import explanation as read_explanation
 from punchline.schema import Rule
 
 # Section 3.5. The main runs were not cut: 500 tokens are the default of truncate_and_regrade.py, a script of its own.
@@ -35,7 +36,7 @@ def explained(answer: str, rule: Rule) -> str | None:
     """
     if rule == "released" or not answer.strip():
         return explanation(answer)
-    return tags.explanation(answer).value
+    return read_explanation(answer).value
 
 
 def judged_text(answer: str, rule: Rule) -> str:

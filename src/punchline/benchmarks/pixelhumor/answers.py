@@ -11,8 +11,7 @@ import msgspec
 
 from punchline.benchmarks.pixelhumor import MODALITIES, SOUND_EFFECTS, STYLES
 from punchline.grouping import grouped
-from punchline.read import labels as label_sets
-from punchline.read import number, reasoning, sequence, yes_no
+from punchline.read import label, number, presence, reasoning, sequence, several, yes_no
 from punchline.read import panel_texts as panels
 from punchline.schema import Rule
 
@@ -34,10 +33,10 @@ def plain_number(digits: str) -> str:
 
 _PAPER: dict[str, Callable[[str, Collection[str]], str | tuple[str, ...] | None]] = {
     "Q1": lambda answer, _: yes_no.yes_no(answer, stems=("understand", "get the joke", "get it")).value,
-    "Q2": lambda answer, _: label_sets.presence(answer, SOUND_EFFECTS).value,
+    "Q2": lambda answer, _: presence.presence(answer, SOUND_EFFECTS).value,
     "Q3": lambda answer, known: number.number(answer, known).value,
-    "Q4": lambda answer, _: label_sets.label(answer, _FORMS["Q4"], both=("Text", "Visual", "Both"), none=True).value,
-    "Q5": lambda answer, _: label_sets.several(answer, _STYLES).value,
+    "Q4": lambda answer, _: label.label(answer, _FORMS["Q4"], both=("Text", "Visual", "Both"), none=True).value,
+    "Q5": lambda answer, _: several.several(answer, _STYLES).value,
     "Q7": lambda answer, known: sequence.sequence(answer, known).value,
 }
 

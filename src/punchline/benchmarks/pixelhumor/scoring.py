@@ -6,10 +6,9 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 
 from punchline.benchmarks.pixelhumor.answers import panel_texts, parse_labels, plain_number
-from punchline.benchmarks.score import ItemAnswers, ScoreBuilder, scores
+from punchline.benchmarks.score import ItemAnswers, ScoreBuilder, compared_texts, scores
 from punchline.metrics.text import LIBRARY, error_rates
 from punchline.read import reasoning
-from punchline.read.normalize import comparable
 from punchline.schema import Gold, Response, Rule
 
 GRADED = ("Q1", "Q2", "Q3", "Q4", "Q5", "Q7", "Q8")  # Q6, an explanation, is rated by people in the paper
@@ -40,15 +39,13 @@ def text_scores(gold: Sequence[str], candidate: Sequence[str], rule: Rule) -> di
     reference gives (1, 0, 0) for an empty candidate, else (0, words, characters) under `released`, (0, 1, 1) under
     `paper`.
     """
-    if rule == "paper":
-        gold, candidate = [*map(comparable, gold)], [*map(comparable, candidate)]
-    reference, text = (_normal(" ".join(panels)) for panels in (gold, candidate))
+    both = [compared_texts(panels, rule) for panels in (gold, candidate)]
+    reference, text = (_normal(" ".join(panels)) for panels in both)
     if not reference:
         words, characters = (len(text.split()), len(text)) if rule == "released" else (bool(text), bool(text))
         return {"text_acc": float(not text), "wer": float(words), "cer": float(characters)}
     numbered = [
-        _normal(" ".join(f"{position}: {panel}" for position, panel in enumerate(panels, start=1)))
-        for panels in (gold, candidate)
+        _normal(" ".join(f"{position}: {panel}" for position, panel in enumerate(panels, start=1))) for panels in both
     ]
     word_rate, character_rate = error_rates(reference, text)
     return {"text_acc": float(numbered[0] == numbered[1]), "wer": word_rate, "cer": character_rate}

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from punchline.benchmarks.score import ItemAnswers, ScoreBuilder, measured, scores
+from punchline.benchmarks.score import ItemAnswers, ScoreBuilder, compared_texts, measured, scores
 from punchline.benchmarks.yesbut import ASKED, CHOSEN
 from punchline.benchmarks.yesbut.answers import drawn_option, parse, read_score
 from punchline.benchmarks.yesbut.judge import TEXTS, bertscore_request, judge_prompt, judge_request, scored_text
 from punchline.benchmarks.yesbut.options import options
 from punchline.metrics import ngrams
-from punchline.read.normalize import comparable
 from punchline.schema import Rule, sha256
 
 ROUGE = ("rouge2",)
@@ -64,10 +63,8 @@ def _text(answers: ItemAnswers, task: str, kind: str) -> ScoreBuilder:
         builder.state = "unparsable"  # thoughts, and nothing else
     if candidate is not None:
         builder.scored = True
-        texts = candidate, str(gold.values[kind])
-        if rule == "paper":
-            texts = comparable(texts[0]), comparable(texts[1])
-        overlap = ngrams.rouge(*texts, ROUGE, characters=CHARACTERS[rule])
+        text, reference = compared_texts((candidate, str(gold.values[kind])), rule)
+        overlap = ngrams.rouge(text, reference, ROUGE, characters=CHARACTERS[rule])
         builder.metrics["r2"] = overlap["rouge2"].recall
         compared = answers.verdict(bertscore_request(item, gold, kind, candidate, condition))
         builder.metrics |= measured(compared, SCORERS, -1, 2)

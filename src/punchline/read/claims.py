@@ -11,10 +11,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from punchline.read import words
+from punchline.read.contrasts import CONTRASTED, CONTRASTS, less_than, rather_these
+from punchline.read.predicates import STANDS, WEIGHTS, Group, Place
 from punchline.read.reasoning import blanked
 from punchline.read.sentences import (
     FIRST,
-    LEAD,
     LONGEST,
     MENTION,
     NEAR,
@@ -26,31 +27,19 @@ from punchline.read.sentences import (
     sentences,
     within,
 )
-from punchline.read.words import any_of
+from punchline.read.words import pattern
 
-Group = tuple[Mention, ...]  # values mentioned together: "A, B and D"
-
-_GROUP = re.compile(rf"{MENTION}(?:{any_of('between_mentions')}{MENTION}){{0,11}}")
-_BOUNDARY = re.compile(rf"[,;:()]| -+ |\b{any_of('clause_begins')}\b")
-_NOT, _RATHER, _THAN, _LESS_THAN, _WITHOUT, _EXCEPT = (
-    re.compile(any_of(name)) for name in ("not_these", "rather_these", "than_these", "less_than", "without", "except")
-)
+_GROUP = pattern(r"{mention}(?:{between_mentions}{mention}){0,11}")
+_BOUNDARY = pattern(r"[,;:()]| -+ |\b{clause_begins}\b")
 _AND_NOT = re.compile(r"[)\"']{0,2}, (?:and )?not\b")  # behind words of an option: what it is told apart from
 _FRONTED = re.compile(r"[ \"'(]*(?:rather than|instead of|unlike|far from)\b[^.;]{1,200}?, (?=(?:the|it|this|i|we)\b)")
-_AS_WELL = re.compile(any_of("as_well"))
-_REJECTED = re.compile(rf"\b{any_of('rejected')}(?: \w+)?\W{{0,3}}$")
+_AS_WELL = pattern("{as_well}")
 _ALSO = re.compile(r"[)\]\"']{0,2},? (?:n?or|and) [\w' -]{0,40}[(\"]?|\),? [\w' -]{0,40}\(")
-_ALL = re.compile(rf"\b{any_of('all_options')}\b[^,;:]{{0,60}}$|^\W*(?:all )?$")
-_NOT_OF_NEXT, _NO_OF_NEXT = (re.compile(any_of(name)) for name in ("of_next_value", "no_of_next_value"))
-_ROW = re.compile(rf"({any_of('judged_mention')}) (?=[(\[\"']?{FIRST})")  # "(A) no (B) yes"
+_NOT_OF_NEXT, _NO_OF_NEXT = pattern("{of_next_value}"), pattern("{no_of_next_value}")
+_ROW = pattern(r"({judged_mention}) (?=[(\[\"']?\ufffc)")  # "(A) no (B) yes"
 _TICK = re.compile(r"([✓✗]) ")
-_PROVIDED = re.compile(any_of("provided_that"))  # "B if the man is sad", "B would be right if"
-_PICTURED = re.compile(r"[)\]\"']{0,3} (?:is|are) (?:shown|seen|depicted|visible|drawn)\b")  # in lower case: seen
 _OR_MAYBE = re.compile(r"\W*or (?:maybe|perhaps|possibly)\b(?! not)")
-_LESS = re.compile(rf"\b{any_of('less')}\b")
-_MARKED = re.compile(rf"[)\]\"']{{0,3}} ?{any_of('behind_marked')}")
-_STANDS = re.compile(r"[)\]\"']{0,2} ?(?:[.,;:!]|$|\n)")  # behind a value of which nothing is said
-_SINGULAR = re.compile(rf"[)\]\"'.,]{{0,3}} ?{any_of('singular_verb')}\b")
+_SINGULAR = pattern(r"[)\]\"'.,]{0,3} ?{singular_verb}\b")
 
 
 def _parted(text: str) -> str:
@@ -100,35 +89,22 @@ class Sentence:
         if fronted := _FRONTED.match(self.text):
             claims += [one for group in self.groups(0, fronted.end()) for one in self.claim(group, -1, 1)]
             self.text = blanked(self.text, [fronted.span()])
-        for pattern in (_WITHOUT, _LESS_THAN, _EXCEPT, _NOT, _RATHER, _THAN):
+        for rule in CONTRASTS:
             text = self.text
-            for match in list(pattern.finditer(text)):
+            for match in list(CONTRASTED[rule].finditer(text)):
                 before = text[max(0, match.start() - NEAR) : match.start()]
-                after = text[match.end() : match.end() + NEAR]
-                denied = _LESS.search(before) or words.NEGATION.search(before)
-                sign, tier = -1, 1
-                if pattern is _EXCEPT:
-                    if not _ALL.search(before) or (match[0].startswith("but") and not before.strip()):
-                        continue
-                    bad = judgement(after).sign < 0 or (judgement(before).sign < 0 and not after.strip(" .!"))
-                    none = re.search(r"\b(?:none|nothing|no|nobody)\b", before) or words.EXCLUSION.search(before)
-                    sign, tier = 1 if bad or none else -1, 2
-                elif pattern is _WITHOUT:
-                    sign, tier = (1, 1) if words.LOST.search(match["rest"]) else (0, -1)
-                elif pattern is _THAN:
-                    compares = re.search(r"\b(?:more|less|\w{2,}er|worse|rather|sooner|as)\b[^,;]{0,80}$", before)
-                    if not compares or (match[0].startswith("as") and not denied):
-                        continue
-                    sign = 1 if denied else -1
-                elif pattern is _LESS_THAN:
+                weight = rule(match, before, text[match.end() : match.end() + NEAR])
+                if weight is None:
+                    continue
+                if rule is less_than:
                     claims += self.claim(next(self.groups(*match.span("more"))), 1, 2)
                 end = match.end()
                 for group in self.groups(*match.span("g")):
                     listed = len(group) == 1 or re.search(r"\b(?:and|n?or)\b", text[group[-2].end : group[-1].start])
-                    if pattern is _RATHER and not before.strip(" (\"'") and not listed:  # "rather than B, D …": D is
+                    if rule is rather_these and not before.strip(" (\"'") and not listed:  # "rather than B, D …": D is
                         group = group[:-1]
                         end = group[-1].end
-                    claims += self.claim(group, sign, tier)
+                    claims += self.claim(group, *weight)
                 self.text = blanked(self.text, [(match.start(), end)])
         return claims
 
@@ -153,53 +129,13 @@ class Sentence:
             return ""
         return after[: stop.start()] if (stop := words.STOP.search(after)) else after
 
-    def supposed(self, left: str, right: str, start: int, end: int) -> bool:
-        """True if a value is only mentioned in a question, a condition, in doubt."""
-        doubted = words.UNSURE.search(left) or words.CONDITION.search(left) or words.HYPOTHETICAL.search(right)
-        if self.question or doubted or words.DEPENDS.search(self.text):
-            return True
-        may = re.match(r" ?(?:would|might|could|may)\b", right) or re.search(r"\b(?:would|might|could) be\b", left)
-        return bool(may and words.CONDITION.search(self.text, max(0, start - NEAR), start))
-
     def weigh(self, group: Group, floor: int, ceiling: int, alone: bool) -> tuple[int, int]:
-        """(sign, tier) of a group that is not contrasted with any."""
-        text, start, end = self.text, group[0].start, group[-1].end
-        left, right = self.left(start, floor), self.right(end, ceiling)
-        if group[-1].text and _AND_NOT.match(text, end):
+        """(sign, tier) of a group that is not contrasted with any: that of the first rule which knows it."""
+        left, right = self.left(group[0].start, floor), self.right(group[-1].end, ceiling)
+        if group[-1].text and _AND_NOT.match(self.text, group[-1].end):
             right = ""
-        claim = judgement(right)
-        head, _, clause = left.rpartition(":")
-        letter = self.single and end - start == 1  # "no B"; but "no words"
-        said_no = r"\bno(?:pe)?\b ?(?=[,:;-]|$)" if letter else r"\bno(?:pe)?\b ?(?=[,:;-])"
-        denials = words.NEGATION.findall(re.sub(said_no, " ", clause)) + words.EXCLUSION.findall(clause)
-        denied = len(denials) % 2 == 1 or _REJECTED.search(head) is not None
-        lead = (start < 40 and not text[:start].strip(" (\"'[")) or (end < 80 and LEAD.match(text[:end]) is not None)
-        pictured = group[-1].text and _PICTURED.match(text, end)
-        if words.ONLY_IF.search(text, 0, start) or _PROVIDED.match(text, end) or pictured:
-            return 0, -1
-        if words.LURE.search(right) and not claim.best:
-            return (-1, 1) if claim.sign < 0 else (0, -2)
-        if self.supposed(left, right, start, end):
-            return 0, -1
-        past = words.PAST.search(left)
-        if past and not words.THOUGHT_BETTER.search(left, past.end()) and not (claim.sign < 0 and not denied):
-            return 0, -2
-        supposed = not claim.best or re.match(r" ?(?:would|might|could) ", right)
-        if claim.sign > 0 and supposed and re.search(r"\b(?:while|(?:even )?though|although|granted)\b", left):
-            return 0, -2
-        judged = claim.sign if not alone else 0
-        if denied:
-            return (-1, 1) if judged >= 0 else (0, 0)
-        if judged:
-            committed = claim.best and not claim.hedged and claim.sign > 0
-            return claim.sign, 2 if committed or (self.first and lead and claim.sign > 0) else 1
-        if alone:
-            return 1, 3
-        if lead:
-            return (1, 2 if self.first else 1) if _MARKED.match(text, end) else (0, 0)
-        if words.COMMITMENT.search(left):
-            return 1, 2
-        return (1, 1) if _STANDS.match(text, end) else (0, 0)
+        place = Place(self.text, group, left, right, alone, self.first, self.single, self.question)
+        return next(filter(None, (rule(place) for rule in WEIGHTS)), (0, 0))
 
     def claims(self) -> list[Claim]:
         claims = self.contrasts()
@@ -231,7 +167,7 @@ class Sentence:
         left = list(claims)
         for place, claim in enumerate(claims):
             letter = self.single and claim.end - claim.start == 1 and (claim.sign, claim.tier) == (1, 1)
-            if letter and _STANDS.match(self.text, claim.end) and words.only_beside(self.text, claim.start):
+            if letter and STANDS.match(self.text, claim.end) and words.only_beside(self.text, claim.start):
                 left[place] = claim._replace(sign=0, tier=0)
         return left
 

@@ -12,12 +12,12 @@ from punchline.read.result import Read, reader
 MOST_WORDS = 10  # of a name that stands by itself
 _OF_SENTENCE = 4  # of a name that a sentence gives
 
-_MARK = re.compile(rf"^\W{{0,8}}(?:{words.any_of('before_name')}|(?:\d{{1,2}}[.)]|[-*•])\s)\s{{0,3}}", re.IGNORECASE)
+_MARK = words.pattern(r"^\W{0,8}(?:{before_name}|(?:\d{1,2}[.)]|[-*•])\s)\s{0,3}", re.IGNORECASE)
 _REMARK = re.compile(r"\W{0,8}(?:reasoning|explanation|analysis|rationale|thoughts?|note) ?:", re.IGNORECASE)
 _NOT_BUT = re.compile(r"^not (?:the |an? )?[\w' -]{2,40}?,? but (?:rather )?", re.IGNORECASE)
-_NO_NAME = re.compile(words.any_of("no_name"), re.IGNORECASE)
-_SENTENCE = re.compile(words.any_of("sentence_with_name"))
-_VERB = re.compile(rf"\b{words.any_of('sentence_verb')}\b", re.IGNORECASE)
+_NO_NAME = words.pattern("{no_name}", re.IGNORECASE)
+_SENTENCE = words.pattern("{sentence_with_name}")
+_VERB = words.pattern(r"\b{sentence_verb}\b", re.IGNORECASE)
 # "the hole he is in"
 _RELATIVE = re.compile(r"\b(?:is|are|was|were) (?:in|on|at|under|over|from|behind)$", re.IGNORECASE)
 

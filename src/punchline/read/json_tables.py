@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from punchline.read.words import any_of
+from punchline.read.words import any_of, pattern
 
 LONGEST = 20_000  # characters of an answer that are read as data
 _START = re.compile(r"[{\[](?=\s{0,99}[\"{\[\]])")
@@ -17,7 +17,7 @@ _OPENERS = re.compile(r"(?:[{\[]\s{0,99}(?:\"[^\"\\\n]{0,99}\"\s{0,9}:\s{0,99}(?
 _ATTEMPTS = 64  # openers of a text that are tried
 _INNER = 4  # of a run of openers that failed, the last ones are tried
 _DEEPEST = 50  # values in values
-_NOTE = re.compile(any_of("note_key"))
+_NOTE = pattern("{note_key}")
 _NAMED = re.compile(r"score|rating|prob|likel|points|percent|frame|panel|picture|strip")  # values said with their names
 _ROW = re.compile(r"^[ \t]{0,9}\|(.+)\|[ \t\u200b-\u200f]{0,9}$", re.MULTILINE)
 

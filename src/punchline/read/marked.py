@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from punchline.read import normalize
-from punchline.read.words import any_of
+from punchline.read.words import pattern
 
 FIRM, SAID = 2, 1  # marked as the final answer; marked as an answer
 
@@ -26,13 +26,13 @@ MOST = 8  # zones of one kind, the last ones
 EDGE = 20_000  # characters at the beginning and at the end of an answer in which zones are looked for
 
 _BOXED = re.compile(r"\\(?:f?boxed|fbox|framebox)\s{0,3}\{")
-_TAG = re.compile(any_of("answer_tag"), re.IGNORECASE)
-_KEY = re.compile(rf"[\"']{any_of('answer_key')}[\"']\s{{0,9}}:\s{{0,9}}", re.IGNORECASE)  # of a JSON object's member
+_TAG = pattern("{answer_tag}", re.IGNORECASE)
+_KEY = pattern(r"[\"']{answer_key}[\"']\s{0,9}:\s{0,9}", re.IGNORECASE)  # of a JSON object's member
 _VALUE = re.compile(
     r"\"(?:[^\"\\\n]|\\.){0,2000}+\"|'(?:[^'\\\n]|\\.){0,2000}+'|\[[^\[\]]{0,2000}+\]|[^,}\]\n]{0,400}+", re.DOTALL
 )
-_CUE = re.compile(rf"(?:(?<=\n)|^|(?<=[.!?>] )|(?<=[-(] )){any_of('answer_cue')} ?(?:[:=]|->|→|-(?= )|(?=\n))\s{{0,3}}")
-_COURTESY = re.compile(any_of("polite_end"), re.IGNORECASE)
+_CUE = pattern(r"(?:(?<=\n)|^|(?<=[.!?>] )|(?<=[-(] )){answer_cue} ?(?:[:=]|->|→|-(?= )|(?=\n))\s{0,3}")
+_COURTESY = pattern("{polite_end}", re.IGNORECASE)
 
 
 def _boxes(text: str, at: int) -> Iterator[Zone]:

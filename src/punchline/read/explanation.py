@@ -1,17 +1,15 @@
-"""Readers of text between tags: marked words, an explanation."""
+"""An explanation between tags, and the elements of a text."""
 
 from __future__ import annotations
 
 import re
 
-from punchline.read import highlight, reasoning
-from punchline.read.result import Read, recorded, verbatim
-from punchline.read.words import any_of
+from punchline.read import reasoning
+from punchline.read.result import Read, recorded
+from punchline.read.words import pattern
 
-_MOST = 40_000  # characters in which marks are looked for
 _CUT = "\uffff"  # no character: in place of reasoning
-_REVISED = re.compile(rf"\b{any_of('revised')}\b[^:\n]{{0,20}}:", re.IGNORECASE)
-_PLACEHOLDER = re.compile(rf"\W*{any_of('placeholder')}\W*|[\W_]*", re.IGNORECASE)
+_PLACEHOLDER = pattern(r"\W*{placeholder}\W*|[\W_]*", re.IGNORECASE)
 
 
 def elements(text: str, tag: str) -> list[re.Match[str]]:
@@ -20,16 +18,6 @@ def elements(text: str, tag: str) -> list[re.Match[str]]:
     last = max((match.end() for match in closing.finditer(text)), default=0)  # none begins behind it: linear time
     element = re.compile(rf"<\s{{0,3}}{tag}\s{{0,3}}>(.*?){closing.pattern}", re.IGNORECASE | re.DOTALL)
     return list(element.finditer(text, 0, last))
-
-
-@verbatim
-def marked_words(answer: str) -> Read[tuple[str, ...]]:
-    """Words between <i> and </i> (or <em>), lower-cased, in order. A passage that is never closed is not marked."""
-    passages = [span for span in highlight.spans(answer[:_MOST]) if highlight.words(answer[slice(*span)])]
-    for cue in _REVISED.finditer(answer[:_MOST]):
-        passages = [span for span in passages if span[0] > cue.end()] or passages
-    words = tuple(word for span in passages for word in highlight.words(answer[slice(*span)], hyphens=True))
-    return Read(words, passages[0][0], passages[-1][1]) if passages else Read(None)
 
 
 @recorded
