@@ -96,9 +96,19 @@ def boxes(
 ) -> Read[tuple[Box, ...]]:
     """The boxes of an answer as shares [top, left, height, width], cut to the image.
 
-    Sides that have names are read by name, others in that order: shares, per cent, or, where the image's `size` (width,
-    height) is known, pixels. `bbox_2d` and `<box>` hold two corners [x1, y1, x2, y2], `box_2d` [y1, x1, y2, x2], of
-    thousandths; `corners`: what a model writes instead. What other numbers mean is not guessed.
+    Sides that have names are read by name, others in that order: shares, per cent, or pixels. `bbox_2d` and `<box>`
+    hold two corners [x1, y1, x2, y2], `box_2d` [y1, x1, y2, x2], of thousandths. Other numbers are not guessed at.
+
+    Args:
+        answer: The whole answer of a model.
+        size: Width and height of the image; without it no pixels are read.
+        corners: The unit of corners, where the model does not write thousandths.
+
+    Returns:
+        The boxes and the span of all of them.
+
+    >>> boxes("[60, 80, 120, 160]", size=(400, 300)).value
+    ((0.2, 0.2, 0.4, 0.4),)
     """
     pieces = normalize.ends(answer, _EDGE, _EDGE)
     spans: dict[Box, tuple[int, int]] = {}

@@ -135,11 +135,21 @@ def _is_letter(option: str, given: Collection[str]) -> bool:
 
 @reader
 def choice(answer: str, letters: Collection[str], options: Mapping[str, str] | None = None) -> Read[str]:
-    """The letter of the option that an answer commits itself to, of `letters` (capitals).
+    """The letter of the option that an answer commits itself to.
 
-    `options`: {letter: text}; an option spelt out counts as its letter, but for one that is itself a letter. By
-    elimination, what is left of all letters counts. Nothing for a hedge, a refusal, none of them, two commitments, a
-    letter that is not there, a repeated list.
+    By elimination, what is left of all letters counts.
+
+    Args:
+        answer: The whole answer of a model.
+        letters: The letters of the options, capitals.
+        options: {letter: text}. An option spelt out counts as its letter, but for one that is itself a letter.
+
+    Returns:
+        The letter and its span; no value for a hedge, a refusal, none of them, two commitments, a letter that is not
+        there, a repeated list.
+
+    >>> choice("I thought A. Wait, no: B.", "ABCD").value
+    'B'
     """
     given = tuple(letters)
     texts = {letter: text for letter, text in (options or {}).items() if letter in given}

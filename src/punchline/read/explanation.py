@@ -22,9 +22,19 @@ def elements(text: str, tag: str) -> list[re.Match[str]]:
 
 @recorded
 def explanation(answer: str) -> Read[str]:
-    """The explanation: the first <explanation>…</explanation> that is no placeholder of the prompt, else all but
-    reasoning. Where the tag is opened and the answer ends before it is closed, the rest is taken. Nothing where
-    nothing is left, and where reasoning never ends.
+    """The explanation: the first <explanation>…</explanation>, else all but reasoning.
+
+    Where the tag is opened and the answer ends before it is closed, the rest is taken.
+
+    Args:
+        answer: The whole answer of a model.
+
+    Returns:
+        The text and its span; no value for the placeholder of a prompt, where nothing is left, and where reasoning
+        never ends.
+
+    >>> explanation("<explanation>A pun on mugs.</explanation>").value
+    'A pun on mugs.'
     """
     part = reasoning.remove(answer, tuple(tag for tag in reasoning.TAGS if tag != "reasoning"))
     notes = [note.span() for note in elements(part.text, "reasoning")]

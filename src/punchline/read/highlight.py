@@ -8,14 +8,28 @@ _MARK = re.compile(r"(?:<|&lt;)(/?)(?:i|em)(?:>|&gt;)", re.IGNORECASE)
 
 
 def words(text: str, hyphens: bool = False) -> tuple[str, ...]:
-    """Words, lower-cased, in order: runs of letters and digits with the apostrophes (and `hyphens`) inside; other tags
-    are left out."""
+    """Words, lower-cased, in order: runs of letters and digits with the apostrophes inside; tags are left out.
+
+    Args:
+        text: A text.
+        hyphens: True to keep hyphens inside, too.
+
+    Returns:
+        The words.
+
+    >>> words("It's <b>Two</b>-faced")
+    ("it's", 'two', 'faced')
+    """
     untagged, joints = re.sub(r"</?[a-zA-Z]{1,10}>", "", text), "'’‐‑-" if hyphens else "'’"
     return tuple(word.replace("’", "'") for word in re.findall(rf"\w+(?:[{joints}]\w+)*", untagged.lower()))
 
 
 def spans(text: str) -> list[tuple[int, int]]:
-    """Spans between <i> and </i> (or <em>), in order; of nested ones the outermost, without those never closed."""
+    """Spans between <i> and </i> (or <em>), in order; of nested ones the outermost, without those never closed.
+
+    >>> spans("It <i>flies</i>.")
+    [(6, 11)]
+    """
     passages, opened = list[tuple[int, int]](), list[int]()
     for tag in _MARK.finditer(text):
         if not tag[1]:

@@ -32,7 +32,17 @@ _DECODER = json.JSONDecoder(object_pairs_hook=_object)
 
 
 def lines(text: str) -> str:
-    """The JSON values of a text, or else its tables, as lines; "" where it has neither."""
+    """JSON and tables are read as lines "name: value", where nothing is read of them as they are.
+
+    Args:
+        text: An answer, or a piece of it.
+
+    Returns:
+        The lines; "" for a text with neither, and for one longer than LONGEST.
+
+    >>> lines('{"panel": 3}')
+    'panel: 3'
+    """
     if len(text) > LONGEST:
         return ""
     return "\n".join(line for value in _values(text) for line in _flat(value)) or "\n".join(_of_tables(text))
@@ -126,7 +136,18 @@ def _as_text(value: Any) -> str:
 
 
 def fields(answer: str, names: Sequence[str]) -> dict[str, str]:
-    """The text of each field, of a JSON object or up to the next field; of a field that comes twice the first."""
+    """The text of each field, of a JSON object or up to the next field; of a field that comes twice the first.
+
+    Args:
+        answer: An answer, or a piece of it.
+        names: Names of the fields, in lower case.
+
+    Returns:
+        {name: text} of the fields that are there.
+
+    >>> fields("is_met: Yes\\nimage_hl: clock", ("is_met", "image_hl"))
+    {'is_met': 'Yes', 'image_hl': 'clock'}
+    """
     for members in (one for value in _values(answer[:LONGEST]) for one in _objects(value)):
         by_name = {name.lower(): value for name, value in members.items()}
         if read := {name: _as_text(by_name[name]) for name in names if name in by_name}:

@@ -39,10 +39,9 @@ def mentions_of(low: str, forms: Forms) -> list[Mention]:
     ]
 
 
-_TOGETHER = words.any_of("together")
-_WITH = re.compile(rf"\b{_TOGETHER}\b|[&+]")
-_AND = re.compile(rf"[\"')]{{0,2}}(?: ?(?:,|&|\+) ?(?:and )?| {_TOGETHER} )(?:the |its |their |both )?[\"'(]{{0,2}}")
-_OF_BOTH = re.compile(rf" (?:of )?(?:the )?|{_AND.pattern}")
+_WITH = words.pattern(r"\b{together}\b|[&+]")
+_AND = words.pattern(r"[\"')]{0,2}(?: ?(?:,|&|\+) ?(?:and )?| {together} )(?:the |its |their |both )?[\"'(]{0,2}")
+_OF_BOTH = re.compile(" (?:of )?(?:the )?|" + _AND.pattern)
 _INTERPLAY = words.pattern(r"\b{interplay} (?:of|between) (?:both )?(?:the )?[\"'(]{0,2}$")
 _NOT_JUST = words.pattern("{not_just_one}")
 _NOT_ONLY = re.compile(r"\b(?:not|n't) (?:only|just|merely|solely|simply)\b[^.;,]{0,30}\Z")
@@ -50,6 +49,32 @@ _BUT_ALSO = re.compile(r"[^.;]{0,40}?[,;]? ?\b(?:but|it is|it's)\b(?! (?:mainly|
 _AS_MUCH = re.compile(r" (?:just )?as (?:much|heavily|strongly) as (?:\w+ ){0,3}")
 _OF_THE_TWO = words.pattern(r"\b{of_the_two}\b")
 _BOTH_WORD = words.pattern(r"(?= ?[)\"']{0,2} ?(?:[.,;:!)\"'-]|$|\n|{behind_both}))")
+
+
+# Two labels become both. The words before the first, between them, and behind the second; yields how many characters
+# before the first belong to it, None where they are not joined.
+
+
+def not_only(before: str, between: str, after: str) -> int | None:
+    """Not only one but also the other is both: "not only in the text but also in the visuals"."""
+    opens = _NOT_ONLY.search(before)
+    return len(opens[0]) if opens and _BUT_ALSO.fullmatch(between) else None
+
+
+def as_much_as(before: str, between: str, after: str) -> int | None:
+    """One as much as the other is both."""
+    return 0 if _AS_MUCH.fullmatch(between) else None
+
+
+def together(before: str, between: str, after: str) -> int | None:
+    """One and the other is both: "the interplay of text and image"; "text, visual" only at the end of a line."""
+    if not _AND.fullmatch(between) or not (_WITH.search(between) or re.match(r"[\"')]{0,2}(?:$|[.\n])", after)):
+        return None
+    tie = _INTERPLAY.search(before)
+    return len(tie[0]) if tie else 0
+
+
+JOINS = (not_only, as_much_as, together)
 
 
 def _with_both(mentions: list[Mention], low: str, pair: frozenset[str], both: str) -> list[Mention]:
@@ -60,26 +85,35 @@ def _with_both(mentions: list[Mention], low: str, pair: frozenset[str], both: st
             continue
         last = merged[-1] if merged else Mention(0, 0, "")
         between = low[last.end : mention.start]
-        opens = _NOT_ONLY.search(low[max(0, last.start - 60) : last.start]) if merged else None
-        joins = opens and _BUT_ALSO.fullmatch(between)
-        if {last.value, mention.value} == pair and (joins or _AS_MUCH.fullmatch(between)):
-            merged[-1] = Mention(last.start - (len(opens[0]) if opens and joins else 0), mention.end, both)
-            continue
-        added = {last.value, mention.value} == pair and _AND.fullmatch(between) is not None
-        if added and (_WITH.search(between) or re.match(r"[\"')]{0,2}(?:$|[.\n])", low[mention.end :])):
-            tie = _INTERPLAY.search(low[max(0, last.start - 60) : last.start])
-            merged[-1] = Mention(last.start - (len(tie[0]) if tie else 0), mention.end, both)
+        joined = None
+        if {last.value, mention.value} == pair:
+            around = low[max(0, last.start - 60) : last.start], between, low[mention.end : mention.end + 4]
+            joined = next((length for rule in JOINS if (length := rule(*around)) is not None), None)
         elif last.value == both and (len(between) < 8 if mention.value == both else _OF_BOTH.fullmatch(between)):
-            merged[-1] = Mention(last.start, mention.end, both)
-        else:
+            joined = 0
+        if joined is None:
             merged.append(mention)
+        else:
+            merged[-1] = Mention(last.start - joined, mention.end, both)
     return merged
 
 
 @reader
 def label(answer: str, labels: Labels, both: tuple[str, str, str] | None = None, none: bool = False) -> Read[str]:
-    """The one label that an answer commits itself to; nothing for a hedge, a refusal, several. `both`: (X, Y, label
-    that stands for X and Y). `none`: an answer that says "not applicable" is "NA"."""
+    """The one label that an answer commits itself to.
+
+    Args:
+        answer: The whole answer of a model.
+        labels: {label: further forms of it}, or labels alone.
+        both: (X, Y, the label that stands for X and Y).
+        none: True if "not applicable" is an answer, read as "NA".
+
+    Returns:
+        The label and its span; no value for a hedge, a refusal, several labels.
+
+    >>> label("The text and the image together.", ("Text", "Image", "Both"), ("Text", "Image", "Both")).value
+    'Both'
+    """
     forms = forms_of(labels)
 
     def lex(text: normalize.Plain, marked: bool) -> list[Mention]:

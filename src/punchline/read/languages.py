@@ -24,10 +24,16 @@ _FOREIGN = re.compile("|".join(f"(?P<w{place}>{_pattern(words)})" for place, wor
 
 
 def english(text: Plain) -> Plain:
-    """Return a plain text in which other languages' words of commitment, denial and contrast are English ones.
+    """Other languages' words of commitment, denial and contrast are read as English ones.
 
-    >>> english(normalize.plain("Nicht A, sondern B")).text
-    'not A rather B'
+    Args:
+        text: A plain text.
+
+    Returns:
+        The text with English words in their place, with spans of the answer.
+
+    >>> english(Plain("Nicht A", "nicht a", tuple(range(7)))).low
+    ' not  a'
     """
     if _FOREIGN.search(text.low) is None:
         return text

@@ -35,8 +35,8 @@ _CUE = pattern(r"(?:(?<=\n)|^|(?<=[.!?>] )|(?<=[-(] )){answer_cue} ?(?:[:=]|->|â
 _COURTESY = pattern("{polite_end}", re.IGNORECASE)
 
 
-def _boxes(text: str, at: int) -> Iterator[Zone]:
-    """The contents of boxes, braces in braces included; one never closed ends with its line."""
+def boxed(text: str, at: int) -> Iterator[Zone]:
+    """What stands in \\boxed{} is marked; a box never closed ends with its line."""
     for match in list(_BOXED.finditer(text))[-MOST:]:
         start, limit = match.end(), min(len(text), match.end() + LONGEST)
         depths = itertools.accumulate(({"{": 1, "}": -1}.get(mark, 0) for mark in text[start:limit]), initial=1)
@@ -46,7 +46,8 @@ def _boxes(text: str, at: int) -> Iterator[Zone]:
         yield Zone(at + start, at + end, FIRM)
 
 
-def _tags(text: str, at: int) -> Iterator[Zone]:
+def tagged(text: str, at: int) -> Iterator[Zone]:
+    """What stands in <answer> and its like is marked."""
     low = normalize.lower(text)
     for match in list(_TAG.finditer(text))[-MOST:]:
         closing = {"tag": "</{}>", "token": "<|end_of_{}|>", "bracket": "[/{}]"}[match.lastgroup or "tag"]
@@ -55,15 +56,15 @@ def _tags(text: str, at: int) -> Iterator[Zone]:
         yield Zone(at + match.end(), at + (end if end >= 0 else limit), FIRM)
 
 
-def _members(text: str, at: int) -> Iterator[Zone]:
-    """Values of a JSON object's members that hold an answer."""
+def members(text: str, at: int) -> Iterator[Zone]:
+    """A JSON object's member "answer" is marked."""
     for match in list(_KEY.finditer(text))[-MOST:]:
         if (value := _VALUE.match(text, match.end())) and value[0].strip():
             yield Zone(at + value.start(), at + value.end(), FIRM)
 
 
-def _lines(text: normalize.Plain) -> Iterator[Zone]:
-    """What stands behind "Answer:" to the end of its line, or in the next line where that is empty."""
+def cued(text: normalize.Plain) -> Iterator[Zone]:
+    """What stands behind "Answer:" is marked, to the end of its line, or in the next line where that is empty."""
     for match in list(_CUE.finditer(text.low))[-MOST:]:
         end = (text.low + "\n").index("\n", match.end())
         if match.end() < end:
@@ -71,8 +72,11 @@ def _lines(text: normalize.Plain) -> Iterator[Zone]:
             yield Zone(*span, FIRM if "final" in match[0] else SAID)
 
 
+KINDS = (boxed, tagged, members)
+
+
 def without_courtesy(answer: str) -> str:
-    """An answer without the polite sentences at its end, of which there may be two."""
+    """A polite sentence at the end, of which there may be two, is no answer."""
     for _ in range(2):
         match = _COURTESY.search(answer, max(0, len(answer) - 300))
         if match is None or not answer[: match.start()].strip():
@@ -83,7 +87,8 @@ def without_courtesy(answer: str) -> str:
 
 def zones(answer: str, text: normalize.Plain) -> list[Zone]:
     """The marked answers of an answer, in its order. `text`: it in plain."""
-    marked = set(_lines(text))
+    marked = set(cued(text))
     for at, piece in normalize.ends(answer, EDGE, EDGE):
-        marked.update(_boxes(piece, at), _tags(piece, at), _members(piece, at))
+        for rule in KINDS:
+            marked.update(rule(piece, at))
     return sorted(marked)

@@ -14,7 +14,17 @@ _REVISED = pattern(r"\b{revised}\b[^:\n]{0,20}:", re.IGNORECASE)
 
 @verbatim
 def marked_words(answer: str) -> Read[tuple[str, ...]]:
-    """Words between <i> and </i> (or <em>), lower-cased, in order. A passage that is never closed is not marked."""
+    """Words between <i> and </i> (or <em>), lower-cased, in order.
+
+    Args:
+        answer: The whole answer of a model.
+
+    Returns:
+        The words and the span of all passages. A passage that is never closed is not marked.
+
+    >>> marked_words("It <i>Flies</i>.").value
+    ('flies',)
+    """
     found = [span for span in spans(answer[:_MOST]) if words(answer[slice(*span)])]
     for cue in _REVISED.finditer(answer[:_MOST]):
         found = [span for span in found if span[0] > cue.end()] or found

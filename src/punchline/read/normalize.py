@@ -30,7 +30,11 @@ _SPACES = str.maketrans(
 
 
 def normalize_unicode(text: str) -> str:
-    """A text as it is compared under rule `paper`: NFC, plain blanks for no-break ones, nothing of no width."""
+    """A text as it is compared: NFC, plain blanks for no-break ones, nothing of no width.
+
+    >>> normalize_unicode("cafe\\u0301") == "caf\\u00e9"
+    True
+    """
     return text if text.isascii() else unicodedata.normalize("NFC", text.translate(_SPACES))
 
 
@@ -88,10 +92,20 @@ def ends(text: str, head: int, tail: int) -> list[tuple[int, str]]:
 
 
 def plain(answer: str, start: int = 0, end: int | None = None) -> Plain:
-    """A part of an answer as it reads: no emphasis, headings, bullets, fences, LaTeX, tags, invisible characters, runs
-    of blanks; with spans of the answer.
+    """Formatting is dress: emphasis, headings, bullets, fences, LaTeX, tags, full width, invisible characters.
 
     Of a text longer than HEAD + TAIL only its beginning and its end are read, as two pieces with a line's end between.
+
+    Args:
+        answer: The whole answer of a model.
+        start: Where the part begins that is wanted.
+        end: Where it ends; None: with the answer.
+
+    Returns:
+        The text as it reads, with spans of the answer.
+
+    >>> plain("**Answer**: “B”").text
+    'Answer: (B)'
     """
     pieces: list[str] = []
     at: list[int] = []

@@ -72,9 +72,20 @@ def _alone(answer: str, given: Collection[str]) -> Read[str] | None:
 
 @reader
 def number(answer: str, labels: Collection[str]) -> Read[str]:
-    """The label of the panel that an answer commits itself to, of `labels` ("1", "2", …); "NA" where it says that none
-    applies. "The third panel" is 3. Nothing for a panel that is not there, for several, for "the last one": which label
-    that one bears the answer does not say. How many panels the comic has is no answer.
+    """The label of the panel that an answer commits itself to.
+
+    How many panels the comic has is no answer, nor is "the last one": its label is not given.
+
+    Args:
+        answer: The whole answer of a model.
+        labels: The panels' labels ("1", "2", …).
+
+    Returns:
+        The label and its span; "NA" where the answer says that none applies; no value for a panel that is not there and
+        for several.
+
+    >>> number("The third panel.", ("1", "2", "3")).value
+    '3'
     """
     if len(answer) < 100 and words.NOT_APPLICABLE.fullmatch(normalize.plain(answer).low):
         return Read(NOT_APPLICABLE, 0, len(answer))

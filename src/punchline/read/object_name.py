@@ -38,10 +38,17 @@ def _name(line: str, context: frozenset[str]) -> str | None:
 
 @reader
 def object_name(answer: str, context: Sequence[str] = ()) -> Read[str]:
-    """The object that an answer names: marked as its answer, else its first line, else what a sentence says that it is.
+    """The object that an answer names: marked, else its first line, else what a sentence says that it is.
 
-    `context`: instructions and texts of the prompt, which repeated are no answer. Nothing for a refusal, "none", a
-    sentence that names none.
+    Args:
+        answer: The whole answer of a model.
+        context: Instructions and texts of the prompt, which repeated are no answer.
+
+    Returns:
+        The name and its span; no value for a refusal, "none", a sentence that names none.
+
+    >>> object_name("The object is a clock.").value
+    'clock'
     """
     prompts = frozenset(" ".join(text.lower().split()) for text in context)
 

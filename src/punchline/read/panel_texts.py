@@ -32,9 +32,20 @@ def _unquoted(value: str) -> str:
 
 @verbatim
 def panel_texts(answer: str, labels: Collection[str]) -> Read[dict[str, str]]:
-    """{label: text} in the answer's order, of `labels` only; a repeated label's texts are joined with a space, and a
-    panel said to have no text has "". Keys: "N:", "Panel N:", {N}:, JSON's "N":, headings, numbered lists. A number
-    that is no label is no key, but part of the text.
+    """The text of each panel in the answer's order.
+
+    Keys: "N:", "Panel N:", {N}:, JSON's "N":, headings, numbered lists. A number that is no label is part of the text.
+
+    Args:
+        answer: The whole answer of a model.
+        labels: The panels' labels ("1", "2", …).
+
+    Returns:
+        {label: text} and the span; a repeated label's texts are joined with a space, and a panel said to have no text
+        has "".
+
+    >>> panel_texts("1: HI! 2: BYE.", ("1", "2")).value
+    {'1': 'HI!', '2': 'BYE.'}
     """
     known = frozenset(labels)
     text = answer[:_MOST]

@@ -43,9 +43,17 @@ def _presence(text: normalize.Plain) -> tuple[int, int, int] | None:
 
 @reader
 def presence(answer: str, labels: tuple[str, str, str]) -> Read[str]:
-    """One of three labels: it is absent; it is there and contributes; it is there and does not.
+    """Whether something is absent, there and contributing, or there and not contributing.
 
-    Their letters in the question are A, B, C. Nothing for two of them, and for "present" alone.
+    Args:
+        answer: The whole answer of a model.
+        labels: The three labels in this order; their letters in the question are A, B, C.
+
+    Returns:
+        The label and its span; no value for two of them, and for "present" alone.
+
+    >>> presence("There are no sound effects.", ("Absent", "Contributes", "Does not contribute")).value
+    'Absent'
     """
     text = normalize.plain(answer)
     last = sentences.sentences(text.low)[-1] if text.low.strip() else (0, 0)

@@ -68,9 +68,19 @@ def _marked(text: normalize.Plain, _: bool) -> Read[float]:
 
 @reader
 def rating(answer: str) -> Read[float]:
-    """The score that an answer gives, from LEAST to MOST: the first `[[n]]`, else the first `[n]`, else a marked one
-    ("Answer: 4", <score>), else the one that its words give ("Rating: 4", "4/5", "I give it a 4"). Nothing for one off
-    the scale, and for two different ones that are marked or in words."""
+    """The score that an answer gives, from LEAST to MOST.
+
+    The first `[[n]]`, else the first `[n]`, else a marked one ("Answer: 4", <score>), else the one that its words give.
+
+    Args:
+        answer: The whole answer of a judge.
+
+    Returns:
+        The score and its span; no value for one off the scale, and for two different ones that are marked or in words.
+
+    >>> rating("Rating: [[4]]").value
+    4.0
+    """
     for bracketed in _BRACKETED:
         for at, piece in normalize.ends(answer, _EDGE, _EDGE):
             if match := _meant([*bracketed.finditer(piece)]):

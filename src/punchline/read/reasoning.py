@@ -63,11 +63,21 @@ def blanked(text: str, spans: Iterable[tuple[int, int]], blank: str = " ") -> st
 
 
 def remove(answer: str, tags: tuple[str, ...] = TAGS) -> Answer:
-    """The answer without its thoughts and the turns behind it, stripped; what stands between two pieces of it is
-    blanks, as long as before, so that `offset` plus a place in the text is a place in the answer.
+    """Reasoning is no answer.
 
     A closing tag that nothing opened ends thoughts that began with the answer (the template opened them). Opened and
     never closed: nothing was answered, and the text is "".
+
+    Args:
+        answer: The whole answer of a model.
+        tags: Names of the tags around thoughts.
+
+    Returns:
+        The answer without its thoughts and the turns behind it, stripped; what stands between two pieces of it is
+        blanks, as long as before, so that `offset` plus a place in the text is a place in the answer.
+
+    >>> remove("<think>A?</think>B").text
+    'B'
     """
     text, offset = _harmony(answer) or Answer(answer)
     spans: list[tuple[int, int]] = []
@@ -91,8 +101,19 @@ def remove(answer: str, tags: tuple[str, ...] = TAGS) -> Answer:
 
 
 def without(answer: str, tags: tuple[str, ...] = TAGS) -> str:
-    """What is compared or judged of an answer: the answer as it is where it holds no thoughts, else what is left
-    without them, stripped; "" where nothing was answered."""
+    """What is compared or judged of an answer.
+
+    Args:
+        answer: The whole answer of a model.
+        tags: Names of the tags around thoughts.
+
+    Returns:
+        The answer as it is where it holds no thoughts, else what is left without them, stripped; "" where nothing was
+        answered.
+
+    >>> without("<think>A?</think> B ")
+    'B'
+    """
     part = remove(answer, tags)
     whole = part.text == answer[part.offset :].rstrip() and _AROUND.fullmatch(answer, 0, part.offset) is not None
     return answer if whole else part.text

@@ -11,9 +11,13 @@ _REFUSAL = words.pattern("{refusal}")
 
 
 def refuses(low: str) -> re.Match[str] | None:
-    """The first words of a plain text in lower case that say that it does not answer, if any.
+    """A refusal is no answer, unless a commitment follows; what somebody in the picture says is none.
 
-    What somebody in the picture, or a sign, says is no refusal.
+    Args:
+        low: A plain text in lower case.
+
+    Returns:
+        The match of the first words that say so; None without any.
     """
     for match in _REFUSAL.finditer(low[:1_500]):  # its beginning
         before = low[: match.start()]
@@ -26,15 +30,24 @@ _ASKS = words.pattern(r"\b{asks_back}\b[^?]{0,80}\?\W*$")
 
 
 def asks_back(low: str) -> bool:
-    """True if a plain text in lower case ends with asking what was wanted."""
+    """An answer that ends with asking what was wanted is none."""
     return _ASKS.search(low, max(0, len(low) - 200)) is not None
 
 
 @reader
 def refusal(answer: str) -> Read[bool]:
-    """True, with the span of its words, where an answer declines, or says that it saw no picture; nothing elsewhere.
+    """True where an answer declines, or says that it saw no picture.
 
-    It looks at the beginning only, and does not ask whether an answer follows all the same: readers of answers do.
+    It looks at the beginning only, and does not ask whether an answer follows all the same: the other readers do.
+
+    Args:
+        answer: The whole answer of a model.
+
+    Returns:
+        True and the span of the words; no value elsewhere.
+
+    >>> refusal("I cannot see the image.").value
+    True
     """
     text = normalize.plain(answer)
     match = refuses(text.low)

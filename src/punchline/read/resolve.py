@@ -30,8 +30,7 @@ def _agreed(pool: Iterable[Claim]) -> Read[Any] | None:
 
 
 def weigh(claims: Sequence[Claim], given: frozenset[str], eliminates: bool = True) -> Read[Any]:
-    """The verdict of claims: the highest tier that affirms anything; else what is left of the values denied; else the
-    only value that is mentioned at all."""
+    """The firmest claims count, if they agree; else what is left when the others are denied; else the only mention."""
     denied: dict[str, Claim] = {}
     live: list[Claim] = []
     for claim in reversed(claims):  # of one value what is said last counts, and what is marked
@@ -57,7 +56,7 @@ def weigh(claims: Sequence[Claim], given: frozenset[str], eliminates: bool = Tru
 
 
 def corrected(low: str, claims: Sequence[Claim]) -> list[Claim]:
-    """The claims after an answer's last correction of itself, if any is affirmed there."""
+    """After an answer's last correction of itself only what follows counts, if anything is affirmed there."""
     affirmed = max((claim.start for claim in claims if claim.sign > 0 and claim.tier >= 1), default=-1)
     turns = [match.start() for match in words.CORRECTION.finditer(low)]
     turn = max((at for at in turns if at <= affirmed and claims[0].start < at), default=0)
@@ -124,8 +123,8 @@ _ASCENDING = re.compile(r"\b(?:worst|weakest|least(?: \w+)?|lowest) (?:to|first)
 _RANKED = words.pattern("{ranked}")
 
 
-def _first_ranked(low: str, mentions: Sequence[Mention]) -> list[Mention]:
-    """Of "from best to worst: C, B, A", in a row or as a numbered list, only the first."""
+def first_ranked(low: str, mentions: Sequence[Mention]) -> list[Mention]:
+    """Of "from best to worst: C, B, A", in a row or as a numbered list, only the first is chosen."""
     remaining = list(mentions)
     if not (rank := _RANKS.search(low)) or _ASCENDING.search(low):
         return remaining
@@ -139,7 +138,7 @@ def _first_ranked(low: str, mentions: Sequence[Mention]) -> list[Mention]:
 
 
 def highest(answer: str, before: str, value: str, given: Iterable[str]) -> Read[str]:
-    """The value with the highest of the scores, or shares, that an answer gives to most of `given`."""
+    """Of scores, or shares, that an answer gives to most values the highest is chosen."""
     given = set(given)
     text = normalize.plain(answer)
     pattern = rf"(?<![\w'.]){before}[(\"']{{0,2}}(?P<value>{value}){words.any_of('scored')}"
@@ -176,8 +175,8 @@ def _menus(low: str, mentions: Sequence[Mention]) -> Iterator[list[Mention]]:
     yield block
 
 
-def _without_menu(low: str, mentions: Sequence[Mention], given: Sequence[str]) -> tuple[str, list[Mention]]:
-    """Take off menus: blocks that restate all values of `given`, or all but one, in their order.
+def without_menu(low: str, mentions: Sequence[Mention], given: Sequence[str]) -> tuple[str, list[Mention]]:
+    """Lines that restate all options, or all but one, in their order are a menu and claim nothing.
 
     Lines without more than values stay where none is mentioned elsewhere: they may be a list that answers.
     """
@@ -203,8 +202,8 @@ MOST = 300  # mentions at each end of a text that are weighed
 ReadText = Callable[[normalize.Plain, bool], Read[Any]]  # of one text; the flag says that it is a marked answer
 
 
-def _is_no_answer(low: str, mention: Read[Any]) -> bool:
-    """True if the only value mentioned stands in a sentence that denies, or in an answer that refuses."""
+def is_no_answer(low: str, mention: Read[Any]) -> bool:
+    """The only value mentioned is none beside a negation, on a sign, and in a refusal."""
     for start, end in sentences(low):
         sentence = words.blanked(words.FREE, low[start:end])
         if start <= mention.start < end and words.only_beside(sentence, mention.start - start):
@@ -224,12 +223,12 @@ def decider(lex: Lexer, given: Iterable[str], judged: bool = True, eliminates: b
         text = english(text)
         mentions = list(lex(text, marked))
         mentions = mentions if len(mentions) <= 2 * MOST else [*mentions[:MOST], *mentions[-MOST:]]
-        low, mentions = _without_menu(text.low, mentions, every)
+        low, mentions = without_menu(text.low, mentions, every)
         asked = without_questions(low) if judged else low
-        stated = _listed(asked, claims(asked, _first_ranked(low, mentions), values, judged))
+        stated = _listed(asked, claims(asked, first_ranked(low, mentions), values, judged))
         verdict = weigh(corrected(low, stated), values, eliminates)
         value = verdict.value if verdict.value in values else None
-        if value is not None and not verdict.decided and len(str(value)) == 1 and _is_no_answer(asked, verdict):
+        if value is not None and not verdict.decided and len(str(value)) == 1 and is_no_answer(asked, verdict):
             value = None
         return Read(value, *text.span(verdict.start, verdict.end), verdict.decided)
 

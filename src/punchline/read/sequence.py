@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from punchline.read import normalize, words
 from punchline.read.languages import english
@@ -77,14 +77,15 @@ def _windows(items: Sequence[Item], labels: frozenset[str]) -> Iterator[Order]:
             yield from _complete(items[at][0], items[at + size - 1][1], [label for *_, label in window], labels)
 
 
-def _ranks(low: str, labels: frozenset[str]) -> Iterator[Order]:
+def ranked(low: str, labels: frozenset[str]) -> Iterator[Order]:
+    """Frames with their places are an order: "Frame 1 is third, frame 2 is first, frame 3 is second"."""
     matches = [m for m in list(_RANK.finditer(low))[:200] if m["link"] or not m["place"].isdigit()]
     items = [(*m.span(), _place(m["place"], 0, len(labels)), str(number_of(m["label"]))) for m in matches]
     return _windows(items, labels)
 
 
-def _numbered(low: str, labels: frozenset[str]) -> Iterator[Order]:
-    """Numbered lists: a place, a mark, a label. "1: 3" alone could be a frame and its place too, and is not taken."""
+def numbered(low: str, labels: frozenset[str]) -> Iterator[Order]:
+    """Places with their frames are an order: "1. Frame 3"; but not "1: 3", which could be a frame and its place."""
     items: list[Item] = []
     for match in list(_ITEM.finditer(low))[:200]:
         label = match["label"] or ""
@@ -98,8 +99,8 @@ def _numbered(low: str, labels: frozenset[str]) -> Iterator[Order]:
     return _windows(items, labels)
 
 
-def _runs(low: str, labels: frozenset[str], across_lines: bool) -> Iterator[Order]:
-    """Runs of numbers with nothing but links between them that are all labels, each once."""
+def run(low: str, labels: frozenset[str], across_lines: bool = False) -> Iterator[Order]:
+    """A run of all labels, each once, with nothing but links between them, is an order: "3 -> 1 -> 2"."""
     text = words.blanked(_FIRST, words.blanked(_COMMENT, low))
     if _ROW.search(text):
         text, across_lines = words.blanked(_ROW, text).replace(".", " "), True
@@ -110,13 +111,13 @@ def _runs(low: str, labels: frozenset[str], across_lines: bool) -> Iterator[Orde
             runs[-1].append(token)
         elif not ((across_lines if word == "\n" else word in _JOINS) or _LINKS.fullmatch(word)):
             runs.append([])
-    for run in filter(None, runs):
-        order = [token[0].lstrip("0") or "0" for token in run]
-        yield from _complete(run[0].start(), run[-1].end(), order, labels)
+    for tokens in filter(None, runs):
+        order = [token[0].lstrip("0") or "0" for token in tokens]
+        yield from _complete(tokens[0].start(), tokens[-1].end(), order, labels)
 
 
-def _linked(low: str, labels: frozenset[str]) -> Iterator[Order]:
-    """All labels, each once, behind the same token, and one word more before the last: "P3, P1 et P2"."""
+def linked(low: str, labels: frozenset[str]) -> Iterator[Order]:
+    """All labels behind the same token are an order, with one word more before the last: "P3, P1 et P2"."""
     for piece in _PIECE.finditer(low):
         numbers = list(re.finditer(r"[0-9]{1,3}", piece[0]))
         order = [str(int(number[0])) for number in numbers]
@@ -135,24 +136,24 @@ def _linked(low: str, labels: frozenset[str]) -> Iterator[Order]:
             yield from _complete(piece.start() + numbers[0].start(), piece.start() + numbers[-1].end(), order, labels)
 
 
-def _from_story(low: str, labels: frozenset[str]) -> Iterator[Order]:
-    """A story told with each frame once, in order, with words that say so."""
+def story(low: str, labels: frozenset[str]) -> Iterator[Order]:
+    """A story that names each frame once is told in order, if its words say so: "begins with", "then"."""
     for offset, paragraph in [*((line.start(), line[0]) for line in normalize.LINE.finditer(low)), (0, low)]:
         mentions = list(_MENTION.finditer(paragraph))
         bare = list(_BARE_MENTION.finditer(paragraph)) if len(mentions) != len(labels) else mentions
         if not bare or not (mentions or re.search(r"\b(?:begin|start)s?\b", paragraph)):
             continue
         start, end, order = bare[0].start(), bare[-1].end(), [str(number_of(match[1])) for match in bare]
-        if story := _complete(offset + start, offset + end, order, labels):
+        if told := _complete(offset + start, offset + end, order, labels):
             between = paragraph[max(0, start - 60) : end]
             each = len(paragraph) == len(low) and all(map(_OWN_LINE.match, low[start:].split("\n")))
             listed = each and order != sorted(order, key=int)
             in_order = listed or _TOLD.search(between) or between.count(";") >= len(labels) - 1
-            yield from story if in_order and not _NOT_TOLD.search(between) else ()
+            yield from told if in_order and not _NOT_TOLD.search(between) else ()
 
 
-def _by_line(low: str, labels: frozenset[str]) -> Iterator[Order]:
-    """Numbered lines with one frame each, wherever it is named: "1. Top left: Panel 3"."""
+def by_line(low: str, labels: frozenset[str]) -> Iterator[Order]:
+    """Numbered lines with one frame each are an order, wherever they name it: "1. Top left: Panel 3"."""
     lines = [line for line in normalize.LINE.finditer(low) if re.match(r"\W{0,3}\d{1,2}[.):] ", line[0])]
     named = [_MENTION.findall(line[0]) for line in lines]
     places = [re.findall(r"\d+", line[0])[0] for line in lines]
@@ -164,9 +165,19 @@ def _by_line(low: str, labels: frozenset[str]) -> Iterator[Order]:
         yield from _complete(led[0][0].start(), led[-1][0].end(), order, labels)
 
 
-def _first(ways: Iterable[Iterable[Order]]) -> list[Order]:
-    """The orders that the first of several ways finds, if any."""
-    return next(filter(None, map(list, ways)), [])
+def run_of_lines(low: str, labels: frozenset[str]) -> Iterator[Order]:
+    """A run of labels, one a line, is an order."""
+    return run(low, labels, True)
+
+
+def digits(low: str, labels: frozenset[str]) -> list[Order]:
+    """Digits that are all labels are an order, by themselves or behind "order": "The order should be 312."."""
+    found = itertools.chain(_DIGITS.finditer(low), _CUED_DIGITS.finditer(low))
+    return next(filter(None, (_complete(*match.span(1), match[1], labels) for match in found)), [])
+
+
+LISTS = (ranked, numbered, by_line)  # with places; the first of these that finds orders counts
+RUNS = (run, linked, run_of_lines, story, digits)  # without places, where there is no list
 
 
 def _orders(low: str, labels: frozenset[str]) -> list[Order]:
@@ -177,12 +188,10 @@ def _orders(low: str, labels: frozenset[str]) -> list[Order]:
         low = re.sub(r"\b[ivx]+\b", lambda word: str(_ROMAN[word[0]]).ljust(len(word[0])), low)
     low = _NAMED.sub(lambda named: f"{named[1]}{number_of(named[2])}".ljust(len(named[0])), low.translate(_HAN))
     low = _NTH.sub(lambda nth: f"{nth['noun']} {number_of(nth['nth'])}".ljust(len(nth[0])), low)  # "frame 3", as long
-    if orders := _first((_ranks(low, labels), _numbered(low, labels), _by_line(low, labels))):
-        return sorted({*orders, *_runs(low, labels, False)}, key=lambda one: (one.start, one.end, one.value))
-    found = itertools.chain(_DIGITS.finditer(low), _CUED_DIGITS.finditer(low))
-    digits = (_complete(*match.span(1), match[1], labels) for match in found)
-    ways = _runs(low, labels, False), _linked(low, labels), _runs(low, labels, True), _from_story(low, labels)
-    return _first(itertools.chain(ways, digits))
+    for rule in LISTS:
+        if orders := [*rule(low, labels)]:
+            return sorted({*orders, *run(low, labels)}, key=lambda one: (one.start, one.end, one.value))
+    return next(filter(None, ([*rule(low, labels)] for rule in RUNS)), [])
 
 
 def _denied(low: str, order: Order) -> bool:
@@ -220,12 +229,18 @@ def _single_order(text: normalize.Plain, labels: frozenset[str]) -> Order:
 
 @reader
 def sequence(answer: str, labels: Collection[str]) -> Read[tuple[str, ...]]:
-    """The order of all `labels` ("1" … "n", each once) that an answer commits itself to: labels in the order in which
-    they are to be read.
+    """The order of all labels that an answer commits itself to: labels in the order in which they are to be read.
 
-    "2, 3, 1", "[2, 3, 1]", "231", "Frame 2 -> Frame 3 -> Frame 1", "1. Frame 2", "First: frame 2", a table, a story
-    that names each frame once; and places: "Frame 1: 3", "frame 2 is first". Nothing for an order that lacks a label or
-    has another, for two orders, for the order given.
+    Args:
+        answer: The whole answer of a model.
+        labels: The frames' labels ("1", "2", …).
+
+    Returns:
+        The labels in order and their span; no value for an order that lacks a label or has another, for two orders, for
+        the order given.
+
+    >>> sequence("Frame 2, then frame 3, then frame 1.", ("1", "2", "3")).value
+    ('2', '3', '1')
     """
     known = frozenset(str(int(label)) if label.isdecimal() and len(label) < 9 else label for label in labels)
     return resolve(answer, lambda text, _: _single_order(text, known)) if known else Read(None)

@@ -52,10 +52,20 @@ _BLOCK = re.compile(r"(?:\s*\n[ \t]*(?:[-*•]|\d{1,2}[.)])[^\n]{0,300}){1,12}")
 
 @reader
 def several(answer: str, labels: Labels) -> Read[tuple[str, ...]]:
-    """The labels that an answer affirms, each once, in its order; ("NA",) where it says that none applies.
+    """The labels that an answer affirms, each once, in its order.
 
-    Labels in a marked answer; else those that stand as a list of their own; else all that are affirmed.
-    What is denied ("no sarcasm", "rather than a pun") is left out, as is a sentence of the prompt with all of them.
+    Labels in a marked answer; else those that stand as a list of their own; else all that are affirmed. What is denied
+    ("no sarcasm", "rather than a pun") is left out, as is a sentence of the prompt with all of them.
+
+    Args:
+        answer: The whole answer of a model.
+        labels: {label: further forms of it}, or labels alone.
+
+    Returns:
+        The labels and the span from the first to the last; ("NA",) where the answer says that none applies.
+
+    >>> several("Pun and sarcasm, no exaggeration", ("Pun", "Sarcasm", "Exaggeration")).value
+    ('Pun', 'Sarcasm')
     """
     forms = forms_of(labels)
     text = normalize.plain(answer)

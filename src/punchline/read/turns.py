@@ -16,9 +16,15 @@ _ANSWERS = pattern("{answer_turn}")
 
 
 def first_turn(text: str) -> str:
-    """Return the text up to the first end token or new turn behind a word.
+    """What follows an end token or a new turn is no answer.
 
     A text that begins with a turn of the prompt ("USER: … ASSISTANT: B") is cut behind its first answer.
+
+    Args:
+        text: An answer without its reasoning.
+
+    Returns:
+        The text up to the first end token or new turn behind a word.
 
     >>> first_turn("B</s>\\nUSER: And the next comic? ASSISTANT: C")
     'B'

@@ -27,9 +27,20 @@ def _mentions(text: normalize.Plain, marked: bool) -> list[Mention]:
 
 @reader
 def verdict(answer: str) -> Read[str]:
-    """ "PASS" or "FAIL": the content of the first <judgement>…</judgement>; without such a tag the word alone, else
-    what the answer commits itself to, in capitals. Nothing where the tag holds anything else, as "PASS or FAIL" of the
-    prompt."""
+    """A judge's "PASS" or "FAIL".
+
+    The content of the first <judgement>…</judgement>; without such a tag the word alone, else what the answer commits
+    itself to, in capitals.
+
+    Args:
+        answer: The whole answer of a judge.
+
+    Returns:
+        The word and its span; no value where the tag holds anything else, as "PASS or FAIL" of the prompt.
+
+    >>> verdict("<judgement>PASS</judgement>").value
+    'PASS'
+    """
     tagged = next((match for tag in ("judgement", "judgment", "verdict") for match in elements(answer, tag)), None)
     start, end = tagged.span(1) if tagged else (0, len(answer))
     if (tagged or end < 40) and (clean := _CLEAN.fullmatch(answer, start, min(end, start + 200))):

@@ -86,11 +86,20 @@ def yes_no(
     options: Mapping[str, str] | None = None,
     against: Sequence[str] = (),
 ) -> Read[str]:
-    """ "Yes" or "No".
+    """ "Yes" or "No", or the statement of the question affirmed or denied.
 
-    `stems`: beginnings of the words that the question is about ("metaphor"), so that an answer that repeats its
-    statement, affirmed or denied, is read; `against`: of those that deny it ("literal"). `letters`: {"A": "Yes", "B":
-    "No"} where the question has options, `options` their texts. Nothing for a refusal, both, neither.
+    Args:
+        answer: The whole answer of a model.
+        stems: Beginnings of the words that the question is about, so that an answer that repeats its statement is read.
+        letters: {"A": "Yes", "B": "No"} where the question has options.
+        options: Their texts, by letter.
+        against: Beginnings of the words that deny what the question is about.
+
+    Returns:
+        "Yes" or "No" and its span; no value for a refusal, both, neither.
+
+    >>> yes_no("No metaphor is used.", stems=("metaphor",)).value
+    'No'
     """
     if letters and (option := _option(answer, stems, letters, options or {}, against)):
         return option
