@@ -7,7 +7,7 @@ from typing import Literal
 
 from punchline.read import normalize
 from punchline.read.resolve import affirmed
-from punchline.read.result import Read, reader
+from punchline.read.result import NOTHING, Read, reader
 from punchline.read.sentences import Mention
 from punchline.read.words import listed, pattern
 
@@ -125,7 +125,7 @@ def boxes(
     if not spans and len(answer) < 100 and (bare := _GROUP.fullmatch(f"[{_LABEL.sub('', answer).strip(' .')}]")):
         spans = {box: (0, len(answer)) for box in [_box(bare, size, corners)] if box}
     if not 0 < len(spans) <= MOST:
-        return Read(None)
+        return NOTHING
     if len(spans) > 1:
         low = normalize.lower(normalize.same_length(answer))
         first = {end: start + len(low[start:end]) - len(low[start:end].lstrip()) for start, end in spans.values()}

@@ -12,6 +12,7 @@ from punchline.read.number import number_of
 from punchline.read.resolve import decider, highest, resolve
 from punchline.read.result import Read, reader
 from punchline.read.sentences import Mention
+from punchline.read.words import preceding
 
 _ARTICLE = words.pattern(r"[ \t](?!{verb_of_option}\b)[\"']{0,2}[a-z]")  # an A before it is none
 _NAMED = words.pattern(r"\b{named_by_letter} [\"'(]{0,2}$")  # "Plan B", "vitamin A"; not "option B"
@@ -25,7 +26,7 @@ _STANDING = re.compile(r"(?<![\w'’.@&])(?<![\w'’]{2}[-/])[A-Za-z](?![\w@&])(
 def _is_option(text: str, start: int, end: int, marked: bool) -> bool:
     """True if a letter that stands by itself is an option's, no article and no name."""
     letter = text[start]
-    before, after = text[max(0, start - 40) : start], text[end : end + 40]
+    before, after = preceding(text, start), text[end : end + 40]
     is_name = _NAMED.search(before.lower()) or re.search(r"\b(?:an?|An) $", before)  # a plan B
     is_share = _SHARES[0].match(after) or (_SHARES[1].search(before) and _SHARES[2].match(after))
     if is_name or is_share or _SCORED.match(after):

@@ -27,7 +27,7 @@ from punchline.read.sentences import (
     sentences,
     within,
 )
-from punchline.read.words import pattern
+from punchline.read.words import Span, pattern, preceding
 
 _GROUP = pattern(r"{mention}(?:{between_mentions}{mention}){0,11}")
 _BOUNDARY = pattern(r"[,;:()]| -+ |\b{clause_begins}\b")
@@ -92,7 +92,7 @@ class Sentence:
         for rule in CONTRASTS:
             text = self.text
             for match in list(CONTRASTED[rule].finditer(text)):
-                before = text[max(0, match.start() - NEAR) : match.start()]
+                before = preceding(text, match.start(), NEAR)
                 weight = rule(match, before, text[match.end() : match.end() + NEAR])
                 if weight is None:
                     continue
@@ -129,7 +129,7 @@ class Sentence:
             return ""
         return after[: stop.start()] if (stop := words.STOP.search(after)) else after
 
-    def weigh(self, group: Group, floor: int, ceiling: int, alone: bool) -> tuple[int, int]:
+    def weigh(self, group: Group, floor: int, ceiling: int, alone: bool) -> Span:
         """(sign, tier) of a group that is not contrasted with any: that of the first rule which knows it."""
         left, right = self.left(group[0].start, floor), self.right(group[-1].end, ceiling)
         if group[-1].text and _AND_NOT.match(self.text, group[-1].end):
@@ -151,7 +151,7 @@ class Sentence:
             if also and (sign, tier) in ((1, 1), (0, 0)):
                 sign = -1  # "not about phones (A) or effort (D)"
             gap = self.text[floor:start] if number else ""
-            around = f"{self.text[max(0, start - 20) : start]}|{self.text[end:]}"
+            around = f"{preceding(self.text, start, 20)}|{self.text[end:]}"
             either = min(sign, before, tier) >= 0 and re.search(r"\bor\b(?! rather)(?!.*[;])", gap)
             either = either or (not number and _OR_MAYBE.match(self.text))
             both = _AS_WELL.search(around) if claims else None
@@ -186,7 +186,7 @@ class Sentence:
         """Of "B, C is wrong" and "B, and C is wrong" only the last is the subject; "between A and B, B" is two."""
         for group in groups:
             start, end = group[0].start, group[-1].end
-            between = self.text[max(0, start - 12) : start].rstrip("([\"' ").endswith("between")
+            between = preceding(self.text, start, 12).rstrip("([\"' ").endswith("between")
             repeats = between and group[-1].value in {one.value for one in group[:-1]}
             several = len(group) > 1 and not re.search(r"\b(?:n?or|both|either)\b", self.text[start:end])
             judged = _SINGULAR.match(self.text, end) and judgement(self.text[end : end + NEAR]).sign
@@ -228,7 +228,7 @@ def _lists(claims: list[Claim], last: list[Claim]) -> bool:
     return firm and (len(claims) == 1 or (len(values) > 1 and values == sorted(set(values))))
 
 
-def _without_first_of_list(text: str, spans: list[tuple[int, int]], claims: list[Claim]) -> list[Claim]:
+def _without_first_of_list(text: str, spans: list[Span], claims: list[Claim]) -> list[Claim]:
     """An answer that begins with an option is one of it, unless others head lines or sentences in the same way."""
     heads = {
         start + head[0].index(FIRST)

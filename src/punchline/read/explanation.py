@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from punchline.read import reasoning
-from punchline.read.result import Read, recorded
+from punchline.read.result import NOTHING, Read, recorded
 from punchline.read.words import pattern
 
 _CUT = "\uffff"  # no character: in place of reasoning
@@ -49,4 +49,4 @@ def explanation(answer: str) -> Read[str]:
             value = text[start:end].replace(_CUT, "").strip()
             start = end - len(content.lstrip())
             return Read(value, part.offset + start, part.offset + start + len(content.strip()))
-    return Read(None)
+    return NOTHING

@@ -11,9 +11,10 @@ from punchline.read.number import NOT_APPLICABLE
 from punchline.read.resolve import decider, highest, resolve
 from punchline.read.result import Read, reader
 from punchline.read.sentences import Mention
+from punchline.read.words import Texts, preceding
 
 Labels = Mapping[str, Sequence[str]] | Collection[str]  # {label: further forms of it}, or labels alone
-Forms = tuple[tuple[str, tuple[str, ...]], ...]
+Forms = tuple[tuple[str, Texts], ...]
 
 
 @lru_cache(maxsize=256)
@@ -87,7 +88,7 @@ def _with_both(mentions: list[Mention], low: str, pair: frozenset[str], both: st
         between = low[last.end : mention.start]
         joined = None
         if {last.value, mention.value} == pair:
-            around = low[max(0, last.start - 60) : last.start], between, low[mention.end : mention.end + 4]
+            around = preceding(low, last.start, 60), between, low[mention.end : mention.end + 4]
             joined = next((length for rule in JOINS if (length := rule(*around)) is not None), None)
         elif last.value == both and (len(between) < 8 if mention.value == both else _OF_BOTH.fullmatch(between)):
             joined = 0

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
-
-import msgspec
 
 from punchline.read.normalize import Plain, lower, replaced
-from punchline.read.words import spelt
+from punchline.read.words import load, spelt
 
-_WORDS = msgspec.yaml.decode(Path(__file__).with_suffix(".yaml").read_bytes(), type=dict[str, str])
+_WORDS = load("languages.yaml", dict[str, str])
 _ENGLISH = {f"w{place}": english for place, english in enumerate(_WORDS)}
 _VALUE = r"[\"'(]?\b[a-h1-9]\b"
 _BEHIND = r"(?<=[a-h1-9])[)\"']{0,2}+"

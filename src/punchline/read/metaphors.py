@@ -12,14 +12,14 @@ from punchline.read import json_tables, marked, normalize
 from punchline.read.refusal import refuses
 from punchline.read.resolve import affirmed
 from punchline.read.sentences import Mention
-from punchline.read.words import listed, pattern
+from punchline.read.words import Texts, listed, pattern
 
 OPENING = 40  # characters in which an explanation refuses, if it does: "I cannot believe" is none
 MARKUP = re.compile(r"[*_`#\"“”]")
 
 
 @lru_cache(maxsize=8)
-def _echoes(instructions: tuple[str, ...]) -> re.Pattern[str]:
+def _echoes(instructions: Texts) -> re.Pattern[str]:
     """The sentences of a prompt's instructions, however they are broken into lines."""
     parts = {one for text in instructions for one in re.split(r"(?<=[.?])\s+(?=[A-Z])", text)}
     sentences = sorted((one for one in parts if "{" not in one), key=lambda one: (-len(one), one))
@@ -30,7 +30,7 @@ def _spelt(text: str) -> str:
     return r"\s{1,5}".join(re.escape(word) for word in text.split())
 
 
-def without_prompt(answer: str, instructions: tuple[str, ...], context: Sequence[str]) -> str:
+def without_prompt(answer: str, instructions: Texts, context: Sequence[str]) -> str:
     """The answer without the instructions' sentences, and without `Caption: …` and `Image: …` of `context`."""
     rest = _echoes(instructions).sub(" ", answer) if instructions else answer
     for text in filter(None, context):
@@ -54,10 +54,7 @@ _ABOUT = pattern("{about_what_is_shown}", re.IGNORECASE)  # the plain form's sub
 _ARTICLES = ("a", "an", "the")
 
 
-_HIDDEN = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
-_FULL_WIDTH = re.compile("[！-～]")
-_LATEX = re.compile(r"\\(?:text(?:bf|it|rm)?|math(?:bf|rm|it))(?=\{)")
-_TAG = re.compile(r"</?[a-z_]{1,24}>|\\(?:f?boxed)(?=\{)|[{}](?![^{}]{0,400}[\":])")
+_TAG = re.compile(r"</?[a-z_]{1,24}>|\\(?:f?boxed|text(?:bf|it|rm)?|math(?:bf|rm|it))(?=\{)|[{}](?![^{}]{0,400}[\":])")
 Form = Literal["capitals", "quoted", "plain"]
 
 
@@ -113,14 +110,14 @@ def _shouted(text: str) -> list[str]:
     return [" ".join(run) for run in runs if len(run) > 2]
 
 
-def metaphors(answer: str, instructions: tuple[str, ...] = (), context: Sequence[str] = ()) -> tuple[str, ...] | None:
+def metaphors(answer: str, instructions: Texts = (), context: Sequence[str] = ()) -> Texts | None:
     """The metaphors that an answer names, "X is Y"; None where it gives none.
 
     Those in capitals, else those in quotation marks, else those of the first line that has one and little else, if the
     answer does not refuse. `context`: texts that the prompt shows, quotations of which are none. What the answer
     repeats of the prompt is not read; the prompt's example is taken only where there is nothing else.
     """
-    answer = _undressed(answer[:4000])
+    answer = normalize.visible(answer[:4000])
     zones = marked.zones(answer, normalize.plain(answer))
     firm = "\n".join(answer[zone.start : zone.end] for zone in zones if zone.rank == marked.FIRM)
     texts = [firm, answer] if firm.strip() and not firm.lstrip().startswith("[") else [answer]
@@ -131,13 +128,7 @@ def metaphors(answer: str, instructions: tuple[str, ...] = (), context: Sequence
     return next(filter(None, found), None)
 
 
-def _undressed(answer: str) -> str:
-    """An answer without invisible characters, full width and LaTeX's \\text."""
-    plain = _FULL_WIDTH.sub(lambda wide: chr(ord(wide[0]) - 0xFEE0), _HIDDEN.sub("", answer))
-    return _LATEX.sub("", plain)
-
-
-def _named(answer: str, instructions: tuple[str, ...], context: Sequence[str]) -> tuple[str, ...] | None:
+def _named(answer: str, instructions: Texts, context: Sequence[str]) -> Texts | None:
     """The metaphors of an answer, or of what it marks as its answer."""
     answer = without_prompt(answer, instructions, context)
     if answer.lstrip("` \njson").startswith("{"):
@@ -163,7 +154,7 @@ def _named(answer: str, instructions: tuple[str, ...], context: Sequence[str]) -
     return _affirmed(" ".join(unmarked.split()).lower(), meant[0]) or None
 
 
-def _affirmed(low: str, values: tuple[str, ...]) -> tuple[str, ...]:
+def _affirmed(low: str, values: Texts) -> Texts:
     """The metaphors that an answer does not take back or tell others apart from."""
     mentions = sorted(Mention(at, at + len(one), one) for one in values if (at := low.find(one.lower())) >= 0)
     overlap = any(one.end > other.start for one, other in itertools.pairwise(mentions))
@@ -178,7 +169,7 @@ def repeats_example(values: Sequence[str]) -> bool:
     return all(one.lower() in EXAMPLES for one in values)
 
 
-def explanation(answer: str, instructions: tuple[str, ...], context: Sequence[str], question: str) -> str | None:
+def explanation(answer: str, instructions: Texts, context: Sequence[str], question: str) -> str | None:
     """The answer, stripped, without what it repeats of the prompt, which shows `context`; None for one without
     a word of its own, for a piece of the `question`, and for a refusal."""
     text = without_prompt(answer, instructions, context).strip()

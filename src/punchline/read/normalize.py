@@ -6,10 +6,9 @@ import re
 import unicodedata
 from collections.abc import Iterable
 from functools import lru_cache
-from pathlib import Path
 from typing import NamedTuple
 
-import msgspec
+from punchline.read.words import Span, load
 
 LINE = re.compile(r"^.*", re.MULTILINE)
 HEAD, TAIL = 3_000, 5_000  # characters of an answer that are read: who answers does so first or last
@@ -17,10 +16,11 @@ HEAD, TAIL = 3_000, 5_000  # characters of an answer that are read: who answers 
 _PLAIN = {'"': "“”„«»", "'": "‘’´", "-": "‐‑–−―", "→": "➜➝➞➙⟶", ".": "…。｡", ",": "、"}
 _SAME = str.maketrans({one: plain for plain, others in _PLAIN.items() for one in others})
 _Kinds = dict[str, tuple[str, str]]  # {kind of formatting: (pattern, what replaces it)}
-_KINDS = msgspec.yaml.decode(Path(__file__).with_suffix(".yaml").read_bytes(), type=dict[str, _Kinds])
+_KINDS = load("normalize.yaml", dict[str, _Kinds])
 _FORMATTING, _WIDER = (
     re.compile("|".join(f"(?P<{kind}>{pattern})" for kind, (pattern, _) in kinds.items())) for kinds in _KINDS.values()
 )
+_HIDDEN = re.compile(_KINDS["formatting"]["hidden"][0])
 _INSTEAD = {kind: instead for kinds in _KINDS.values() for kind, (_, instead) in kinds.items()}
 
 
@@ -49,7 +49,7 @@ class Plain(NamedTuple):
     at: tuple[int, ...]
     base: int = 0
 
-    def span(self, start: int, end: int) -> tuple[int, int]:
+    def span(self, start: int, end: int) -> Span:
         """A span of the plain text as one of the answer."""
         if not self.at or start >= end:
             return self.base, self.base
@@ -70,6 +70,11 @@ def same_length(text: str) -> str:
     if text.isascii():
         return text
     return "".join(map(_compatible, text)).translate(_SAME)
+
+
+def visible(text: str) -> str:
+    """A text with plain characters for full width, and none that are invisible."""
+    return _HIDDEN.sub("", "".join(map(_compatible, text)))
 
 
 def lower(text: str) -> str:

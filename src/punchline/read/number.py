@@ -9,6 +9,7 @@ from punchline.read import normalize, words
 from punchline.read.resolve import decider, highest, resolve
 from punchline.read.result import Read, reader
 from punchline.read.sentences import Mention
+from punchline.read.words import preceding
 
 NOT_APPLICABLE = "NA"
 
@@ -42,13 +43,13 @@ def _value(match: re.Match[str]) -> str:
 def _mentions(text: normalize.Plain, marked: bool) -> list[Mention]:
     low = _RANGE.sub(lambda several: "." * len(several[0]), text.low)
     last = _WORD.fullmatch(low, low.rstrip().rfind("\n") + 1)  # a last line by itself
-    if last and not last.start():
-        return [Mention(*last.span(last.lastindex or 0), _value(last))]
     mentions = [Mention(*last.span(last.lastindex or 0), _value(last))] if last else []
+    if last and not last.start():
+        return mentions
     mentions += [Mention(*match.span(), _value(match)) for match in _NAMED.finditer(low) if match[0].isascii()]
     covered = {place for one in mentions for place in range(one.start, one.end)}
     for match in _BARE.finditer(low):
-        before = low[max(0, match.start() - 30) : match.start()]
+        before = preceding(low, match.start(), 30)
         if (
             match.start() not in covered
             and match[0].isascii()

@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 
 from punchline.read import normalize, words
-from punchline.read.resolve import NOTHING, resolve
-from punchline.read.result import Read, reader
+from punchline.read.resolve import resolve
+from punchline.read.result import NOTHING, Read, reader
 
 MOST_WORDS = 10  # of a name that stands by itself
 _OF_SENTENCE = 4  # of a name that a sentence gives

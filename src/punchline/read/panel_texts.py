@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection
 
 from punchline.read import json_tables
-from punchline.read.result import Read, verbatim
+from punchline.read.result import NOTHING, Read, verbatim
 from punchline.read.words import pattern
 
 # `N:` at the start of a word, tolerating "Panel N:", {N}:, **N:**, "N":; not the 2: of 2:30.
@@ -69,4 +69,4 @@ def panel_texts(answer: str, labels: Collection[str]) -> Read[dict[str, str]]:
                 value = value.rstrip("` \n").removesuffix("}")
             texts.setdefault(key, []).append(_unquoted(value))
         return Read({key: " ".join(values) for key, values in texts.items()}, starts[0], len(text.rstrip()))
-    return Read(None)
+    return NOTHING

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from punchline.read import choice, normalize, sentences, words
-from punchline.read.resolve import NOTHING, resolve, statements
-from punchline.read.result import Read, reader
+from punchline.read.resolve import resolve, statements
+from punchline.read.result import NOTHING, Read, reader
 
 _ABSENT = words.pattern("{absent}")
 _CONTRIBUTING = words.pattern(r"(?P<no>{not_contributing})|(?P<yes>{contributing})")
@@ -60,7 +60,7 @@ def presence(answer: str, labels: tuple[str, str, str]) -> Read[str]:
     alone = re.findall(r"\w+", text.low[slice(*last)]) in [re.findall(r"\w+", label.lower()) for label in labels]
     elsewhere = len(text.low) > 40 and "absent" in text.low[8:] and not _ABOUT_EFFECTS.search(text.low)
     if elsewhere and not alone:
-        return Read(None)  # somebody else is absent
+        return NOTHING  # somebody else is absent
     by_letter = dict(zip("ABC", labels, strict=True))
     chosen = choice.choice(answer, "ABC", by_letter)
     if chosen.value is not None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import itertools
 import re
 
-from punchline.read import marked, normalize, words
+from punchline.read import normalize, words
 from punchline.read.number import number_of
-from punchline.read.resolve import NOTHING, of_zones
-from punchline.read.result import Read, reader
-from punchline.read.words import pattern
+from punchline.read.resolve import of_zones
+from punchline.read.result import NOTHING, Read, reader
+from punchline.read.words import pattern, preceding
 
 _BRACKETED = (  # the first of these counts
     pattern(r"\[\[\s?({score})(?: ?(?:/|out of) ?\d{1,2})?\s?\]\]", re.ASCII),
@@ -85,28 +85,25 @@ def rating(answer: str) -> Read[float]:
         for at, piece in normalize.ends(answer, _EDGE, _EDGE):
             if match := _meant([*bracketed.finditer(piece)]):
                 value = float(match[1])
-                return Read(value, at + match.start(1), at + match.end(1)) if LEAST <= value <= MOST else Read(None)
+                return Read(value, at + match.start(1), at + match.end(1)) if LEAST <= value <= MOST else NOTHING
     text = normalize.plain(answer)
-    zones = marked.zones(answer, text)
-    for rank in (marked.FIRM, marked.SAID):
-        reading = of_zones(answer, [zone for zone in zones if zone.rank == rank], _marked)
-        if reading.decided:
-            return reading
+    reading = of_zones(answer, text, _marked)
+    if reading.decided:
+        return reading
     if "[[" in answer:  # a format that holds something else
-        return Read(None)
+        return NOTHING
     candidates = [
         match
         for match in [*_SAID.finditer(text.low)][-50:]
-        if not _SCALE.search(before := text.low[max(0, match.start() - 40) : match.start()])
-        and not _TAKEN_BACK.search(before)
+        if not _SCALE.search(before := preceding(text.low, match.start())) and not _TAKEN_BACK.search(before)
     ]
     for correction in words.CORRECTION.finditer(text.low):
         candidates = [match for match in candidates if match.start() >= correction.start()] or candidates
     candidates = candidates or _by_itself(text.low)
     if candidates and _OR.match(text.low, candidates[-1].end()):  # it does not decide
-        return Read(None)
+        return NOTHING
     given = [next(filter(None, match.groups())) for match in candidates]
     values = {float(number_of(number) if number.isalpha() else number) for number in given}
     if len(values) != 1 or not LEAST <= min(values) <= MOST:
-        return Read(None)
+        return NOTHING
     return Read(values.pop(), *text.span(candidates[-1].start(), candidates[-1].end()))

@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from punchline.read.turns import first_turn
+from punchline.read.words import Span, Texts
 
 # What models and their templates write around thoughts. A benchmark whose prompt asks for one of these as part of the
 # answer (HumorBench: reasoning) passes the tags without it.
@@ -29,7 +30,7 @@ class Answer(NamedTuple):
 
 
 @lru_cache(maxsize=16)
-def _pattern(tags: tuple[str, ...], closing: bool) -> re.Pattern[str]:
+def _pattern(tags: Texts, closing: bool) -> re.Pattern[str]:
     """Tags around thoughts, opening or closing."""
     names = "|".join(re.escape(tag) for tag in sorted(tags, key=len, reverse=True))
     slash, edge = ("/", "end") if closing else ("", "begin")
@@ -53,7 +54,7 @@ def _harmony(answer: str) -> Answer | None:
     return Answer(answer[start:], start) if start >= len(_BARE_FINAL) and _BARE_CHANNEL.match(answer) else None
 
 
-def blanked(text: str, spans: Iterable[tuple[int, int]], blank: str = " ") -> str:
+def blanked(text: str, spans: Iterable[Span], blank: str = " ") -> str:
     """A text with blanks in place of the spans, as long as before."""
     pieces, at = list[str](), 0
     for start, end in spans:
@@ -62,7 +63,7 @@ def blanked(text: str, spans: Iterable[tuple[int, int]], blank: str = " ") -> st
     return "".join((*pieces, text[at:]))
 
 
-def remove(answer: str, tags: tuple[str, ...] = TAGS) -> Answer:
+def remove(answer: str, tags: Texts = TAGS) -> Answer:
     """Reasoning is no answer.
 
     A closing tag that nothing opened ends thoughts that began with the answer (the template opened them). Opened and
@@ -80,7 +81,7 @@ def remove(answer: str, tags: tuple[str, ...] = TAGS) -> Answer:
     'B'
     """
     text, offset = _harmony(answer) or Answer(answer)
-    spans: list[tuple[int, int]] = []
+    spans: list[Span] = []
     start_of_answer = at = 0  # where the answer can begin at the earliest, and where the next tag is looked for
     opening, closing = _pattern(tags, False), _pattern(tags, True)
     while True:
@@ -100,7 +101,7 @@ def remove(answer: str, tags: tuple[str, ...] = TAGS) -> Answer:
     return Answer(first_turn(whole[begin:].rstrip()), offset + start_of_answer + begin)
 
 
-def without(answer: str, tags: tuple[str, ...] = TAGS) -> str:
+def without(answer: str, tags: Texts = TAGS) -> str:
     """What is compared or judged of an answer.
 
     Args:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from punchline.read import normalize, words
-from punchline.read.result import Read, reader
+from punchline.read.result import NOTHING, Read, reader
 
 _REFUSAL = words.pattern("{refusal}")
 
@@ -51,4 +51,4 @@ def refusal(answer: str) -> Read[bool]:
     """
     text = normalize.plain(answer)
     match = refuses(text.low)
-    return Read(True, *text.span(match.start(), match.end())) if match else Read(None)
+    return Read(True, *text.span(match.start(), match.end())) if match else NOTHING

@@ -11,14 +11,12 @@ from punchline.read import marked, normalize, words
 from punchline.read.claims import claims
 from punchline.read.languages import english
 from punchline.read.refusal import asks_back, refuses
-from punchline.read.result import Read
+from punchline.read.result import NOTHING, Read
 from punchline.read.sentences import Claim, Mention, moved, sentences, within
+from punchline.read.words import preceding
 
 # Mentions in a plain text; the flag says that it is a marked answer, where a small letter is an option too.
 Lexer = Callable[[normalize.Plain, bool], Sequence[Mention]]
-
-
-NOTHING: Read[Any] = Read(None)
 
 
 def _agreed(pool: Iterable[Claim]) -> Read[Any] | None:
@@ -102,7 +100,7 @@ def _listed(low: str, claims: Sequence[Claim]) -> list[Claim]:
     """ "Both A and B would fit" says it of A too; "eliminating A, B …" denies A."""
     listed = list(claims)
     for place, (first, second) in enumerate(itertools.zip_longest(claims, claims[1:])):
-        before = low[max(0, first.start - 40) : first.start].rstrip("([\"'") if not first.sign else ""
+        before = preceding(low, first.start).rstrip("([\"'") if not first.sign else ""
         if second and second.sign > 0 and before.endswith("both ") and _TWO.fullmatch(low, first.end, second.start):
             listed[place] = first._replace(sign=second.sign, tier=second.tier)
         elif _ELIMINATING.search(before):
@@ -147,10 +145,10 @@ def highest(answer: str, before: str, value: str, given: Iterable[str]) -> Read[
     scores = every if not scores and every.keys() == given and value == "[a-z]" else scores
     few = 2 * len(scores) <= len(given) and not all(match["unit"] == "%" for match in scores.values())
     if len(scores) < 2 or few or not scores.keys() <= given:
-        return Read(None)
+        return NOTHING
     *_, second, best = sorted(scores, key=lambda one: float(scores[one]["score"]))
     ahead = float(scores[best]["score"]) > float(scores[second]["score"])
-    return Read(best, *text.span(*scores[best].span())) if ahead else Read(None)
+    return Read(best, *text.span(*scores[best].span())) if ahead else NOTHING
 
 
 # Between two rows of a menu, and behind its last one: no word, no tick, no question.
@@ -169,7 +167,7 @@ def _menus(low: str, mentions: Sequence[Mention]) -> Iterator[list[Mention]]:
         if block and (again or not in_row or len(gap) > 40 or not _NEXT_ROW.fullmatch(gap)):
             yield block
             block = []
-        begins = mention.text or _BEGINS_LINE.search(low[max(0, mention.start - 40) : mention.start])
+        begins = mention.text or _BEGINS_LINE.search(preceding(low, mention.start))
         if block or begins:
             block.append(mention)
     yield block
@@ -187,7 +185,7 @@ def without_menu(low: str, mentions: Sequence[Mention], given: Sequence[str]) ->
         values = [one.value for one in block]
         others = [one for one in kept if one not in block]
         restated = len(values) >= max(2, len(given) - 1) and values == [one for one in given if one in values]
-        begins = block and block[0].text and _BEGINS_LINE.search(low[max(0, block[0].start - 40) : block[0].start])
+        begins = block and block[0].text and _BEGINS_LINE.search(preceding(low, block[0].start))
         alone = begins and len(values) == len(given)
         if restated and (alone or any(one.value for one in others)):
             start, end = block[0].start, block[-1].end
@@ -235,27 +233,32 @@ def decider(lex: Lexer, given: Iterable[str], judged: bool = True, eliminates: b
     return decide
 
 
-def of_zones(answer: str, zones: Iterable[marked.Zone], read_text: ReadText) -> Read[Any]:
-    """The verdict of marked answers of one rank, as a span of the answer."""
-    verdicts = [read_text(normalize.plain(answer, zone.start, zone.end), True) for zone in zones]
-    verdicts = [one for one in verdicts if one.decided or one.value is not None]
-    if not verdicts or len({str(verdict.value).lower() for verdict in verdicts}) == 1:
-        return verdicts[-1]._replace(decided=True) if verdicts else NOTHING
-    between = normalize.lower(answer[verdicts[-2].end : verdicts[-1].start][:4000])
-    turned = BACK.search(between) or between.lstrip(" .\n").startswith("no")
-    return verdicts[-1] if verdicts[-1].value is not None and turned else Read(None, decided=True)
+def of_zones(answer: str, text: normalize.Plain, read_text: ReadText) -> Read[Any]:
+    """The verdict of the firmest marked answers that decide, as a span of the answer. `text`: it in plain."""
+    zones = marked.zones(answer, text)
+    for rank in (marked.FIRM, marked.SAID):
+        verdicts = [read_text(normalize.plain(answer, *zone[:2]), True) for zone in zones if zone.rank == rank]
+        verdicts = [one for one in verdicts if one.decided or one.value is not None]
+        if not verdicts:
+            continue
+        if len({str(verdict.value).lower() for verdict in verdicts}) == 1:
+            return verdicts[-1]._replace(decided=True)
+        between = normalize.lower(answer[verdicts[-2].end : verdicts[-1].start][:4000])
+        turned = BACK.search(between) or between.lstrip(" .\n").startswith("no")
+        verdict = verdicts[-1] if verdicts[-1].value is not None and turned else Read[Any](None, decided=True)
+        if verdict.decided:
+            return verdict
+    return NOTHING
 
 
 def resolve(answer: str, read_text: ReadText) -> Read[Any]:
     """The one value that an answer commits itself to, marked or in its words; nothing for none and for several."""
     text = normalize.plain(answer)
     if asks_back(text.low):
-        return Read(None)
-    zones = marked.zones(answer, text)
-    for rank in (marked.FIRM, marked.SAID):
-        verdict = of_zones(answer, [zone for zone in zones if zone.rank == rank], read_text)
-        if verdict.decided:
-            return _taken_back(answer, verdict, read_text)
+        return NOTHING
+    verdict = of_zones(answer, text, read_text)
+    if verdict.decided:
+        return _taken_back(answer, verdict, read_text)
     verdict = read_text(text, False)
     return verdict if verdict.decided or not refuses(text.low) else NOTHING
 

@@ -40,6 +40,10 @@ class Read(NamedTuple, Generic[V]):
         return Read(None, decided=self.decided) if self.value is None else moved
 
 
+Reader = Callable[Concatenate[str, P], Read[V]]
+Reads = Sequence[tuple[str, Read[Any]]]  # answers and what was read of them: as `collect_readings` gathers them
+NOTHING: Read[Any] = Read(None)
+
 _notes: ContextVar[list[tuple[str, Read[Any]]] | None] = ContextVar("notes", default=None)
 
 
@@ -54,7 +58,7 @@ def collect_readings() -> Iterator[list[tuple[str, Read[Any]]]]:
         _notes.reset(token)
 
 
-def recorded(read: Callable[Concatenate[str, P], Read[V]]) -> Callable[Concatenate[str, P], Read[V]]:
+def recorded(read: Reader[P, V]) -> Reader[P, V]:
     """A reader that is collected by `collect_readings`."""
 
     @wraps(read)
@@ -78,9 +82,9 @@ def _pieces(text: str) -> Iterator[tuple[int, str]]:
 
 
 def reader(
-    read: Callable[Concatenate[str, P], Read[V]],
+    read: Reader[P, V],
     pieces: Callable[[str], Iterable[tuple[int, str]]] = _pieces,
-) -> Callable[Concatenate[str, P], Read[V]]:
+) -> Reader[P, V]:
     """A reader that takes thoughts and courtesies off first, and whose span is one of the whole answer all the same."""
 
     def of_answer(answer: str, *args: P.args, **kwargs: P.kwargs) -> Read[V]:
@@ -117,12 +121,9 @@ def reader(
     return recorded(read_once)
 
 
-def verbatim(read: Callable[Concatenate[str, P], Read[V]]) -> Callable[Concatenate[str, P], Read[V]]:
+def verbatim(read: Reader[P, V]) -> Reader[P, V]:
     """A reader of texts that are quoted: what looks like a courtesy ("Thank you!") may belong to them, and stays."""
     return reader(read, lambda text: [(0, text)])
-
-
-Reads = Sequence[tuple[str, Read[Any]]]  # as `collect_readings` gathers them
 
 
 def located(text: str, reads: Reads) -> Iterator[Read[Any]]:

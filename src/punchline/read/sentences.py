@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple, TypeVar
 
 from punchline.read import words
+from punchline.read.words import Span
 
 LONGEST = 1_500  # characters of a sentence; a longer one is read in pieces
 NEAR = 300  # characters around a value that bear on it
@@ -65,7 +66,7 @@ def moved(spans: Iterable[S], by: int) -> list[S]:
     return [one._replace(start=one.start + by, end=one.end + by) for one in spans]
 
 
-def sentences(text: str) -> list[tuple[int, int]]:
+def sentences(text: str) -> list[Span]:
     """Spans of the sentences of a masked text. "A." before more on its line is the lead of its sentence."""
     ends = [0]
     for match in _SENTENCE.finditer(text):

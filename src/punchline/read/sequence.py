@@ -9,8 +9,9 @@ from collections.abc import Collection, Iterator, Sequence
 from punchline.read import normalize, words
 from punchline.read.languages import english
 from punchline.read.number import number_of
-from punchline.read.resolve import NOTHING, resolve
-from punchline.read.result import Read, reader
+from punchline.read.resolve import resolve
+from punchline.read.result import NOTHING, Read, reader
+from punchline.read.words import Texts, preceding
 
 _DIGITS = re.compile(r"\A\W*(?:[a-z ]{3,30}[:=] ?)?([1-9]{3,9})\W*\Z")
 _CUED_DIGITS = words.pattern(r"\b(?:{order_cue}|order|sequence)\b[^\d\n]{0,40}?\b([1-9]{3,9})\b(?![.,]\d)")
@@ -52,7 +53,7 @@ _SURE = re.compile(r"\b(?:correct|right|answer|final)\b(?! (?:order|sequence) is
 _ALREADY = words.pattern(r"\b{already_in_order}")
 
 
-Order = Read[tuple[str, ...]]  # labels in an order, and its span in a plain text
+Order = Read[Texts]  # labels in an order, and its span in a plain text
 Item = tuple[int, int, int, str]  # start, end, place, label
 
 
@@ -196,7 +197,7 @@ def _orders(low: str, labels: frozenset[str]) -> list[Order]:
 
 def _denied(low: str, order: Order) -> bool:
     """True if an order is an example, the one given, or said to be wrong."""
-    before = _NOT_KNOWN.sub(" ", low[max(0, order.start - 70) : order.start])
+    before = _NOT_KNOWN.sub(" ", preceding(low, order.start, 70))
     if _EXAMPLE.search(before) or _GIVEN_AFTER.match(low, order.end):
         return True
     if list(order.value or ()) == sorted(order.value or (), key=int) and _COUNTED.search(before):
@@ -219,7 +220,7 @@ def _single_order(text: normalize.Plain, labels: frozenset[str]) -> Order:
     if already and not words.NEGATION.search(low, max(0, already.start() - 30), already.start()):
         orders = [Read(tuple(sorted(labels, key=int)), *already.span())]
     if len({one.value for one in orders}) > 1:
-        cued = [one for one in orders if _CUED.search(low[max(0, one.start - 120) : one.start])]
+        cued = [one for one in orders if _CUED.search(preceding(low, one.start, 120))]
         cue = max((match.end() for match in _CUE.finditer(low)), default=len(low))
         orders = cued or [one for one in orders if one.start >= cue][:1]
     if len({one.value for one in orders}) != 1:
@@ -228,7 +229,7 @@ def _single_order(text: normalize.Plain, labels: frozenset[str]) -> Order:
 
 
 @reader
-def sequence(answer: str, labels: Collection[str]) -> Read[tuple[str, ...]]:
+def sequence(answer: str, labels: Collection[str]) -> Read[Texts]:
     """The order of all labels that an answer commits itself to: labels in the order in which they are to be read.
 
     Args:
@@ -243,4 +244,4 @@ def sequence(answer: str, labels: Collection[str]) -> Read[tuple[str, ...]]:
     ('2', '3', '1')
     """
     known = frozenset(str(int(label)) if label.isdecimal() and len(label) < 9 else label for label in labels)
-    return resolve(answer, lambda text, _: _single_order(text, known)) if known else Read(None)
+    return resolve(answer, lambda text, _: _single_order(text, known)) if known else NOTHING

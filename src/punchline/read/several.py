@@ -9,8 +9,9 @@ from punchline.read.label import Forms, Labels, forms_of, mentions_of, pattern_o
 from punchline.read.number import NOT_APPLICABLE
 from punchline.read.refusal import refuses
 from punchline.read.resolve import BACK, by_sentence, without_questions
-from punchline.read.result import Read, reader
+from punchline.read.result import NOTHING, Read, reader
 from punchline.read.sentences import Mention, moved
+from punchline.read.words import Texts
 
 _PAIR_ENDS = re.compile(r"(?<=: yes)[,;]|(?<=: no)[,;]")  # "Pun: yes, Dark: no" is two lines
 _LIST_REST = words.pattern(r"\b{in_list}\b|[\W\d_]")
@@ -51,7 +52,7 @@ _BLOCK = re.compile(r"(?:\s*\n[ \t]*(?:[-*•]|\d{1,2}[.)])[^\n]{0,300}){1,12}")
 
 
 @reader
-def several(answer: str, labels: Labels) -> Read[tuple[str, ...]]:
+def several(answer: str, labels: Labels) -> Read[Texts]:
     """The labels that an answer affirms, each once, in its order.
 
     Labels in a marked answer; else those that stand as a list of their own; else all that are affirmed. What is denied
@@ -83,9 +84,9 @@ def several(answer: str, labels: Labels) -> Read[tuple[str, ...]]:
         if words.NOT_APPLICABLE.fullmatch(part.low):
             return Read((NOT_APPLICABLE,), zone.start, zone.end)
     gold_labels = [] if refuses(text.low) else _several(text.low, forms)
-    return _together(gold_labels, text) if gold_labels else Read(None)
+    return _together(gold_labels, text) if gold_labels else NOTHING
 
 
-def _together(mentions: list[Mention], text: normalize.Plain) -> Read[tuple[str, ...]]:
+def _together(mentions: list[Mention], text: normalize.Plain) -> Read[Texts]:
     span = text.span(min(one.start for one in mentions), max(one.end for one in mentions))
     return Read(tuple(dict.fromkeys(one.value for one in mentions)), *span)

@@ -7,7 +7,7 @@ import re
 from punchline.read import normalize
 from punchline.read.explanation import elements
 from punchline.read.resolve import decider, resolve
-from punchline.read.result import Read, reader
+from punchline.read.result import NOTHING, Read, reader
 from punchline.read.sentences import Mention
 
 _WORD = re.compile(r"(?<![\w-])(PASS|FAIL)(?:(?:e?s|ed)|(?:E?S|ED))?(?!\w)", re.IGNORECASE)
@@ -43,8 +43,8 @@ def verdict(answer: str) -> Read[str]:
     """
     tagged = next((match for tag in ("judgement", "judgment", "verdict") for match in elements(answer, tag)), None)
     start, end = tagged.span(1) if tagged else (0, len(answer))
-    if (tagged or end < 40) and (clean := _CLEAN.fullmatch(answer, start, min(end, start + 200))):
+    clean = _CLEAN.fullmatch(answer, start, min(end, start + 200)) if tagged or end < 40 else None
+    clean = clean or (None if tagged else _EMPHASIS.fullmatch(answer))
+    if clean:
         return Read(clean[1].upper(), *clean.span(1))
-    if not tagged and (clean := _EMPHASIS.fullmatch(answer)):
-        return Read(clean[1].upper(), *clean.span(1))
-    return Read(None) if tagged else resolve(answer, decider(_mentions, ("PASS", "FAIL")))
+    return NOTHING if tagged else resolve(answer, decider(_mentions, ("PASS", "FAIL")))

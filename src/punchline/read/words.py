@@ -4,13 +4,29 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 
-_LISTS = msgspec.yaml.decode(Path(__file__).with_suffix(".yaml").read_bytes(), type=dict[str, str])
+Span = tuple[int, int]  # start and end
+Texts = tuple[str, ...]
+T = TypeVar("T")
 
 
-def listed(name: str) -> tuple[str, ...]:
+def load(name: str, kind: type[T]) -> T:
+    """The data of a YAML file of this folder."""
+    return msgspec.yaml.decode(Path(__file__).with_name(name).read_bytes(), type=kind)
+
+
+def preceding(text: str, at: int, length: int = 40) -> str:
+    """The characters before a place of a text."""
+    return text[max(0, at - length) : at]
+
+
+_LISTS = load("words.yaml", dict[str, str])
+
+
+def listed(name: str) -> Texts:
     """The words of a list that holds no patterns, in its order."""
     return tuple(_LISTS[name].split(" | "))
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 
 from punchline.read import choice, normalize, sentences, words
 from punchline.read.refusal import refuses
-from punchline.read.resolve import NOTHING, decider, resolve, statements
-from punchline.read.result import Read, reader
+from punchline.read.resolve import decider, resolve, statements
+from punchline.read.result import NOTHING, Read, reader
 from punchline.read.sentences import Mention
 
 _WORD = words.pattern(r"(?<![\w-])(?:(?P<yes>{word_yes})|(?P<no>{word_no}))(?![\w'])(?!-\w)")
@@ -75,7 +75,7 @@ def _option(
         return Read(glossed, *gloss.span(1))
     if chosen.value is not None:
         return Read(letters[chosen.value], chosen.start, chosen.end)
-    return Read(None) if choice.mentions(normalize.plain(answer), options, False, tuple(letters)) else None
+    return NOTHING if choice.mentions(normalize.plain(answer), options, False, tuple(letters)) else None
 
 
 @reader
@@ -120,7 +120,7 @@ def yes_no(
     if short := _SHORT.fullmatch(text.low, last):
         return Read(_value_of(short), *text.span(*short.span(_value_of(short).lower())))
     if refuses(text.low) or _mentions(text, False):
-        return Read(None)
+        return NOTHING
     stated = _stated(text, stems, against) if stems else NOTHING
     shorts = [short for first in _FIRST.finditer(text.low) if (short := _SHORT.fullmatch(text.low, *first.span()))]
     kinds = {_value_of(short) for short in shorts}
