@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from punchline.read.words import any_of, pattern
@@ -162,11 +162,3 @@ def fields(answer: str, names: Sequence[str]) -> dict[str, str]:
             value = value[1:].rstrip("\"'}, \t\r\n")
         read.setdefault(match[1].lower(), value)
     return read
-
-
-def leading(field: str, labels: Iterable[str]) -> str | None:
-    """The label that a field begins with, "true" for Yes; None for anything else, and for a list of labels."""
-    by_name = {label.lower(): label for label in labels} | {"true": "Yes", "false": "No"}
-    pattern = rf"[\s*_`\"']{{0,8}}({'|'.join(by_name)})\b(?!\s{{0,2}}(?:,|/|or\b)\s{{0,2}}\w)"
-    match = re.match(pattern, field, re.IGNORECASE)
-    return by_name[match[1].lower()] if match else None

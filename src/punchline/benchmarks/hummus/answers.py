@@ -72,11 +72,19 @@ def parse(task: str, text: str, rule: Rule, **about: Any) -> Any:
     return readers.get(task, lambda: yes_no.yes_no(text, ABOUT, against=AGAINST).value)()
 
 
+def _leading(field: str) -> str | None:
+    """The label that field is_met begins with, "true" for Yes; None for anything else, and for a list of labels."""
+    by_name = {label.lower(): label for label in LABELS} | {"true": "Yes", "false": "No"}
+    pattern = rf"[\s*_`\"']{{0,8}}({'|'.join(by_name)})\b(?!\s{{0,2}}(?:,|/|or\b)\s{{0,2}}\w)"
+    match = re.match(pattern, field, re.IGNORECASE)
+    return by_name[match[1].lower()] if match else None
+
+
 def _joint(text: str, rule: Rule, about: Mapping[str, Any]) -> dict[str, Any] | None:
     """{task: value} of a joint answer: all four tasks where it says Yes or WIDLII; else "No" or "Discard" alone, as its
     guidelines end there."""
     fields = json_tables.fields(text, FIELDS)
-    label = json_tables.leading(fields.get("is_met", ""), LABELS)
+    label = _leading(fields.get("is_met", ""))
     if label is None:
         return None
     if label not in POSITIVE:
