@@ -130,6 +130,30 @@ def test_a_lock_that_changes_later_counts(project: Project) -> None:
     assert project.one(comic, retry=True).sha256 == sha256(picture(1))
 
 
+def test_an_edited_address_is_fetched_again(project: Project) -> None:
+    """It alone, also where the manifest pins the image of the address before, or it was missing; so is a new file."""
+    ids = [project.xkcd(number) for number in range(1, 5)]
+    project.pin(2, picture(2))
+    project.xkcd(3, Reply(status=404))
+    project.fetch(ids)
+    places = {f"xkcd_{n}": f"https://elsewhere.example/{n}.png" for n in (1, 2, 3)}
+    project.server.routes |= {("elsewhere.example", f"/{n}.png"): Reply(picture(10 + n)) for n in (1, 2, 3)}
+    before = len(project.server.requests)
+    for _ in range(2):
+        entries = project.fetch(ids, pages=places)
+        assert [entry.sha256 for entry in entries] == [sha256(picture(n)) for n in (11, 12, 13, 4)]
+        locked = {line.comic_id: line.sha256 for line in read_manifest(project.lock, Lock)}
+        assert locked == {entry.item_id: entry.sha256 for entry in entries}
+    hosts = [host for host, path in project.server.requests[before:] if path != "/robots.txt"]
+    assert hosts == ["elsewhere.example"] * 3
+    project.log.unlink()  # a clone with the lock alone
+    assert project.fetch(ids)[0].sha256 == sha256(picture(1))
+    own = {"xkcd_1": "data/manifests/pixelhumor/own.png"}
+    for number in (20, 21):
+        (project.manifests / "own.png").write_bytes(picture(number))
+        assert project.one("xkcd_1", pages=own).sha256 == sha256(picture(number))
+
+
 def test_one_image_for_several_pages_is_a_placeholder(project: Project) -> None:
     ids = [project.xkcd(1, Reply(picture(0))), project.xkcd(2), project.xkcd(3, Reply(picture(0)))]
     entries = project.fetch(ids)

@@ -321,7 +321,7 @@ def test_an_address_with_a_password_is_written_nowhere(project: Project, monkeyp
         project.serve_mirror(moved(SIGNED))
     for name in ("http_proxy", "https_proxy") if kind == "proxy" else ():
         monkeypatch.setenv(name, f"http://user:{SECRET}@127.0.0.1:9")
-    listed = {comic: f"https://user:{SECRET}@xkcd.com/1/" if kind == "listed" else "http://xkcd.com/1/"}
+    listed = {comic: f"https://user:{SECRET}@xkcd.com/1/" if kind == "listed" else "https://xkcd.com/1/"}
     entry = project.one(comic, pages=listed, hosts={} if kind == "proxy" else None)
     assert (entry.state == "ok") == (kind == "signed by a mirror")
     assert project.mirror is None or ("mirror: " in str(entry.note) and project.server.url not in str(entry.note))

@@ -113,8 +113,15 @@ class FetchEntry(Record, frozen=True, kw_only=True):
     height: int | None = None  # pixels
     media_type: str | None = None
     url: str | None = None  # source of the bytes
+    page: str | msgspec.UnsetType = msgspec.UNSET  # the listed address of a page or image
     note: str | None = None
     fetched_at: str | None = None  # ISO 8601, UTC; part of no compared digest
+
+    @property
+    def own_file(self) -> str | None:
+        """Path of the project's file that was copied, whose present bytes count; None for an image from elsewhere."""
+        is_elsewhere = not self.url or "://" in self.url or self.url.startswith(("mirror:", "demo:"))
+        return None if is_elsewhere or self.path is None else self.url
 
 
 class Pictures(Record, frozen=True, kw_only=True):

@@ -15,6 +15,7 @@ from punchline.core.engine import Engine
 from punchline.files import read_records
 from punchline.schema import FetchEntry, Pictures
 from punchline.workflow.code import GOLD, ITEMS
+from punchline.workflow.digests import of_file
 from punchline.workflow.provenance import Artifact, Input
 
 FETCH, PREPARE = "punchline.fetch.commands", "punchline.prepare"
@@ -106,6 +107,7 @@ class DataArtifacts(Run):
             code=(ITEMS,) if demo else (),
             extra=lambda: [str(entry.path) for entry in read_records(log, FetchEntry) if entry.state == "ok"],
             extra_role="image",
+            verify=lambda: next(filter(None, map(changed_file, read_records(log, FetchEntry))), None),
             job=self._fetched(benchmark),
         )
 
@@ -166,6 +168,14 @@ class DataArtifacts(Run):
     def _items_and_gold(self, benchmark: str) -> list[Input]:
         """Items and their gold."""
         return [self.items(benchmark).output(), self.gold(benchmark).output()]
+
+
+def changed_file(entry: FetchEntry) -> str | None:
+    """A message where an image was copied from a file of the project that has other bytes now."""
+    file = entry.own_file
+    if file is None or (Path(file).is_file() and of_file(file) == entry.sha256):
+        return None
+    return f"{file} changed since it was fetched for {entry.item_id}"
 
 
 def _fetch_log_content(file: str) -> Any:

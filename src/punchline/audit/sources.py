@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from punchline import paths, prepare
+from punchline.artifacts.data import changed_file
 from punchline.artifacts.lineage import Lineage
 from punchline.artifacts.project import Project
 from punchline.config.selection import read_corpus
@@ -35,7 +36,10 @@ def published(project: Project, benchmark: str) -> Iterator[str]:
             yield f"{path} is not what {url} had when its sha256 was pinned"
     pinned = _pinned(benchmark)
     for entry in prepare.fetch_log(project, benchmark) if project.illustrated(benchmark) else ():
-        if entry.state == "ok" and entry.sha256 not in pinned.get(entry.item_id, {entry.sha256}):
+        is_pinned = entry.sha256 in pinned.get(entry.item_id, {entry.sha256}) or entry.own_file is not None
+        if changed := changed_file(entry):
+            yield changed
+        elif entry.state == "ok" and not is_pinned:
             yield f"{entry.path}: the fetch log's sha256 is neither pinned nor locked for {entry.item_id}"
 
 

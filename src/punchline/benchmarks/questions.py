@@ -102,6 +102,15 @@ def warnings(rows: Sequence[Question]) -> Iterator[str]:
             yield f"the ids {', '.join(ids)} differ in case only"
 
 
+def check_images(rows: Sequence[Question], name: str, has_images: bool, file: str) -> None:
+    """Raises PunchlineError for questions with images of a benchmark whose code shows none, and the reverse."""
+    if bool(rows[0].image) != has_images:
+        what = f"the questions have {'no images' if has_images else 'images'}, and the benchmark {name} shows "
+        what += "images" if has_images else "none"
+        hint = f"Write IMAGES = {not has_images} into src/punchline/benchmarks/{name}/__init__.py"
+        raise PunchlineError(what, file=file, field="image", hint=hint)
+
+
 def unused_columns(content: bytes, file: str) -> list[str]:
     """Columns of a CSV that no question has."""
     _, header = next(csv_cells(text_of(content, file), file))

@@ -12,17 +12,17 @@ import msgspec
 import typer
 
 from punchline import paths
-from punchline.benchmarks.questions import Fault, Question, read_questions, unused_columns, warnings
+from punchline.benchmarks.questions import Fault, Question, check_images, read_questions, unused_columns, warnings
 from punchline.cli.base import app, given
 from punchline.core import benchmark as benchmarks
 from punchline.errors import PunchlineError, check_file
 from punchline.fetch.annotations import read_local
 from punchline.fetch.images import IMAGE_BYTES, decode_image
-from punchline.fetch.log import Missing, read_log
-from punchline.fetch.manifests import ANNOTATION_COLUMNS, LOCK_COLUMNS, PIN_COLUMNS, Lock, read_manifest
+from punchline.fetch.log import Missing
+from punchline.fetch.manifests import ANNOTATION_COLUMNS, PIN_COLUMNS
 from punchline.fetch.resolvers import is_image
 from punchline.fetch.web import parse_address
-from punchline.files import csv_text, is_inside, parse_csv, write_bytes, write_records, write_text
+from punchline.files import csv_text, is_inside, write_bytes, write_text
 from punchline.schema import sha256
 from punchline.text import log_line
 
@@ -34,8 +34,8 @@ Replace = Annotated[bool, typer.Option("--replace", help="Take new questions; co
 TEMPLATE = Path(__file__).with_name("benchmark.txt")
 QUESTIONS = "questions.csv"
 LICENCE = "none stated"
-CHOICE = "{question}\n\n{options}\n\nAnswer with the letter of one option.\n"
-OPEN = "{question}\n"
+# With and without options: a question may gain or lose its options by an edit.
+PROMPTS = {"question": "{question}\n\n{options}\n\nAnswer with the letter of one option.\n", "open": "{question}\n"}
 
 
 @app.command("new-benchmark", rich_help_panel="Run")
@@ -57,7 +57,7 @@ def new_benchmark(name: Name, data: Data, replace: Replace = False, outside: Out
     check_file(source, "no such file", hint=COLUMNS_HELP)
     rows, images = read_rows(source, outside)
     if replace:
-        _prepare_replacement(name, rows)
+        check_images(rows, name, benchmarks.load(name).IMAGES, str(source))
     for path, text in _texts(name, package.relative_to(Path.cwd()), rows, images, replace).items():
         write_text(path, text)
         print(path)
@@ -81,23 +81,6 @@ def _check_name(name: str, replace: bool) -> None:
         raise PunchlineError(f"there is a benchmark {name!r}", hint=hint)
 
 
-def _prepare_replacement(name: str, rows: Sequence[Question]) -> None:
-    """Forget the fetched images whose place changes. Raises PunchlineError for data that the code cannot hold."""
-    if bool(rows[0].image) != benchmarks.load(name).IMAGES:
-        what = f"{name} is a benchmark {'without' if rows[0].image else 'with'} images, and the new questions are not"
-        raise PunchlineError(what, hint="Give it another name; docs/new-benchmark.md says how to remove a benchmark")
-    file = paths.manifest(name, QUESTIONS)
-    places = {row.id: row.image for row in rows}
-    before = parse_csv(Path(file).read_bytes(), ("id", "image"), file=file)
-    moved = {cells["id"] for _, cells in before if cells["image"] != places.get(cells["id"])}
-    lock, log = Path(paths.manifest(name, "images.lock.csv")), Path(paths.RAW, name, "fetch.jsonl")
-    if lock.is_file():
-        lines = [line for line in read_manifest(lock, Lock) if line.comic_id not in moved]
-        write_text(lock, csv_text(LOCK_COLUMNS, map(msgspec.structs.asdict, lines)))
-    if log.is_file():
-        write_records(log, [entry for entry in read_log(log).values() if entry.item_id not in moved])
-
-
 def _texts(
     name: str, package: Path, rows: Sequence[Question], images: Mapping[str, bytes], replace: bool
 ) -> dict[str, str]:
@@ -116,9 +99,7 @@ def _texts(
     code = Template(TEMPLATE.read_text(encoding="utf-8")).substitute(
         name=name, images=bool(rows[0].image), choices=choices and not answers, yes_no=answers <= {"Yes", "No"}
     )
-    own = {str(package / "prompts/question.txt"): CHOICE if choices else OPEN}
-    if choices and answers:
-        own[str(package / "prompts/open.txt")] = OPEN
+    own = {str(package / f"prompts/{prompt}.txt"): text for prompt, text in PROMPTS.items()}
     own[str(package / "__init__.py")] = code
     return {
         paths.manifest(name, QUESTIONS): content,

@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from msgspec import UNSET
 from msgspec.structs import asdict, replace
 from PIL import Image
 
@@ -23,7 +24,7 @@ from punchline.fetch.web import Fetched, Request, Web
 from punchline.files import csv_text, exclusive_lock, sha256_file, write_bytes, write_changed
 from punchline.grouping import grouped
 from punchline.schema import FetchEntry, canonical, sha256
-from punchline.text import track
+from punchline.text import track, without_secret
 
 IMAGE_BYTES = 25_000_000
 IMAGE_PIXELS = 60_000_000
@@ -35,19 +36,36 @@ NO_FILE: dict[str, None] = dict.fromkeys(("path", "sha256", "bytes", "width", "h
 
 
 class Comic(NamedTuple):
+    """An image that is wanted, with the pin and the lock of its present address."""
+
     item: Selected
+    page: str  # URL of the page or the image; "" if none is known
     pin: Pin | None
     lock: Lock | None
 
     @property
-    def page(self) -> str:
-        """URL of the page or the image; "" if none is known."""
-        return self.item.url or (self.pin.page_url if self.pin else "")
+    def records(self) -> dict[str, Pin | Lock]:
+        """{sha256: the record that pins these bytes}: lock, then manifest; none of a file of the project."""
+        records = (self.lock, self.pin) if self.own is None else ()
+        return {record.sha256: record for record in records if record}
 
     @property
-    def records(self) -> dict[str, Pin | Lock]:
-        """{sha256: the record that pins these bytes}: lock, then manifest."""
-        return {record.sha256: record for record in (self.lock, self.pin) if record}
+    def listed(self) -> str:
+        """The address as log and lock have it."""
+        return without_secret(self.page)
+
+    @property
+    def own(self) -> str | None:
+        """Path of a file of the project, whose present bytes count; None for an image from elsewhere."""
+        place = self.pin.image_url if self.pin else self.page
+        return place if place and "://" not in place else None
+
+
+def _comic(item: Selected, pin: Pin | None, lock: Lock | None) -> Comic:
+    """An item without the pin and the lock of another address, which its list had before an edit."""
+    pin = pin if pin and item.url in ("", pin.page_url) else None
+    page = item.url or (pin.page_url if pin else "")
+    return Comic(item, page, pin, lock if lock and lock.page in ("", without_secret(page)) else None)
 
 
 class Decoded(NamedTuple):
@@ -81,8 +99,10 @@ async def fetch_images(
     with exclusive_lock(out, "another run is fetching into it"):
         known = read_log(log)
         # A run that was killed before it wrote the lock: its log has the digests.
-        expected = lock_lines(known.values(), pins, manifests.name) | locked
-        comics = {one.item_id: Comic(one, pins.get(one.item_id), expected.get(one.item_id)) for one in selected}
+        recorded = lock_lines(known.values(), pins, manifests.name)
+        expected = recorded | {name: _with_page(line, recorded.get(name)) for name, line in locked.items()}
+        comics = {one.item_id: _comic(one, pins.get(one.item_id), expected.get(one.item_id)) for one in selected}
+        _forget_other_addresses(known, locked, comics)
         todo = [comic for name, comic in comics.items() if not _is_done(known.get(name), comic, retry)]
         if todo:
             queues = grouped(todo, lambda comic: split(comic.page).netloc)
@@ -96,6 +116,25 @@ async def fetch_images(
         others = [known[name] for name in sorted(known.keys() - comics)]
         write_changed(log, b"".join(canonical(entry) + b"\n" for entry in [*final, *others]))
     return final
+
+
+def _with_page(locked: Lock, recorded: Lock | None) -> Lock:
+    """A line of the lock with the address that the fetch log has for the same bytes, where it has none itself."""
+    is_same = recorded is not None and not locked.page and recorded.sha256 == locked.sha256
+    return replace(locked, page=recorded.page) if is_same and recorded else locked
+
+
+def _forget_other_addresses(known: dict[str, FetchEntry], locked: dict[str, Lock], comics: Mapping[str, Comic]) -> None:
+    """Drop what log and lock have for addresses that were edited since; entries without an address take the present."""
+    for name, comic in comics.items():
+        if comic.lock is None:
+            locked.pop(name, None)
+        if (entry := known.get(name)) is None:
+            continue
+        if entry.page is UNSET:
+            known[name] = replace(entry, page=comic.listed)
+        elif entry.page != comic.listed:
+            del known[name]
 
 
 def _reject_placeholders(
@@ -128,6 +167,8 @@ def _is_done(entry: FetchEntry | None, comic: Comic, retry: bool) -> bool:
     if entry is None or entry.path is None:
         return entry is not None and not retry
     is_wanted = not comic.records or entry.sha256 in comic.records
+    if comic.own is not None:
+        is_wanted = Path(comic.own).is_file() and sha256_file(comic.own) == entry.sha256
     return is_wanted and Path(entry.path).is_file() and sha256_file(entry.path) == entry.sha256
 
 
@@ -164,7 +205,7 @@ async def _fetch_one(web: Web, comic: Comic, mirror: str | None, out: Path) -> F
     """Fetch one comic, write it to `out`, and return its entry."""
     name, notes = comic.item.item_id, list[str]()
     now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    entry = partial(FetchEntry, item_id=name, source=comic.item.source, fetched_at=now)
+    entry = partial(FetchEntry, item_id=name, source=comic.item.source, page=comic.listed, fetched_at=now)
     url: str | None = None
     try:
         content, url = await _read(web, comic, mirror, notes)
@@ -202,6 +243,8 @@ def _compare(digest: str, decoded: Decoded, comic: Comic, notes: list[str]) -> N
 
     A pinned image that its site has compressed again is accepted if width and height agree, with a note.
     """
+    if comic.own is not None:
+        return
     pin, lock, is_known = comic.pin, comic.lock, digest in comic.records
     if lock and not is_known:
         raise Missing("digest differs from lock", f"expected {lock.sha256}, got {digest}")

@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePosixPath
 
+from msgspec import UNSET
+
 from punchline.fetch.manifests import Lock, Pin
 from punchline.files import csv_text, decoded
 from punchline.grouping import grouped
@@ -56,10 +58,13 @@ def lock_lines(entries: Iterable[FetchEntry], pins: Mapping[str, Pin], folder: s
     """Lines of a benchmark's lock: bytes that no manifest pins, or that were accepted in place of those it pins."""
     lines = {}
     for entry in entries:
-        pin = pins.get(entry.item_id)
+        pin, page = pins.get(entry.item_id), "" if entry.page is UNSET else entry.page
+        is_pinned = pin is not None and page in ("", without_secret(pin.page_url))
         replaced = pin is not None and pin.sha256 != entry.sha256 and pin.sha256 in (entry.note or "")
-        if entry.path and (pin is None or replaced):
+        if entry.path and entry.own_file is None and (replaced or not is_pinned):
             mirror = str(PurePosixPath(folder, "images", Path(entry.path).name))
             picture = {name: getattr(entry, name) for name in ("sha256", "bytes", "width", "height")}
-            lines[entry.item_id] = Lock(comic_id=entry.item_id, url=entry.url or "", mirror=mirror, **picture)
+            lines[entry.item_id] = Lock(
+                comic_id=entry.item_id, url=entry.url or "", mirror=mirror, page=page, **picture
+            )
     return lines

@@ -51,6 +51,7 @@ class Lock(msgspec.Struct, frozen=True, kw_only=True):
     width: int  # pixels
     height: int  # pixels
     mirror: Place  # path under a mirror of the user's own
+    page: str = ""  # the listed address when it was fetched; "": not recorded
 
 
 class Selected(msgspec.Struct, frozen=True, kw_only=True):
