@@ -1,5 +1,6 @@
 """What an audit says of records that differ."""
 
+import re
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -13,8 +14,10 @@ from punchline.audit.differences import same, same_cells, same_text
 from punchline.cli import base
 from punchline.config import runs
 from punchline.config.selection import Corpus, read_selection
+from punchline.core import benchmark as benchmarks
 from punchline.errors import PunchlineError
 from punchline.files import write_text
+from punchline.workflow import code
 
 ROOT = Path(__file__).resolve().parent.parent
 GOLDS = [{"benchmark": "b", "item_id": f"i{n}", "values": {"a": n}} for n in range(5)]
@@ -89,6 +92,10 @@ def test_a_name_of_two_tables_is_refused_and_a_path_names_its_run(
         assert capsys.readouterr().err == note
 
 
+def packages(path: Path) -> list[str]:
+    return re.findall(r"^(?:from|import) (\w+)", path.read_text(), re.MULTILINE)
+
+
 def test_tables_and_overviews_name_the_libraries_that_they_compute_with(
     here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -97,3 +104,9 @@ def test_tables_and_overviews_name_the_libraries_that_they_compute_with(
     of_one = [make("pixelhumor") for make in (project.tables, project.validity, project.shortcuts)]
     for artifact in (*of_one, project.table("pixelhumor", "table8"), project.overview(), project.shared()):
         assert artifact.versions.keys() >= {"numpy", "pandas", "scipy"}, artifact.name
+    for name in benchmarks.names():  # whatever the code of scores imports
+        score = project.score(name, "random")
+        imported = {
+            re.sub("_", "-", found) for path in code.closure(*score.modules).values() for found in packages(path)
+        }
+        assert score.versions.keys() >= imported & {"numpy", "pandas", "scipy", "jiwer", "rapidfuzz"}, name

@@ -169,6 +169,27 @@ def test_a_list_leads_to_no_private_address(project: Project, host: str, place: 
     assert project.server.asked(host, "/1.png") == 0
 
 
+PROXIED = {"10.0.0.1.": True, "0x7f000001.": True, "printer": True, "a.local": True, "db.corp.internal.": True}
+PROXIED |= {"router.home.arpa": True, "in.example": True, "comics.invalid": False, "xn--bcher-kva.invalid": False}
+
+
+@pytest.mark.parametrize("host", [*NOT_PUBLIC, *PROXIED])
+def test_a_proxy_is_asked_for_no_private_address(project: Project, monkeypatch: pytest.MonkeyPatch, host: str) -> None:
+    """By its number or its name; `in.example` resolves to a private address here."""
+    real = socket.getaddrinfo
+    resolved = {"in.example": "10.1.2.3"}
+    monkeypatch.setattr(
+        socket, "getaddrinfo", lambda name, *rest, **more: real(resolved.get(name, name), *rest, **more)
+    )
+    for name in ("http_proxy", "all_proxy"):
+        monkeypatch.setenv(name, project.server.url)
+    monkeypatch.setenv("no_proxy", "")
+    is_refused = PROXIED.get(host, True)
+    entry = project.one("xkcd_1", pages={"xkcd_1": f"http://{host}/1.png"}, hosts={})
+    assert (entry.reason == "unsafe address") == is_refused, entry.note
+    assert bool(project.server.requests) != is_refused
+
+
 def test_a_private_host_is_asked_where_the_user_names_it(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PUNCHLINE_PRIVATE_HOSTS", "a.example, 127.0.0.1")
     address = f"{project.server.url}/1.png"

@@ -54,6 +54,12 @@ def every_import(root: Path) -> Iterator[tuple[str, str, str, list[str]]]:
                 yield f"{'/'.join(parts)}:{line}", package_of(parts), module, names
 
 
+def test_one_reader_of_yaml(root: Path) -> None:
+    """The bounded one; files of the package that no user edits may be decoded into a type."""
+    own = re.compile(r"yaml\.\w*(?:load|Loader)")
+    assert [path.name for path in sources(root) if own.search(path.read_text())] == ["yaml_files.py"]
+
+
 def test_imports_point_one_way(root: Path) -> None:
     packages = {path.relative_to(root / "src/punchline").with_suffix("").parts[0] for path in sources(root)}
     assert packages - {"__init__"} <= LEVEL.keys(), "a package has no place in the order"

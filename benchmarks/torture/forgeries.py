@@ -14,6 +14,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 from benchmarks.torture.ground import LABELS, Ground, Row
@@ -30,7 +31,7 @@ from punchline.scores import read_scores, write_scores
 
 FULL = 60
 TABLE = "results/table8.csv"
-ANSWERS = "data/responses/pixelhumor"
+ANSWERS, VERDICTS = "data/responses/pixelhumor", "data/responses/humorbench/judge"
 Forge = Callable[[Project, random.Random], None]
 
 
@@ -152,26 +153,45 @@ def _published(folder: Project, draw: random.Random) -> None:
     path.write_text("".join(lines))
 
 
-# What is done; whether the audit alone catches it; whether a run follows that makes all again.
-FORGERIES: dict[str, tuple[Forge, bool, bool]] = {
-    "a value of the table in its lineage": (_cell, True, False),
-    "a released answer, with its hash": (_answer("second"), True, True),
-    "a server's answer, with its hash": (_answer("served"), False, True),
-    "a baseline's answer, with its hash": (_answer("random"), True, True),
-    "two released models swapped": (_swap("first", "second"), True, True),
-    "two served models swapped": (_swap("served", "other"), False, True),
-    "a row of scores, with its record": (_score, True, True),
-    "an item left out of the selected ones": (_left_out, True, True),
-    "a label of the demo corpus": (_label, True, True),
-    "a changed scorer": (_scorer, False, True),
-    "a published value": (_published, False, True),
+def _verdict(folder: Project, draw: random.Random) -> None:
+    """Verdicts of the judge that counts words."""
+    better = draw.choice(("PASS", "FAIL"))
+    rewrite(folder, "overlap", lambda one: msgspec.structs.replace(one, text=f"{one.text} {better}"), VERDICTS)
+
+
+class Forgery(NamedTuple):
+    """What is done, and what is audited."""
+
+    forge: Forge
+    alone: bool  # the audit alone catches it
+    again: bool = True  # a run follows that makes all again
+    table: str = TABLE
+    config: str = ""  # of a run that makes it before; "": that of the ground
+
+
+JUDGED = "benchmarks=[humorbench] models=[echo] judge=overlap scorers=null limit=3"
+FORGERIES = {
+    "a value of the table in its lineage": Forgery(_cell, True, again=False),
+    "a released answer, with its hash": Forgery(_answer("second"), True),
+    "a server's answer, with its hash": Forgery(_answer("served"), False),
+    "a baseline's answer, with its hash": Forgery(_answer("random"), True),
+    "verdicts of the judge overlap, with their hash": Forgery(
+        _verdict, True, table="results/humorbench/leaderboard.csv", config=JUDGED
+    ),
+    "two released models swapped": Forgery(_swap("first", "second"), True),
+    "two served models swapped": Forgery(_swap("served", "other"), False),
+    "a row of scores, with its record": Forgery(_score, True),
+    "an item left out of the selected ones": Forgery(_left_out, True),
+    "a label of the demo corpus": Forgery(_label, True),
+    "a changed scorer": Forgery(_scorer, False),
+    "a published value": Forgery(_published, False),
 }
 
 
-def _findings(folder: Project, *options: str, source: Path | None = None) -> set[str]:
+def _findings(folder: Project, table: str, *options: str, source: Path | None = None) -> set[str]:
     """Links that an audit says differ, with the code of a folder."""
     environment = folder.environment | ({"PYTHONPATH": str(source / "src")} if source else {})
-    command = [sys.executable, "-m", "punchline.cli", "audit", TABLE, "--json", *options]
+    command = [sys.executable, "-m", "punchline.cli", "audit", table, "--json", *options]
     done = subprocess.run(command, cwd=folder.path, env=environment, capture_output=True, text=True, check=False)
     result = json.loads(done.stdout)
     assert done.returncode == (result["verdict"] == "differs"), done.stderr
@@ -187,20 +207,24 @@ def run(ground: Ground, n: int, seed: int) -> Row:
     names = list(FORGERIES)
     for turn in range(n):
         name = names[turn % len(names)]
-        forge, by_itself, again = FORGERIES[name]
+        forgery = FORGERIES[name]
+        config, expected = forgery.config or ground.config, root
         with ground.copied() as folder:
-            forge(folder, draw)
-            if again:
-                folder.snakemake(TABLE, config=ground.config)
-            links = _findings(folder, "--expect", root)
+            if forgery.config:
+                folder.snakemake(forgery.table, config=config)
+                expected = folder.audit(forgery.table)["root"]
+            forgery.forge(folder, draw)
+            if forgery.again:
+                folder.snakemake(forgery.table, config=config)
+            links = _findings(folder, forgery.table, "--expect", expected)
             without = links - {"root"}
             alone[name] += bool(without)
             caught[name] += "root" in links
-            if bool(without) != by_itself:
+            if bool(without) != forgery.alone:
                 row.failures.append(f"{name}: alone {sorted(without) or 'equal'}, docs/audit.md says otherwise")
             if "root" not in links:
                 row.failures.append(f"{name}: with the root, the audit names {sorted(links)}")
-            if name == "a changed scorer" and not _findings(folder, source=ROOT) - {"root"}:
+            if name == "a changed scorer" and not _findings(folder, TABLE, source=ROOT) - {"root"}:
                 row.failures.append(f"{name}: the audit of who has the honest code says equal")
     row.done = f"{n} forgeries of {len(names)} kinds, all after them made again"
     texts = [f"{name} {alone[name]} of {min(n, -(-(n - at) // len(names)))}" for at, name in enumerate(names) if at < n]

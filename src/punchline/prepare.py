@@ -112,8 +112,8 @@ def paths_of_table(run: Run, benchmark: str, table: str) -> list[str]:
 
 @contextmanager
 def reading(run: Run, benchmark: str, names: Sequence[str]) -> Iterator[Files]:
-    """Published files; errors about them name the whole path."""
-    with naming([run.paths.raw(benchmark, name) for name in names]):
+    """Published files; errors about them name the whole path, of a file of the project where it is edited."""
+    with naming([run.edited(benchmark, name) for name in names]):
         yield raw_files(run, benchmark, names)
 
 

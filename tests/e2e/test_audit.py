@@ -90,14 +90,30 @@ def test_released_and_computed_answers_are_read_again(own: Project) -> None:
     assert any("rebuilt {'text': '9, 8, 7'}" in finding["what"] for finding in report["findings"])
 
 
-def test_what_costs_nothing_is_asked_again_in_every_pass(fresh: Project) -> None:
-    """An explainer and a judge that count words."""
-    target = "results/humorbench/leaderboard.csv"
-    config = "benchmarks=[humorbench] models=[echo] judge=overlap scorers=null limit=3"
+PRIOR = "".join(f"  {task}_{k}: The cat sleeps.\n" for k in (1, 2, 3) for task in ("description", "contradiction"))
+COMPUTED = {  # a table and its run; journals of its passes
+    "results/humorbench/leaderboard.csv": (
+        "benchmarks=[humorbench] models=[echo] conditions=[default]",
+        ("humorbench/echo", "humorbench/judge/overlap"),
+    ),
+    "results/yesbut/table3.csv": (
+        "benchmarks=[yesbut] models=[same] conditions=[default,chained]",
+        ("yesbut/same", "yesbut/chained/same", "yesbut/judge/overlap"),
+    ),
+}
+
+
+@pytest.mark.parametrize("target", COMPUTED)
+def test_what_costs_nothing_is_asked_again_in_every_pass(fresh: Project, target: str) -> None:
+    """Explainers, one that is asked about its own descriptions, and a judge that counts words."""
+    (fresh.path / "config/model/same.yaml").write_text(f"engine: baselines\nbaseline: prior\nanswers:\n{PRIOR}")
+    chosen, journals = COMPUTED[target]
+    config = f"{chosen} judge=overlap scorers=null limit=2"
     fresh.snakemake(target, config=config)
-    assert fresh.audit(target)["verdict"] == "equal"
-    for where, who in (("humorbench", "echo"), ("humorbench/judge", "overlap")):
-        folder = f"data/responses/{where}"
+    report = fresh.audit(target)
+    assert (report["verdict"], report["recorded"]) == ("equal", [])
+    for journal in journals:
+        folder, _, who = f"data/responses/{journal}".rpartition("/")
         rewrite(fresh, who, lambda one: msgspec.structs.replace(one, text=f"{one.text} PASS"), folder)
         fresh.snakemake(target, config=config)
         (finding,) = (one for one in fresh.audit(target)["findings"] if one["path"] == f"{folder}/{who}.jsonl")

@@ -1,6 +1,7 @@
 """docs/new-benchmark.md makes a benchmark from a CSV: data and commands are taken from the page."""
 
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -77,21 +78,29 @@ def test_images_options_and_texts(project: Project, server: Served) -> None:
     rows_made = project.rows("results/runs/own/own/accuracy.csv")
     assert [(row["model"], row["n"]) for row in rows_made] == [("served", "2"), ("random", "2")]
     assert len(list((project.path / "data/raw/own/images").iterdir())) == 2
+    own, lines = "data/manifests/own", project.journal_lines()
+    other = sorted((project.path / "data/demo/pixelhumor/images").iterdir())[1].read_bytes()
+    (project.path / own / "images/a.png").write_bytes(other)  # an image that is edited, then two questions
+    edits = [("What is it?,comic", "What is it?,B"), ("images/a.png,,", "images/a.png,text | comic,")]
+    for count, changes in ((1, []), (2, edits), (3, [(f"Yes,{own}/images/b.png", f"Yes,{own}/images/a.png")])):
+        for old, new in changes:
+            project.edit(f"{own}/questions.csv", old, new)
+        project.snakemake("all", config="corpus=full benchmarks=[own] models=[served,random] run=own")
+        assert project.journal_lines() == lines + 2 * count
+    project.edit(f"{own}/questions.csv", "What is it?,B", "What is it?,C")
+    refused = project.snakemake("all", config="corpus=full benchmarks=[own] models=[random] run=own", fails=True)
+    assert (
+        f"error: {own}/questions.csv: 1 fault\n  line 2, record a, field answer: expected one of the letters" in refused
+    )
+    for folder in ("src/punchline/benchmarks/own", own):
+        shutil.rmtree(project.path / folder)
+    assert "there is no benchmark 'own'. A run selects it; --config" in project.punchline("tables", fails=True)
 
 
 @pytest.mark.parametrize(
     ("content", "error"),
     [
         ("id,question,reply\n1,q,a\n", "missing column. Expected: id, question, answer; found: id, question, reply"),
-        ("id,question,answer\n1 2,q,a\n", "line 2, record 1 2, field id: expected a name for a file, got '1 2'"),
-        ("id,question,answer\n1,q,a\n1,q,a\n", "line 3, record 1, field id: the record is there twice"),
-        ("id,question,answer\n1,q,\n", "field answer: expected a text, got ''"),
-        ("id,question,answer,options\n1,q,C,a | b\n", "field answer: expected one of the letters A, B, got 'C'"),
-        (
-            "id,question,answer,options\n1,q,A,a | b\n2,q,C,\n",
-            "field options: no options, and the answer is the letter",
-        ),
-        ("id,question,answer,image\n1,q,a,none.png\n2,q,a,\n", "field image: some rows have image and others"),
         ("id,question,answer,image\n1,q,a,none.png\n", "field image: not a readable image"),
         ("id,question,answer,image\n1,q,a,https://x.org/page\n", "field image: not an image's address"),
     ],

@@ -123,7 +123,10 @@ def test_an_extractor_reads_what_rule_paper_cannot(fresh: Project) -> None:
         read = after[after.signature.str.contains("|extractor:served|", regex=False)]
         assert set(read.state) == {"ok"} and set(read.parsed) == {'["B"]'} and all(len(r) == 2 for r in read.responses)
         assert int(project.rows(table, model="served", scoring="paper")[0]["n_extracted"]) > 0
-        assert project.audit(table)["verdict"] == "equal"
+        report = project.audit(table)
+        journals = [f"data/responses/stripcipher/{path}served.jsonl" for path in ("", "extractor/")]
+        assert report["verdict"] == "equal"
+        assert sorted(report["recorded"]) == sorted(f"{path}: answers of the engine openai" for path in journals)
         asked_before = len(server.calls)
         assert project.wanted(table, config=f"{config} extractor=served") == set()
         project.snakemake(table, config=config)

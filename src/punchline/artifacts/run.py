@@ -141,13 +141,18 @@ class Run:
 
         A file of the project counts with its present bytes: it is edited where it is.
         """
-        file = manifest(name)
-        rows = [cells for _, cells in parse_csv(Path(file).read_bytes(), ("path", "url", "sha256"), file=file)]
         digests = {}
-        for cells in rows:
+        for cells in _listed(name):
             is_own = "://" not in cells["url"] and Path(cells["url"]).is_file()
             digests[cells["path"]] = of_file(cells["url"]) if is_own else cells["sha256"]
         return digests
+
+    def edited(self, benchmark: str, name: str) -> str:
+        """Path of the file that a user edits to change a raw file: the project's own, else the raw file itself."""
+        rows = [] if self.selection.corpus.drawn else _listed(benchmark)
+        places = [cells["url"] for cells in rows if cells["path"] == name and "://" not in cells["url"]]
+        own = [place for place in places if Path(place).name == Path(name).name]  # errors know files by their names
+        return own[0] if own else self.paths.raw(benchmark, name)
 
     def demo_files(self, name: str) -> list[str]:
         """Names of a benchmark's demo files within their folder; none where the corpus is not the demo's."""
@@ -279,6 +284,12 @@ class Run:
             return part
         nothing: dict[str, Any] = dict.fromkeys(("subset", "subset_sha256", "limit", "scoring"))
         return msgspec.structs.replace(part, models=[], seed=0, samples=1, **nothing)
+
+
+def _listed(name: str) -> list[dict[str, str]]:
+    """Rows of a manifest of released files."""
+    file = manifest(name)
+    return [cells for _, cells in parse_csv(Path(file).read_bytes(), ("path", "url", "sha256"), file=file)]
 
 
 def card_in_tables(card: ModelCard, benchmark: str, prices: bool) -> ModelCard:

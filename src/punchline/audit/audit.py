@@ -17,7 +17,7 @@ from punchline import paths
 from punchline.artifacts.lineage import Lineage, document, lineage_path, read_lineage, root_of, shown_cells
 from punchline.artifacts.project import Project
 from punchline.audit import sources
-from punchline.audit.rebuild import Finding, kind_of, rebuild, scratch
+from punchline.audit.rebuild import Finding, as_recorded, kind_of, rebuild, scratch
 from punchline.audit.state import again
 from punchline.config.runs import selection_text
 from punchline.core import benchmark as benchmarks
@@ -46,6 +46,7 @@ class Audit:
     code: list[str] = field(default_factory=list)  # kinds of artifact whose code has changed since the build
     libraries: list[str] = field(default_factory=list)  # packages with another version than at the build
     sources: list[str] = field(default_factory=list)  # where the published bytes come from
+    recorded: list[str] = field(default_factory=list)  # journals whose answers are taken as they are
 
     def __post_init__(self) -> None:
         if (run := at_work()) is not None:
@@ -157,6 +158,7 @@ def _rebuild(report: Audit, project: Project, target: Artifact) -> None:
             path = overview or artifact.outputs[0]
             link = "overview" if overview else kind_of(artifact, path)
             _check(report, link, path, rebuild(project, artifact, origin, overview))
+            report.recorded += as_recorded(project, artifact)
 
 
 def _check(report: Audit, link: str, path: str, run: Iterable[str | Finding]) -> None:
@@ -193,7 +195,7 @@ def as_text(report: Audit, cells: Sequence[Cell]) -> str:
 
 def as_json(report: Audit, cells: Sequence[Cell]) -> dict[str, Any]:
     """The audit for a program: verdict, root, files (path, sha256, role), cells, findings, circumstances."""
-    names = ("table", "verdict", "root", "sources", "code", "libraries", "findings")
+    names = ("table", "verdict", "root", "sources", "code", "libraries", "recorded", "findings")
     files = [{"path": file.path, "sha256": file.sha256, "role": file.role} for file in report.files]
     of_lineage: dict[str, Any] = {"models": [], "selection": None, "noted": None}
     of_lineage = {name: getattr(report.lineage, name, default) for name, default in of_lineage.items()}

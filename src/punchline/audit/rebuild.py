@@ -18,6 +18,7 @@ from punchline.artifacts.project import Project
 from punchline.artifacts.run import role_of
 from punchline.audit.differences import Row, same, same_cells, same_text
 from punchline.comics import number
+from punchline.core.engine import Engine
 from punchline.core.storage import open_parquet
 from punchline.errors import PunchlineError
 from punchline.files import sha256_file
@@ -144,7 +145,7 @@ def _recomputed(project: Project, benchmark: str, pass_: str, model: str) -> Ite
     """Differences between journalled answers and those that released files, or a repeatable engine now, give."""
     respondent = project.respondent(benchmark, pass_, model)
     engine = project.engine_of(respondent)
-    if not (engine.files or engine.repeatable):
+    if not _is_recomputed(engine):
         return
     images = {} if engine.files else images_of(project, engine, benchmark)
     pairs = list(exchanges_in_pass(project, benchmark, pass_, model))
@@ -155,6 +156,23 @@ def _recomputed(project: Project, benchmark: str, pass_: str, model: str) -> Ite
     file = project.journal(respondent, Round(benchmark, pass_, (model,)))
     link = f"{'released' if engine.files else 'computed'} answers"
     yield from (Finding(link, file, what) for what in same(*rows))
+
+
+def _is_recomputed(engine: Engine) -> bool:
+    """True if an audit takes the answers of an engine from released files, or computes them."""
+    return bool(engine.files) or engine.repeatable
+
+
+def as_recorded(project: Project, artifact: Artifact) -> list[str]:
+    """The journal of answers that no audit takes from elsewhere: of models, scorers, `ocr`; none of other artifacts."""
+    if artifact.rule != "respond":
+        return []
+    benchmark, pass_, model = artifact.wildcards
+    respondent = project.respondent(benchmark, pass_, model)
+    engine = project.engine_of(respondent)
+    if _is_recomputed(engine):
+        return []
+    return [f"{project.journal(respondent, Round(benchmark, pass_, (model,)))}: answers of the engine {engine.name}"]
 
 
 def _answer(request: Request, answer: Response) -> Row:

@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
-import yaml
 from msgspec import UNSET, UnsetType
 
+from punchline.config.yaml_files import read_yaml
 from punchline.core.benchmark import FOLDER
+from punchline.files import as_record
 from punchline.read import reasoning
 from punchline.schema import Item, Record
 from punchline.stats.ratings import Level
@@ -82,5 +83,8 @@ class Study(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 def read_studies(benchmark: str, **code: dict[str, Any]) -> dict[str, Study]:
     """The studies of a benchmark's studies.yaml by name; `code`: their fields that the file does not have."""
-    described = yaml.load((FOLDER / benchmark / "studies.yaml").read_bytes(), yaml.CSafeLoader)
-    return {name: msgspec.convert(fields | code.get(name, {}), Study) for name, fields in described.items()}
+    file = FOLDER / benchmark / "studies.yaml"
+    studies = {}
+    for name, fields in read_yaml(file).items():
+        studies[name] = as_record(fields | code.get(name, {}), Study, lambda _: str(file))
+    return studies

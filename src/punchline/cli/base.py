@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 import typer
-import yaml
 from tabulate import tabulate
 
 import punchline
@@ -74,11 +73,14 @@ def latest_run(run: str) -> str:
 def _run_named(context: typer.Context, run: str) -> str:
     """The run of a command: of its table's path, of --run, else the one made last."""
     name = str(context.params.get("table") or "")  # before --run, as the command line gives it
+    return run_of_path(name, run) or latest_run(run)
+
+
+def run_of_path(name: str, run: str = "") -> str:
+    """The run that a table's path names, with a note where it is not `run` or the one made last; "" for a name."""
     path = given(name)
     found = run_of(name, "") or (run_of(path.as_posix(), "") if name and path.is_file() else "")
-    if not found:
-        return latest_run(run)
-    if found != (run or last_run()):
+    if found and found != (run or last_run()):
         typer.echo(f"of the run {found}, as the path says", err=True)
     return found
 
@@ -109,7 +111,7 @@ def override_text(value: Any) -> str:
     """A value as Snakemake takes it after --config: names without quotes and blanks."""
     if isinstance(value, list):
         return f"[{','.join(map(override_text, value))}]"
-    plain = isinstance(value, str) and re.fullmatch(r"[A-Za-z][\w.-]*", value) and yaml.safe_load(value) == value
+    plain = isinstance(value, str) and re.fullmatch(r"[A-Za-z][\w.-]*", value) and parse_yaml(value, "") == value
     return str(value) if plain else json.dumps(value, ensure_ascii=False)
 
 

@@ -28,6 +28,7 @@ from punchline.cli.base import (
     overview_path,
     print_json,
     print_rows,
+    run_of_path,
 )
 from punchline.config.runs import (
     last_run,
@@ -46,7 +47,7 @@ from punchline.paths import DEFAULT_RUN, Paths
 from punchline.stats.estimate import ALPHA
 
 ComparedTable = Annotated[str, typer.Option(help=f"{TABLE}; default: each benchmark's main table")]
-COMPARED_RUN = "Run of a plain MODEL; default: the one made last, or `default` beside RUN:MODEL"
+COMPARED_RUN = "Run of a plain MODEL; default: of TABLE's path, the last, or `default` with RUN:MODEL"
 ComparedRun = Annotated[str, typer.Option(help=COMPARED_RUN)]
 RankedBy = Annotated[str | None, typer.Option(help="Column to rank by; default: the first")]
 Runs = Annotated[list[str] | None, typer.Option(help="Run whose verdicts are used, may be repeated")]
@@ -124,7 +125,7 @@ def compare_command(a: Model, b: Model, table: ComparedTable = "", as_json: JSON
     """
     from punchline.audit import compare
 
-    run = run or (DEFAULT_RUN if ":" in f"{a}{b}" else latest_run(""))
+    run = run or run_of_path(table) or (DEFAULT_RUN if ":" in f"{a}{b}" else latest_run(""))
     named = table_named(table, run, given(table)) if table else None
     compared, refused = compare.compare_models((a, b), named, run)
     if as_json is not None:

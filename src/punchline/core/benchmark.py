@@ -211,6 +211,9 @@ def files_of(name: str, *modules: str) -> list[str]:
 
 def load(name: str) -> Benchmark:
     """The benchmark of that name. Raises PunchlineError for one that its card calls otherwise."""
+    if not (FOLDER / name).exists():
+        hint = f"A run selects it; --config benchmarks=[NAME] selects others. {nearest(name, folders())}"
+        raise PunchlineError(f"there is no benchmark {name!r}", hint=hint)
     benchmark = cast(Benchmark, _imported(f"punchline.benchmarks.{name}"))
     if name != benchmark.NAME:
         file = f"src/punchline/benchmarks/{name}/__init__.py"

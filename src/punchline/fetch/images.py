@@ -149,7 +149,7 @@ def _reject_placeholders(
         ids = [entry.item_id for entry in group]
         several = len({comics[name].page if name in comics else name for name in ids}) > 1
         for entry in group:
-            if several and (entry.item_id, digest) not in fixed:
+            if several and (entry.item_id, digest) not in fixed and entry.own_file is None:
                 _remove(out, Path(entry.item_id).name)
                 twin = next(name for name in ids if name != entry.item_id)
                 reason, note = "same bytes as another comic", f"as {twin}, sha256 {digest}"

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
+import re
 import socket
-from contextlib import suppress
 from typing import Any
 
 import httpcore
@@ -22,6 +22,12 @@ NOT_PUBLIC = [
     *(ipaddress.ip_network(n) for n in ("::/96", "::ffff:0:0:0/96", "64:ff9b:1::/48", "2001::/32", "2002::/16")),
     *(ipaddress.ip_network(n) for n in ("fec0::/10", "168.63.129.16/32")),
 ]
+# Names without a dot or of local networks (RFC 6761, 6762, 8375, 9476), and whatever ends in a number, as IPv4 does.
+_LOCAL = re.compile(
+    r"^[^.]*\.?$|\.(localhost|local|localdomain|internal|intranet|lan|home|corp|private|home\.arpa)\.?$"
+    r"|(^|\.)(\d+|0x[\da-f]*)\.?$",
+    re.IGNORECASE,
+)
 
 
 def is_public(address: str) -> bool:
@@ -41,11 +47,17 @@ def private(host: str) -> str:
 
 
 async def check_public(host: str) -> None:
-    """Raise Missing for a name with an address that is not public."""
-    with suppress(OSError, UnicodeError):  # no such name here: connecting says so, or a proxy knows it
+    """Raise Missing for a name with an address that is not public, before anybody is asked for it.
+
+    The names of local networks and numbers are refused also where they mean nothing here: a proxy may resolve them.
+    """
+    try:
         places = await asyncio.get_running_loop().getaddrinfo(host, None, type=socket.SOCK_STREAM)
-        if not all(is_public(str(place[4][0])) for place in places):
-            raise Missing("unsafe address", private(host))
+        is_refused = not all(is_public(str(place[4][0])) for place in places)
+    except (OSError, UnicodeError):  # no such name here: connecting says so, or a proxy knows it
+        is_refused = _LOCAL.search(host) is not None
+    if is_refused:
+        raise Missing("unsafe address", private(host))
 
 
 class Backend(httpcore.AnyIOBackend):

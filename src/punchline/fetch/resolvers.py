@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import SplitResult, urljoin, urlsplit
 
-import yaml
-
+from punchline.config.yaml_files import read_yaml
 from punchline.fetch.log import Missing
 
 NO_IMAGE = "resolver found no image"
@@ -112,7 +111,7 @@ def _absolute(page_url: str, reference: str) -> SplitResult | None:
     return parts if parts.scheme in ("http", "https") else None
 
 
-SITES = {host: Site(**of) for host, of in yaml.safe_load(Path(__file__).with_name("sites.yaml").read_bytes()).items()}
+SITES = {host: Site(**fields) for host, fields in read_yaml(Path(__file__).with_name("sites.yaml")).items()}
 
 
 def split(page: str) -> SplitResult:

@@ -15,15 +15,15 @@ from pathlib import Path
 from typing import Any, cast
 
 import vl_convert
-import yaml
 
+from punchline.config.yaml_files import read_yaml
 from punchline.report.tables import KINDS, Row, Sheet, parse_number
 from punchline.tables.chart import Chart
 from punchline.tables.latex import head
 
 FEW = 4  # categories that get a plot each
 
-_SPECS = yaml.load(Path(__file__).with_suffix(".yaml").read_bytes(), yaml.CSafeLoader)
+_SPECS = read_yaml(Path(__file__).with_suffix(".yaml"))
 _ROLES = re.compile(r' (?:role|aria-[a-z]+)="[^"]*"')
 _ROOT = re.compile(r'^<svg[^>]*?(width="\d+" height="\d+" viewBox="[^"]*")[^>]*>')
 

@@ -40,6 +40,6 @@ MODALITIES: tuple[str, str, str] = get_args(Modality)
 
 CLOSED = ("Q1", "Q2", "Q3", "Q4", "Q5", "Q7")  # answered by labels or an order
 METRICS = ("panel_acc", "text_acc", "wer", "cer")  # of scores
-LIBRARIES = {"pictures": ("opencv-python-headless",), "score": ("jiwer",)}  # versions that a stage depends on
+LIBRARIES = {"pictures": ("opencv-python-headless",), "score": ("jiwer", "rapidfuzz")}  # whose versions count
 
 __getattr__ = load_on_demand(__name__)
