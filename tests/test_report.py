@@ -152,7 +152,9 @@ def test_an_answer_at_a_glance(task: str, state: Any, metrics: dict[str, float],
     gold = Gold(benchmark="pixelhumor", item_id="c", values={"Q1": ["Yes"], "Q2": ["Singing"]})
     read = tuple(parsed) if parsed else None
     result = score("c", task=task, state=state, parsed=read, metrics=metrics, responses=("d",))
-    assert code(result, benchmarks.right("pixelhumor", result, gold)) == expected
+    value = benchmarks.right("pixelhumor", result, gold)
+    assert code(result, value) == expected
+    assert code(result, value, {"d"}) == ("a" if state == "missing" else expected)  # a baseline does not attempt it
 
 
 def test_a_wall_filters_by_what_tells_items_apart() -> None:

@@ -162,6 +162,10 @@ def test_compare_says_what_the_command_says(reported: Project, page: Page, a: st
     page.wait_for_function("location.hash.includes('g=ab')")
     for pair in page.locator(".pair").all():
         assert [text.split()[-1] for text in pair.locator(".answer .state").all_inner_texts()] == ["right", "wrong"]
+    if a == "random":
+        open_page(page, reported, f"compare.html#b=pixelhumor&a={a}&c={b}&q=Q1@default&g=all")
+        seen = page.locator("main").inner_text()
+        assert "not attempted by a baseline" in seen and "Missing" not in seen and "an answer is missing" not in seen
 
 
 def test_answers_are_searched_filtered_and_saved(reported: Project, page: Page) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 from punchline.artifacts.passes import CHAINED
 from punchline.artifacts.run import Run
 from punchline.core import benchmark as benchmarks
+from punchline.core.engine import NOT_ATTEMPTED
 from punchline.files import Keyed
 from punchline.read import reasoning
 from punchline.read.result import Reads, collect_readings, located
@@ -61,6 +62,14 @@ def _add_verdicts(run: Run, benchmark: str, model: str, add: Callable[..., None]
     return verdicts
 
 
+def _not_attempted(run: Run, benchmark: str, model: str) -> set[str]:
+    """Digests of a baseline's responses to what it does not attempt."""
+    if run.engines[model].code(benchmark) is None:  # a model attempts all
+        return set()
+    every = exchanges(run, benchmark, model)
+    return {response.digest for _, response in every if response.reason == NOT_ATTEMPTED}
+
+
 def build_parts(run: Run, benchmark: str, model: str) -> dict[str, Any]:
     """Files for pages: chunks of CHUNK items with a model's answers and scores, and the index of its scores."""
     where, loaded = run.paths, run.benchmark(benchmark)
@@ -80,12 +89,13 @@ def build_parts(run: Run, benchmark: str, model: str) -> dict[str, Any]:
             states[rule][question][place[of.item_id]] = letter
             values[rule][question][place[of.item_id]] = None if value is None else round(value, 6)
 
-    scored = set[str]()
+    scored, untried = set[str](), _not_attempted(run, benchmark, model)
     for score in (one for one in read_scores(where.scores(benchmark, model)) if one.responses):  # asked of this item
         scored.update(score.responses)
         value = benchmarks.right(benchmark, score, golds[score.item_id])
-        add("grades", score.item_id, _score(score, code(score, value)))
-        note(score.rule, score, code(score, value), value)
+        letter = code(score, value, untried)
+        add("grades", score.item_id, _score(score, letter))
+        note(score.rule, score, letter, value)
     verdicts = _add_verdicts(run, benchmark, model, add)
     for item_id, group in groupby(exchanges(run, benchmark, model), key=lambda pair: pair[0].item_id):
         item, gold, pairs = items[item_id], golds[item_id], list(group)
@@ -94,8 +104,9 @@ def build_parts(run: Run, benchmark: str, model: str) -> dict[str, Any]:
             for (_, condition, _), answers in units.items():
                 list(loaded.score_item(answers, item, gold, "", "paper", verdicts, condition))
         for request, response in pairs:  # requests that all models share are named with the items, once
+            letter = "-" if response.state == "ok" else "a" if response.digest in untried else response.state[0]
             for rule in RULES if response.digest not in scored else ():
-                note(rule, request, "-" if response.state == "ok" else response.state[0])
+                note(rule, request, letter)
             about = {"request": response.request_id} if request.condition in loaded.CHAINED else {}
             add("answers", item_id, about | _answer(request, response, reads))
     letters = {rule: {name: "".join(found) for name, found in of.items()} for rule, of in states.items()}

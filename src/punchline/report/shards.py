@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import gzip
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -32,8 +32,13 @@ def write_parts(index: str, prefix: str, parts: Mapping[str, Any]) -> None:
             file.unlink()
 
 
-def code(score: Score, value: float | None) -> str:
-    """An answer in one letter: its state, or y (right), n (wrong), p (partly right), - (not scored)."""
+def code(score: Score, value: float | None, untried: Collection[str] = ()) -> str:
+    """An answer in one letter: its state, or y (right), n (wrong), p (partly right), - (not scored).
+
+    `untried`: digests of responses to what a baseline does not attempt: a.
+    """
+    if score.state == "missing" and untried and all(digest in untried for digest in score.responses):
+        return "a"
     if score.state == "unparsable":
         return "t" if score.truncated else "u"
     if score.state != "ok":

@@ -17,7 +17,7 @@ async function answersOfBenchmark(benchmark, rule) {
   const tags = data.index.ids.map((_, place) => Object.values(data.index.facets).flatMap((values) => values[place]));
   const rows = [];
   let skipped = 0;
-  const attempted = (model, question) => data.index.ids.some((_, place) => !"m.".includes(data.state(model, rule, question, place)));
+  const attempted = (model, question) => data.index.ids.some((_, place) => !"ma.".includes(data.state(model, rule, question, place)));
   const attempts = new Map(data.models.map((model) => [model, new Set([...data.questions.keys()].filter((question) => attempted(model, question)))]));
   for (const [place, id] of data.index.ids.entries())
     for (const question of data.questions.values())

@@ -57,7 +57,7 @@ function groupOf(a, b, x, y) {
 
 function names(isGraded) {
   const [more, less] = isGraded ? ["A better than B", "B better than A"] : ["A right, B wrong", "B right, A wrong"];
-  return { ab: more, ba: less, wrong: isGraded ? "equal, not right" : "both wrong", odd: "unparsed, refused, failed or missing", right: "both right", all: "all" };
+  return { ab: more, ba: less, wrong: isGraded ? "equal, not right" : "both wrong", odd: "unparsed, refused, failed, missing or not attempted", right: "both right", all: "all" };
 }
 
 // Both answers of every item that either model was asked about, and what a difference under a rule counts.
@@ -78,7 +78,9 @@ function drawVerdict(pairs, clusters, rule, a, b) {
   const { value, low, high } = pairedDifference(used.map(({ place, x, y }) => [place, x, y]), clusters);
   const digits = (one) => `${one < 0 ? "−" : ""}${Math.abs(one).toFixed(3)}`;
   const excluded = pairs.length - used.length;
-  const about = `Rule ${rule}, ${number(used.length)} of ${number(pairs.length)} items${excluded ? `; ${number(excluded)} excluded: an answer is missing, failed or not scored` : ""}${rule === "paper" ? "; unparsed and refused count as wrong" : ""}.`;
+  const untried = pairs.filter(({ s, t }) => s === "a" || t === "a").length;
+  const reasons = [untried ? `${number(untried)} not attempted by a baseline` : "", excluded > untried ? "an answer is missing, failed or not scored" : ""].filter(Boolean).join(", ");
+  const about = `Rule ${rule}, ${number(used.length)} of ${number(pairs.length)} items${excluded ? `; ${number(excluded)} excluded: ${reasons}` : ""}${rule === "paper" ? "; unparsed and refused count as wrong" : ""}.`;
   if (value === null) {
     $("#verdict").replaceChildren(node("p", { class: "lead" }, node("b", {}, "No item has a scored answer of both.")), node("p", { class: "soft small" }, about));
     $("#bar").replaceChildren();

@@ -6,10 +6,10 @@ const $$ = (selector, root = document) => [...root.querySelectorAll(selector)];
 // Letters of the score files' index: word and sign. Sign and word say it; color only repeats it.
 const STATES = {
   y: ["right", "✓"], p: ["partly", "≈"], n: ["wrong", "✗"], u: ["unparsed", "?"], r: ["refused", "R"], f: ["failed", "F"],
-  t: ["truncated", "T"], m: ["missing", "M"], "-": ["unscored", "–"], ".": ["unasked", "·"],
+  t: ["truncated", "T"], m: ["missing", "M"], a: ["untried", "A"], "-": ["unscored", "–"], ".": ["unasked", "·"],
 };
-const WORDS = { unscored: "not scored", unasked: "not asked" };
-const ODD = "urftm"; // states without a value of their own
+const WORDS = { unscored: "not scored", unasked: "not asked", untried: "not attempted" };
+const ODD = "urftma"; // states without a value of their own
 const word = (letter) => WORDS[STATES[letter][0]] || STATES[letter][0];
 
 function node(name, attributes, ...children) {
@@ -289,7 +289,7 @@ function why(data, question, item, answer, score) {
   if (score.code === "r") return `The model declined to answer. ${counts}`;
   if (score.code === "t") return `The answer was cut off before it could be read. ${counts}`;
   if (score.code === "u") return `${(answer.text || "").trim() ? "No answer could be read from the text." : "The answer is empty."} ${counts}`;
-  if (score.code === "m" && answer.reason === "not attempted") return "The baseline does not attempt this task.";
+  if (score.code === "a") return "The baseline does not attempt this task.";
   if (score.code === "m") return `Missing: ${answer.reason || "no reason given"}.`;
   const parsed = score.parsed || [];
   const given = data.index.why[parsed.join()];
