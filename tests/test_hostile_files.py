@@ -100,7 +100,8 @@ CSV_FILES: dict[str, tuple[str, Callable[[bytes], object]]] = {
 
 
 IMAGES = {
-    "": ("a.png", "./a.png", "within.png"),
+    "": ("a.png", "./a.png", "within.png", "b 1#2 50%?.png", "e\u0301.png", " \u00fc.png "),
+    "not a readable image: zero.png: not an image .the file is empty": ("zero.png",),
     "not in the folder": (
         *("../a.png", "..\\a.png", "sub\\..\\..\\a.png", "sub/../a.png", "{0}/a.png", "~/a.png", "c:\\a.png"),
         *("//host/a.png", "out.png", "up/a.png", "loop.png", "file:/a.png", "data:a.png"),
@@ -115,7 +116,8 @@ IMAGES = {
 def test_images_of_questions(message: str, image: str, here: Path) -> None:
     folder, content = Path("in"), (DEMO / "hummus/images/nyc-combi-9001.png").read_bytes()
     (folder / "sub").mkdir(parents=True)
-    for file in ("in/a.png", "a.png"):
+    (folder / "zero.png").touch()
+    for file in ("in/a.png", "a.png", "in/b 1#2 50%?.png", "in/e\u0301.png", "in/\u00fc.png"):
         Path(file).write_bytes(content)
     for link, target in {"within": "a.png", "out": "../a.png", "loop": "loop.png"}.items():
         (folder / f"{link}.png").symlink_to(target)

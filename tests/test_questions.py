@@ -6,6 +6,7 @@ from types import ModuleType
 
 import pytest
 import yaml
+from tests.ran import ran
 
 from punchline.benchmarks.pixelhumor.scoring import text_scores
 from punchline.benchmarks.prompts import prompts
@@ -66,4 +67,20 @@ def test_a_prompt_with_other_line_ends(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(PunchlineError, match=r"q\.txt, line 2: the prompt has \\r .*core\.autocrlf"):
         prompts(package.__name__)
-    assert "* -text" in (ROOT / ".gitattributes").read_text().splitlines()
+
+
+@pytest.mark.parametrize("attributes", [[ROOT / ".gitattributes"], []])
+def test_a_clone_with_autocrlf(tmp_path: Path, attributes: list[Path]) -> None:
+    """The project's git attributes keep prompts and data as they are; without them, git writes \\r."""
+    files = [*(ROOT / "src/punchline/benchmarks").glob("*/prompts/**/*.txt"), *attributes]
+    copies = {tmp_path / "source" / file.relative_to(ROOT): file.read_bytes() for file in files}
+    for copy, content in copies.items():
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_bytes(content)
+    git = ("git", "-c", "user.name=t", "-c", "user.email=t@example.org", "-C", tmp_path / "source")
+    for command in (("init", "-q"), ("add", "."), ("commit", "-qm", "all")):
+        ran(*git, *command, check=True)
+    ran("git", "clone", "-q", "-c", "core.autocrlf=true", tmp_path / "source", tmp_path / "clone", check=True)
+    clones = {tmp_path / "clone" / copy.relative_to(tmp_path / "source"): content for copy, content in copies.items()}
+    assert all(file.read_bytes() == content for file, content in clones.items()) == bool(attributes)
+    assert len(files) > 40

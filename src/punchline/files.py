@@ -253,6 +253,9 @@ def csv_cells(text: str, file: str | Path) -> Iterator[tuple[int, list[str]]]:
 
     Raises PunchlineError with file and line for no header and for malformed CSV.
     """
+    if "\0" in text:
+        line = text.count("\n", 0, text.index("\0")) + 1
+        raise PunchlineError("the character NUL, as in UTF-16", file=file, line=line, hint="Save the file as UTF-8")
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     start = 1
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -119,6 +120,9 @@ def unused_columns(content: bytes, file: str) -> list[str]:
 
 def _records(content: bytes, file: str, faults: list[str]) -> Iterator[tuple[int, dict[str, str]]]:
     """(line, cells by column) of the rows that are not blank; rows of another length are faults."""
+    if content.removeprefix(codecs.BOM_UTF8).lstrip()[:1] in (b"{", b"[") or content.startswith(b"PK\x03\x04"):
+        what = "JSON or a spreadsheet's own format, not CSV"
+        raise PunchlineError(what, file=file, hint=f"Save it as CSV with the columns {', '.join(COLUMNS)}")
     records = csv_cells(text_of(content, file), file)
     _, header = next(records, (1, []))
     header = [name.strip().lower() for name in header]
@@ -195,6 +199,10 @@ def _option_faults(row: Question) -> Iterator[Fault]:
     for letter, text in zip(LETTERS, compared, strict=False):
         if text and seen.setdefault(text, letter) != letter:
             yield Fault("options", f"options {seen[text]} and {letter} are the same", "Keep one")
-    hint = "Write at least two options separated by ` | `, and the letter of the right one as the answer"
-    if row.answer and (len(texts) < 2 or row.answer not in list(letters)):
-        yield Fault("answer", f"expected one of the letters {', '.join(letters)}, got {row.answer!r}", hint)
+    if len(texts) < 2:
+        hint = "Separate options by ` | `, a bar between blanks"
+        yield Fault("options", f"one option alone: {row.options!r:.100}", hint)
+    elif row.answer and row.answer not in list(letters):
+        meant = [letter for letter, text in zip(letters, texts, strict=False) if plain(text) == plain(row.answer)]
+        hint = f"Write {meant[0]}, the letter of that option" if meant else "Write the letter of the right option"
+        yield Fault("answer", f"expected one of the letters {', '.join(letters)}, got {row.answer!r:.100}", hint)

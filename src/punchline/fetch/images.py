@@ -257,6 +257,8 @@ def _compare(digest: str, decoded: Decoded, comic: Comic, notes: list[str]) -> N
 
 def decode_image(content: bytes) -> Decoded:
     """Format and size of PNG, JPEG, GIF or WebP, by the bytes; decodes the first frame. Raises Missing."""
+    if not content:
+        raise Missing("not an image", "the file is empty")
     if content[:4] == b"RIFF" and int.from_bytes(content[4:8], "little") + 8 > len(content):
         raise Missing("truncated", f"{len(content)} bytes of a longer WebP")  # its decoder raises nothing
     try:
@@ -270,5 +272,6 @@ def decode_image(content: bytes) -> Decoded:
         raise Missing("decompression bomb", str(error)) from error
     except Exception as error:  # decoders raise anything on bytes that are no image
         cut = re.search("truncated|unexpected end|ended prematurely", str(error), re.IGNORECASE)
-        raise Missing("truncated" if cut else "not an image", str(error)[:200]) from error
+        what = re.sub(" *<_io.BytesIO[^>]*>", "", str(error))  # it differs from run to run
+        raise Missing("truncated" if cut else "not an image", what[:200]) from error
     return Decoded(f"image/{FORMATS[kind]}", width, height)
