@@ -25,7 +25,7 @@ from punchline.schema import ModelCard
 
 
 @pytest.mark.parametrize(
-    "fault", ["500", "502", "429", "closed", "reset", "no_http", "empty_body", "malformed", "no_choices", "null"]
+    "fault", ["500", "502", "429", "closed", "reset", "no_http", "empty_body", "malformed", "null"]
 )
 def test_a_passing_fault_is_tried_again_and_a_lasting_one_is_failed(fault: str, server: Served, tmp_path: Path) -> None:
     passing, lasting = [f"<<{fault}:{n}>> {fault}" for n in (1, 2)], f"<<{fault}:4>> lasting {fault}"

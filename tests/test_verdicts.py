@@ -18,7 +18,7 @@ from punchline.core import engine as engines
 from punchline.engines.openai import calls
 from punchline.engines.openai import engine as load
 from punchline.engines.openai.refusals import Refusal, judge, read_refusal
-from punchline.engines.openai.replies import ErrorReply, NoAnswer, Reply, Unusable, read_reply
+from punchline.engines.openai.replies import Empty, ErrorReply, NoAnswer, Reply, Unusable, read_reply
 from punchline.errors import PunchlineError
 from punchline.schema import ModelCard, Response
 
@@ -57,7 +57,7 @@ def verdict_of(content: bytes, streamed: bool = False) -> tuple[str, str]:
     except ErrorReply as error:
         return judged(error.refusal)
     except Unusable as error:
-        return "failed" if isinstance(error, NoAnswer) else "again", str(error)
+        return {NoAnswer: "failed", Empty: "empty"}.get(type(error), "again"), str(error)
     is_cut = reply.finish_reason == "length"
     return "truncated" if is_cut else reply.state, reply.reason if reply.text is None else reply.text  # type: ignore[return-value]
 
@@ -93,7 +93,7 @@ def test_reasoning_is_kept_apart() -> None:
 
 
 STATES = {"truncated": "ok", "refused": "refused", "ok": "ok", "again": "failed", "failed": "failed"}
-STATES["too long"] = "failed"
+STATES |= {"too long": "failed", "empty": "failed"}
 ROWS = [(verdict, 200, body) for verdict, body, _ in BODIES] + [(one[0], one[1], one[2]) for one in TABLE["errors"]]
 OF_ONE = [row for row in ROWS if row[0] in STATES and row[1] != 308]
 
@@ -162,11 +162,11 @@ def test_a_stop_names_openais_variable_only_where_its_key_is_sent(monkeypatch: p
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     refusal = read_refusal(404, b'{"detail": "nothing"}')
     with pytest.raises(PunchlineError, match=r"field id.*Check `id`, and that the key in OPENAI_API_KEY may use"):
-        load(card(None), 0).stop(refusal, judge(refusal, SENT))
+        load(card(None), 0).stopped(refusal, judge(refusal, SENT))
     of_vllm = ModelCard(name="m", engine="vllm", options={"id": "a/b", "revision": "0" * 40, "base_url": "http://h/v1"})
     refusal = read_refusal(401, b"")
     with pytest.raises(PunchlineError, match=r"field base_url.*No key is sent by engine vllm"):
-        engines.load(of_vllm, 0).stop(refusal, judge(refusal, SENT))  # type: ignore[attr-defined]
+        engines.load(of_vllm, 0).stopped(refusal, judge(refusal, SENT))  # type: ignore[attr-defined]
 
 
 def test_calls_that_hang_do_not_hold_up_a_stop(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:

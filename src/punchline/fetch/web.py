@@ -17,6 +17,7 @@ import httpx
 import tenacity
 from protego import Protego
 
+from punchline.core.certificates import trusted
 from punchline.core.waits import retry_after
 from punchline.errors import PunchlineError
 from punchline.fetch.log import Missing
@@ -148,7 +149,8 @@ class Web:
     def _client(self, network: Backend) -> httpx.AsyncClient:
         timeout = httpx.Timeout(self.manners.read_timeout, connect=self.manners.connect_timeout)
         headers = {"User-Agent": user_agent(), "Accept-Encoding": "identity"}
-        client = httpx.AsyncClient(timeout=timeout, headers=headers, follow_redirects=False)
+        verify = trusted() or True
+        client = httpx.AsyncClient(timeout=timeout, headers=headers, follow_redirects=False, verify=verify)
         client._transport._pool._network_backend = network  # type: ignore[attr-defined]  # httpx has no argument for it
         return client
 

@@ -8,16 +8,15 @@ from __future__ import annotations
 import functools
 import os
 import re
-import ssl
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 from urllib.parse import urlsplit
 
 import msgspec
 
 import punchline
 from punchline.core import engine as engines
+from punchline.core.certificates import trusted
 from punchline.core.engine import ImageFiles, Positive
 from punchline.engines.openai import chat, pace
 from punchline.engines.openai.refusals import Judgement, Refusal
@@ -41,6 +40,7 @@ REPLY_BYTES = 16 * 2**20  # of one reply, unpacked: more than any model writes
 STREAM_BYTES = 4 * REPLY_BYTES  # every token comes with a few hundred bytes around it
 FIXED = ("model", "messages", "stream", "stream_options", "n")  # an answer is read by these; not for extra_body
 
+NO_TOKEN = "the server wrote no token (completion_tokens 0)"  # LM Studio, for a prompt longer than its context
 SILENT_CUTS = (2048, 4096)  # Ollama's contexts: it cuts longer prompts without a word
 
 ADDRESS = "http(s)://, a server and a path, without a key; what follows a ? goes into `query`"
@@ -111,7 +111,7 @@ class OpenAI(engines.Engine):
         self.options = engines.read_options(card, Options, "docs/models.md")
         self.at_once = self.options.concurrency
         self.needs_images = "image" in card.modality
-        self._cut_noted = False
+        self._context_noted = False
         self.base_url = self.options.base_url or OPENAI_URL
         self.key_env = self.options.api_key_env or (None if self.options.base_url else OPENAI_KEY)
         self._check()
@@ -201,8 +201,10 @@ class OpenAI(engines.Engine):
             value = os.environ.get(name, "").strip()
             if not (value and value.isascii() and value.isprintable()):
                 return f"the environment variable {name} holds no value for the header {header}"
-        if (why := _bad_certificates()) is not None:
-            return why
+        try:
+            trusted()
+        except PunchlineError as error:
+            return str(error)
         usable = not self.key_env or (self.key and self.key.isascii() and self.key.isprintable())
         return None if usable else f"the environment variable {self.key_env} holds no API key"
 
@@ -316,17 +318,25 @@ class OpenAI(engines.Engine):
         """A response made of a reply. Raises PunchlineError when another model answered than was asked for."""
         self.check_model(reply.model)
         self._note_cut(reply.usage.prompt)
+        if reply.text == "" and reply.usage.completion == 0 and reply.reason is None:
+            self._note("the server wrote no token; it may do so for prompts longer than its context")
+            reply = msgspec.structs.replace(reply, reason=NO_TOKEN)
         fields = msgspec.structs.asdict(reply)
         served = {name: fields.pop(name) for name in ("model", "system_fingerprint")}
         effective = {**chat.flat(sent), **{k: v for k, v in served.items() if v is not None}}
         return self.response(request, model_key, effective=effective, **{**fields, **about})
 
     def _note_cut(self, tokens: int | None) -> None:
-        """Note once that a server counts exactly as many tokens of a prompt as a context has: it may have cut it."""
-        if tokens is not None and tokens in (self.card.context, *SILENT_CUTS) and not self._cut_noted:
-            self._cut_noted = True
-            what = f"{self.card.name}: the server counts exactly {tokens:,} prompt tokens, the size of a context"
-            log_line(f"{what}; it may cut long prompts silently. Raise the server's context (docs/models.md)")
+        """Note that a server counts exactly as many tokens of a prompt as a context has: it may have cut it."""
+        if tokens is not None and tokens in (self.card.context, *SILENT_CUTS):
+            what = f"the server counts exactly {tokens:,} prompt tokens, the size of a context"
+            self._note(f"{what}; it may cut long prompts silently")
+
+    def _note(self, what: str) -> None:
+        """Note, once, that answers may lack a part of their prompt."""
+        if not self._context_noted:
+            self._context_noted = True
+            log_line(f"{self.card.name}: {what}. Raise the server's context (docs/models.md)")
 
     def check_model(self, served: str | None) -> None:
         """Raises PunchlineError when the server names another model than was asked for. A server without a key may
@@ -340,28 +350,12 @@ class OpenAI(engines.Engine):
             hint = f"Correct `id`, or write `served_as: {served}` if that is the model you mean"
             raise self.wrong(what, field="id", hint=hint)
 
-    def stop(self, refusal: Refusal, judgement: Judgement) -> NoReturn:
-        """Raises the PunchlineError for a refusal that every request would meet."""
+    def stopped(self, refusal: Refusal, judgement: Judgement) -> PunchlineError:
+        """The error for a refusal that every request would meet."""
         from punchline.engines.openai import stops
 
         what, field, hint = stops.explain(self, refusal, judgement)
-        raise self.wrong(f"{what}: {chat.one_line(str(refusal), self.secrets)}", field=field, hint=hint)
-
-
-def _bad_certificates() -> str | None:
-    """Reason why certificates that the environment names cannot be used; None if they can, or it names none."""
-    for name in ("SSL_CERT_FILE", "SSL_CERT_DIR"):
-        value = os.environ.get(name)
-        if not value:
-            continue
-        try:
-            if name == "SSL_CERT_FILE":
-                ssl.create_default_context(cafile=value)
-            elif not Path(value).is_dir():
-                raise OSError("no such folder")
-        except OSError as error:
-            return f"the environment variable {name} names no certificates ({value}: {error}); correct or unset it"
-    return None
+        return self.wrong(f"{what}: {chat.one_line(str(refusal), self.secrets)}", field=field, hint=hint)
 
 
 async def _without_bearer(request: httpx2.Request) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import json
 import secrets
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from time import monotonic, sleep
@@ -23,7 +23,7 @@ from punchline.core.engine import ImageFiles
 from punchline.engines import openai as openai_engine
 from punchline.engines.openai import chat
 from punchline.engines.openai.calls import Fault, call_once
-from punchline.engines.openai.refusals import judge, read_refusal
+from punchline.engines.openai.refusals import Refusal, Verdict, judge, read_refusal
 from punchline.engines.openai.replies import ErrorReply, Unusable, read_reply
 from punchline.errors import PunchlineError
 from punchline.files import decoded, write_bytes
@@ -89,6 +89,14 @@ class Line(msgspec.Struct):
     custom_id: str
     response: Reply | None = None
     error: Any = None
+
+
+class _Refused(Exception):
+    """A line with an error that ends the run, once the other lines are handed out."""
+
+    def __init__(self, error: PunchlineError) -> None:
+        super().__init__(str(error))
+        self.error = error
 
 
 class _Run:
@@ -175,7 +183,9 @@ class _Run:
         for request in requests:
             try:
                 responses.append(self._response(request, lines.get(request.request_id)))
-            except PunchlineError as error:  # another model: what else has come is kept
+            except _Refused as refused:  # what every request would meet: the next run asks this one again
+                wrong.append(refused.error)
+            except PunchlineError as error:  # another model: this answer is read again with a corrected card
                 wrong.append(error)
                 wanted.discard(request.request_id)
         batch = msgspec.structs.replace(batch, requests=tuple(sorted(set(batch.requests) - wanted)))
@@ -190,10 +200,11 @@ class _Run:
 
     def _response(self, request: Request, line: Line | None) -> Response:
         sent = {**self.engine.parameters(request), "batch": True}
-        kind, words = "failed", "no answer in the batch"
+        refusal, words = None, "no answer in the batch"
         if line is not None and line.response is not None:
             reply, content = line.response, msgspec.json.encode(line.response.body)
-            refusal = read_refusal(reply.status_code, content) if reply.status_code != 200 else None
+            if reply.status_code != 200:
+                refusal = read_refusal(reply.status_code, content)
             try:
                 if refusal is None:
                     answer = read_reply(content, finished_as=self.engine.options.finished_as)
@@ -203,12 +214,19 @@ class _Run:
                 refusal = error.refusal
             except Unusable as error:
                 words = str(error)
-            if refusal is not None:
-                kind, words = judge(refusal, sent).verdict, str(refusal)
+            words = words if refusal is None else str(refusal)
         elif line is not None and line.error is not None:
-            refusal = read_refusal(0, json.dumps(line.error).encode())
-            kind, words = judge(refusal, sent).verdict, refusal.message
+            refusal = read_refusal(400, json.dumps(line.error).encode())
+            words = refusal.message
+        kind = "failed" if refusal is None else self._verdict(refusal, sent)
         return self.engine.unanswered(request, self.model_key, kind, words, sent)
+
+    def _verdict(self, refusal: Refusal, sent: Collection[str]) -> Verdict:
+        """The verdict on a refusal of one line. Raises _Refused for one that every request would meet."""
+        judgement = judge(refusal, sent)
+        if judgement.cause is not None:
+            raise _Refused(self.engine.stopped(refusal, judgement))
+        return judgement.verdict
 
     def _lines(self, file: Any) -> dict[str, Line]:
         """{custom_id: line} of one of a batch's files."""

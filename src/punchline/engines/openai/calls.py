@@ -15,10 +15,10 @@ import openai
 
 from punchline.core.engine import ImageFiles, prompt_tokens
 from punchline.core.waits import backoff
-from punchline.engines.openai import chat, pace
+from punchline.engines.openai import chat, pace, stops
 from punchline.engines.openai.client import Unwanted
-from punchline.engines.openai.refusals import Verdict, judge, read_refusal
-from punchline.engines.openai.replies import ErrorReply, NoAnswer, Unusable, read_reply
+from punchline.engines.openai.refusals import Refusal, Verdict, judge, read_refusal
+from punchline.engines.openai.replies import Empty, ErrorReply, NoAnswer, Unusable, read_reply
 from punchline.errors import PunchlineError
 from punchline.schema import Request, Response
 
@@ -28,18 +28,23 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 TIMEOUT_TRIES = 3  # a call that timed out is dear: fewer tries than for other faults
+EMPTY_TRIES = 2  # a reply without choices or a reason is mostly the same again
 FIRST_CONTACT_S = 5.0  # without any answer so far, a server that cannot be reached is given up after this time
-LAST_S = 30.0  # calls in flight get so long to finish when a run stops: their answers are paid for
+LAST_S = 30.0  # calls in flight get so long to finish when an error ends a run: their answers are paid for
+STOP_S = 1.0  # and so long after a Ctrl-C: what has arrived is read
 LIMITED_TRIES = 4  # times `attempts`: how often one request may meet a 429
 # Guesses for the token budget, put right by what the server counts.
 CHARACTERS_A_TOKEN, TOKENS_AN_IMAGE = 4, 1000
 OVERLOADED = (429, 503, 529)  # statuses of a server that has too many calls
 
 
+Kind = Verdict | Literal["time-out", "unreachable", "empty"]
+
+
 class Fault(msgspec.Struct):
     """Reason why a call has no result."""
 
-    kind: Verdict | Literal["time-out", "unreachable"]
+    kind: Kind
     words: str
     wait: float = 0.0  # seconds that the server asked for
     status: int = 200
@@ -53,7 +58,7 @@ async def attempt(engine: OpenAI, call: Awaitable[T], total: float, sent: Collec
     the key.
     """
 
-    def fault(kind: Verdict | Literal["unreachable"], words: object) -> Fault:
+    def fault(kind: Kind, words: object) -> Fault:
         return Fault(kind, chat.one_line(str(words), engine.secrets))
 
     try:
@@ -65,40 +70,53 @@ async def attempt(engine: OpenAI, call: Awaitable[T], total: float, sent: Collec
     except ErrorReply as error:
         refusal = error.refusal
     except (NoAnswer, Unusable) as error:
-        return fault("failed" if isinstance(error, NoAnswer) else "again", f"HTTP 200: {error}")
+        kind: Kind = "failed" if isinstance(error, NoAnswer) else "empty" if isinstance(error, Empty) else "again"
+        return fault(kind, f"HTTP 200: {error}")
     except Unwanted as error:
         return fault("failed", error)
     except openai.APIConnectionError as error:
         cause = (error.__cause__ and error.__cause__.__cause__) or error.__cause__ or error  # aiohttp's own
-        if isinstance(cause, aiohttp.SocketTimeoutError):
-            return Fault("time-out", f"time-out: silent for {engine.options.timeouts.read:g} s")
-        connecting = isinstance(cause, (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError))
-        return fault("unreachable" if connecting else "again", f"{type(cause).__name__}: {cause}")
+        if not (isinstance(cause, aiohttp.ClientHttpProxyError) and cause.status == 407):
+            kind = _kind_of(cause)
+            silent = f"time-out: silent for {engine.options.timeouts.read:g} s"
+            return fault(kind, silent if kind == "time-out" else f"{type(cause).__name__}: {cause}")
+        refusal = Refusal(status=407, message=cause.message)
     except TimeoutError:
         return Fault("time-out", f"time-out: no whole answer in {total:g} s")
-    judgement = judge(refusal, sent)
+    options = engine.options
+    named = {*sent, *options.query, *options.headers, *options.headers_env}
+    judgement = judge(refusal, named, engine.options.retry_after_most)
     if judgement.cause is not None:
-        engine.stop(refusal, judgement)
+        raise engine.stopped(refusal, judgement)
     return Fault(judgement.verdict, chat.one_line(str(refusal), engine.secrets), refusal.wait, refusal.status)
 
 
-class Calls:
-    """Calls of an engine's server within one event loop; `most`: bytes of a reply that are read."""
+def _kind_of(cause: BaseException) -> Kind:
+    """The kind of a fault of a connection."""
+    if isinstance(cause, aiohttp.SocketTimeoutError):
+        return "time-out"
+    connecting = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError, aiohttp.ClientHttpProxyError)
+    return "unreachable" if isinstance(cause, connecting) else "again"
 
-    def __init__(self, engine: OpenAI, most: int | None = None) -> None:
+
+class Calls:
+    """Calls of an engine's server within one event loop; `most_bytes`: of a reply that are read."""
+
+    def __init__(self, engine: OpenAI, most_bytes: int | None = None) -> None:
         options = engine.options
         budgets = (options.requests_per_minute, options.tokens_per_minute)  # an account's, whatever jobs ask by it
         self.pace = pace.Pace(options.concurrency, *(each and each / engine.card.shards for each in budgets))
-        self.engine, self.options, self.client = engine, options, engine.client(most)
-        self.most_tries = dict.fromkeys(("again", "limited", "time-out", "unreachable"), options.attempts)
-        self.most_tries["limited"] *= LIMITED_TRIES
-        self.most_tries["time-out"] = min(TIMEOUT_TRIES, options.attempts)
+        self.engine, self.options, self.client = engine, options, engine.client(most_bytes)
+        most = options.attempts
+        self.most_tries: dict[Kind, int] = {"again": most, "unreachable": most, "limited": LIMITED_TRIES * most}
+        self.most_tries |= {"time-out": min(TIMEOUT_TRIES, most), "empty": min(EMPTY_TRIES, most)}
         self.answers = 0  # calls that a server answered, whatever it said
         self.failures = 0  # requests given up in a row
         self.first: str | None = None  # error of that row
         self.began = monotonic()
         self.in_flight = set[asyncio.Task[None] | None]()
-        self.error: PunchlineError | None = None  # has stopped the run: only calls in flight go on
+        self.error: PunchlineError | None = None  # the first
+        self.is_ending = False  # only calls in flight go on
 
     async def call(
         self, post: Callable[[float], Awaitable[T]], total: float, sent: Collection[str] = (), tokens: float = 0.0
@@ -121,7 +139,7 @@ class Calls:
                 self.pace.limited(began)
             if outcome.kind not in self.most_tries:
                 return outcome
-            if self.error is not None:  # no more tries: the next run asks again
+            if self.is_ending:  # no more tries: the next run asks again
                 raise asyncio.CancelledError
             tries[outcome.kind] += 1
             outcome.tries = tries.total()
@@ -140,7 +158,7 @@ class Calls:
         is_last = tries >= self.most_tries[fault.kind] or never_reached
         if is_last and unreachable and before == self.answers:
             what = f"the server cannot be reached: {self.engine.base_url}: {fault.words}"
-            self._end(what, "Check `base_url`, and that the server runs")
+            self._end(what, stops.reach(self.engine, fault.words))
         return not is_last
 
     async def answer(
@@ -158,14 +176,18 @@ class Calls:
                     await put(await self._ask(request, images, model_key))
                 except PunchlineError as error:
                     self.error = self.error or error
+                    self.is_ending = True
                     raise
-                if self.error is not None:
+                if self.is_ending:
                     return
 
         async with self.client:
             workers = [asyncio.create_task(worker()) for _ in range(min(self.options.concurrency, len(requests)))]
             try:
                 await self._finish(workers)
+            except asyncio.CancelledError:
+                await self._let_finish({*workers}, STOP_S)
+                raise
             finally:
                 for task in workers:
                     task.cancel()
@@ -177,11 +199,16 @@ class Calls:
         errors = [error for task in ended if not task.cancelled() and (error := task.exception())]
         if not errors:
             return
-        for task in running - self.in_flight:  # waits for its turn, or between tries
+        await self._let_finish(running, LAST_S)
+        raise self.error or errors[0]
+
+    async def _let_finish(self, running: set[asyncio.Task[None]], seconds: float) -> None:
+        """Cancel workers that wait for their turn or between tries; give those with a call in flight some time."""
+        self.is_ending = True
+        for task in running - self.in_flight:
             task.cancel()
         if running:
-            await asyncio.wait(running, timeout=LAST_S)
-        raise self.error or errors[0]
+            await asyncio.wait(running, timeout=seconds)
 
     async def _ask(self, request: Request, images: ImageFiles, model_key: str) -> Response:
         """The response to a request, which may be a failure. Raises PunchlineError for `breaker` failures in a row."""

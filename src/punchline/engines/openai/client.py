@@ -13,6 +13,7 @@ import aiohttp
 import httpx2
 import openai
 
+from punchline.core.certificates import trusted
 from punchline.text import without_secret
 
 ENCODINGS = ("gzip", "deflate")
@@ -41,7 +42,7 @@ class BoundedClient(openai.DefaultAioHttpClient):
         options["headers"] = {"Accept-Encoding": ", ".join(ENCODINGS)}
         if not keep_alive:
             options["headers"]["Connection"] = "close"
-        super().__init__(verify=httpx2.create_ssl_context(), **options)
+        super().__init__(verify=trusted() or httpx2.create_ssl_context(), **options)
 
     def _init_transport(self, *args: Any, **options: Any) -> httpx2.AsyncBaseTransport:
         return self._without_reuse(super()._init_transport(*args, **options))

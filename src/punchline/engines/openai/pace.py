@@ -7,6 +7,8 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from time import monotonic
 from typing import Any, TypeVar
 
+from punchline.core.signals import stopping_softly
+
 T = TypeVar("T")
 Put = Callable[[T], Awaitable[None]]
 
@@ -72,16 +74,16 @@ class Pace:
 def iterate(work: Callable[[Put[T]], Coroutine[Any, Any, None]]) -> Iterator[T]:
     """Items that `work` puts, as they come. The event loop runs only while one is waited for, so that few are queued.
 
-    However the iteration ends (the end, an error, Ctrl-C, close), the work is cancelled and has ended by then.
+    Ctrl-C and SIGTERM cancel the work. What it has put by its end is yielded first, then the signal takes its course.
+    However the iteration ends (the end, an error, a signal, close), the work has ended by then.
     """
     end = object()
     with asyncio.Runner(loop_factory=asyncio.new_event_loop) as runner:
         outbox: asyncio.Queue[Any] = asyncio.Queue()
-        task = runner.get_loop().create_task(work(outbox.put))
+        loop = runner.get_loop()
+        task = loop.create_task(work(outbox.put))
         task.add_done_callback(lambda _: outbox.put_nowait(end))
-        try:
+        with stopping_softly(lambda: loop.call_soon_threadsafe(task.cancel)):
             while (item := runner.run(outbox.get())) is not end:
                 yield item
-        except asyncio.CancelledError:  # by a Ctrl-C just before the runner counts them
-            raise KeyboardInterrupt from None
         task.result()

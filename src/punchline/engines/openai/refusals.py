@@ -84,9 +84,13 @@ _STREAM_ONLY = re.compile(
     r"|streaming (mode )?is required|stream .{0,20}is required",
     re.IGNORECASE,
 )
-_RETRY_IN = re.compile(r"(?:re)?try (?:again )?in ((?:\d+(?:\.\d+)?(?:ms|h|m|s) ?)+)", re.IGNORECASE)
-_DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|h|m|s)", re.IGNORECASE)
-_SECONDS = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
+_NO_VERSION = re.compile(
+    r"(missing|required?|specify|provide)\b.{0,40}\bapi[- ]version|\bapi[- ]version\b.{0,40}\b(missing|required?)\b",
+    re.IGNORECASE,
+)
+_RETRY_IN = re.compile(r"(?:re)?try (?:again )?(?:in|after) ((?:\d+(?:\.\d+)? ?(?:ms|h|m|s)[a-z]* ?)+)", re.IGNORECASE)
+_DURATION = re.compile(r"(\d+(?:\.\d+)?) ?(ms|millis|h|m|s)", re.IGNORECASE)
+_SECONDS = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001, "millis": 0.001}
 # Status of an error in a reply of HTTP 200 that has none, by its words.
 _STATUS_OF = (
     (401, _KEY),
@@ -113,7 +117,19 @@ class Refusal(msgspec.Struct, frozen=True, kw_only=True):
 
 Verdict = Literal["stop", "limited", "again", "too long", "failed", "refused"]
 Cause = Literal[
-    "key", "credit", "plan", "quota", "place", "model", "parameter", "proxy", "access", "address", "system", "stream"
+    "key",
+    "credit",
+    "plan",
+    "quota",
+    "place",
+    "model",
+    "parameter",
+    "proxy",
+    "access",
+    "address",
+    "system",
+    "stream",
+    "version",
 ]
 
 
@@ -155,14 +171,19 @@ def read_refusal(status: int, content: bytes, headers: Mapping[str, str] | None 
         resets, message = PACIFIC, _RETRY_IN.sub("try again later", message)
     else:
         resets = _reset(said) or _reset({name.lower(): value for name, value in headers.items()})
-    waits = (retry_after(headers), retry_after(said), _delay(error), _seconds(message))
+    waits = [retry_after(headers), retry_after(said), _delay(error), _seconds(message)]
+    if long_quota:  # other waits are of shorter quotas
+        waits = [_seconds(message)]
+    wait = next((wait for wait in waits if wait is not None), 0.0)
+    if long_quota and not resets and wait:
+        resets = _from_now(wait)
     return Refusal(
         status=status,
         message=message,
         param=as_text(error.get("param")),
         codes=codes,
         reasons=_reasons(error, metadata),
-        wait=next((wait for wait in waits if wait is not None), 0.0),
+        wait=wait,
         long_quota=long_quota,
         resets=resets,
     )
@@ -221,8 +242,10 @@ def _reset(headers: Mapping[str, str]) -> str:
         reset = float(headers.get("x-ratelimit-reset", ""))
         reset = reset / 1000 if reset > 1e11 else reset
         seconds = reset - time.time() if reset > 1e9 else reset
-    if seconds is None or not 0 <= seconds < 1e8:
-        return ""
+    return "" if seconds is None or not 0 <= seconds < 1e8 else _from_now(seconds)
+
+
+def _from_now(seconds: float) -> str:
     return f"in {seconds / 3600:.1f} h" if seconds >= 3600 else f"in {seconds / 60:.0f} min"
 
 
@@ -284,13 +307,16 @@ def as_object(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def judge(refusal: Refusal, sent: Collection[str]) -> Judgement:
-    """The verdict on a refusal; `sent`: names of the parameters that were sent. Moderation goes before the status."""
+def judge(refusal: Refusal, sent: Collection[str], patience: float = 0.0) -> Judgement:
+    """The verdict on a refusal. Moderation goes before the status.
+
+    `sent`: names of the parameters that were sent; `patience`: the longest wait, in seconds, for a quota of a day.
+    """
     status, about = refusal.status, f"{refusal.codes} {refusal.message}"
     if (judgement := _judge_input(refusal)) is not None:
         return judgement
     if status == 429:
-        return _judge_limit(refusal)
+        return _judge_limit(refusal, patience)
     if status == 413 or _TOO_LONG_CODE.search(about):
         return Judgement("too long")
     if status >= 500 or status in (408, 409, 425):
@@ -337,10 +363,12 @@ def _option_for(refusal: Refusal) -> Cause | None:
     """The card's option that a refusal asks for; llama.cpp refuses a role with status 500."""
     if refusal.status in (400, 422, 500) and refuses_system(refusal.message):
         return "system"
+    if refusal.status in (400, 404, 422) and _NO_VERSION.search(refusal.message):
+        return "version"
     return "stream" if refusal.status in (400, 422) and _STREAM_ONLY.search(refusal.message) else None
 
 
-def _judge_limit(refusal: Refusal) -> Judgement:
+def _judge_limit(refusal: Refusal, patience: float) -> Judgement:
     about = f"{refusal.codes} {refusal.message}"
     if "must be reduced" in refusal.message:  # one request larger than the limit of a minute
         return Judgement("too long")
@@ -348,7 +376,8 @@ def _judge_limit(refusal: Refusal) -> Judgement:
         return Judgement("stop", "plan")
     if _CREDIT.search(about) and not _RATE.search(about):
         return Judgement("stop", "credit")
-    return Judgement("stop", "quota") if refusal.long_quota else Judgement("limited")
+    waits = 0 < refusal.wait <= patience  # OpenAI's quotas of a day fill up again bit by bit
+    return Judgement("stop", "quota") if refusal.long_quota and not waits else Judgement("limited")
 
 
 def _is_about_model(refusal: Refusal, about: str) -> bool:

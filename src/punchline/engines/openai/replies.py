@@ -47,6 +47,10 @@ class NoAnswer(Unusable):
     """A reply whose answer cannot be used; another try would get the same."""
 
 
+class Empty(Unusable):
+    """A reply with an empty list of choices and no reason: another try rarely gets more."""
+
+
 class ErrorReply(Unusable):
     """A reply of HTTP 200 with an error in it."""
 
@@ -85,6 +89,8 @@ def read_reply(content: bytes, *, streamed: bool = False, finished_as: Collectio
     if (why := _refused(body, choice, finish, word, parts)) is not None:
         blocked = FILTERED if finish == FILTERED or not choice else finish
         return Reply(state="refused", reason=why, finish_reason=blocked, **fields)
+    if body.get("choices") == []:
+        raise Empty("no answer in the body")
     if not choice:
         raise Unusable("no answer in the body")
     if not isinstance(message, dict):

@@ -28,9 +28,11 @@ def explain(engine: OpenAI, refusal: Refusal, judgement: Judgement) -> tuple[str
         return f"the server only streams {model}", "stream", "Write `stream: true` into the card"
     if cause == "model":
         return f"the server does not know the model {model}", "id", "Correct `id`"
-    field_of_key = "api_key_env" if engine.key_env else None
+    if cause == "version":
+        return "the server wants a version of its API", "query", "Write `query: {api-version: …}`, or correct it there"
+    field_of_key = _key_field(engine) if _variables(engine) else None
     if cause == "credit":
-        hint = "Add credit, or take another key" if engine.key_env else "Add credit there"
+        hint = "Add credit, or take another key" if _variables(engine) else "Add credit there"
         return f"{account} can pay for no more", field_of_key, hint
     if cause == "plan":
         return f"the plan of {account} does not include {model}", "id", "Take another plan, or another model"
@@ -42,26 +44,53 @@ def explain(engine: OpenAI, refusal: Refusal, judgement: Judgement) -> tuple[str
         return f"the proxy wants another user or password ({_proxy(engine)})", None, f"Correct {_proxy(engine)}"
     if cause in ("key", "access"):
         return f"the server does not let {model} be asked", _key_field(engine), _key_hint(engine)
-    fields = "`base_url` and `id`" if "base_url" in engine.card.options else "`id`"
-    field = "base_url" if "base_url" in engine.card.options else "id"
-    hint = f"Check {fields}" + (f", and that the key in {engine.key_env} may use the model" if engine.key_env else "")
-    return f"the server has no {model} at {engine.base_url}", field, hint
+    return _wrong_address(engine)
+
+
+def _wrong_address(engine: OpenAI) -> tuple[str, str, str]:
+    fields = [name for name in ("base_url", "query") if engine.card.options.get(name)] + ["id"]
+    hint = f"Check {' and '.join(f'`{name}`' for name in fields)}"
+    if variables := _variables(engine):
+        hint += f", and that the key in {' and '.join(variables)} may use the model"
+    return f"the server has no {engine.options.id} at {engine.base_url}", fields[0], hint
+
+
+def reach(engine: OpenAI, words: str) -> str:
+    """The fix where a server cannot be reached; `words`: of the error."""
+    if "certificate verify failed" in words:
+        return "If you trust it, name its certificates by the environment variable SSL_CERT_FILE"
+    checks = ["`base_url`"] if "base_url" in engine.card.options else []
+    checks += [f"the proxy in {_proxy(engine)}"] if engine.through_proxy and os.environ.get(_proxy(engine)) else []
+    return f"Check {' and '.join(checks) or 'the network'}, and that the server runs"
+
+
+def _variables(engine: OpenAI) -> list[str]:
+    """The environment variables that hold the key, or other secrets that are sent."""
+    return [*([engine.key_env] if engine.key_env else []), *engine.options.headers_env.values()]
 
 
 def _account(engine: OpenAI) -> str:
-    return f"the account of {engine.key_env}" if engine.key_env else f"the account at {engine.base_url}"
+    variables = _variables(engine)
+    return f"the account of {' and '.join(variables)}" if variables else f"the account at {engine.base_url}"
 
 
 def _key_field(engine: OpenAI) -> str | None:
     """The field that names the key's variable; of an engine that sends no key, the server's."""
-    return "api_key_env" if engine.card.engine == "openai" else "base_url"
+    if engine.card.engine != "openai":
+        return "base_url"
+    return "headers_env" if engine.options.headers_env and not engine.key_env else "api_key_env"
 
 
 def _key_hint(engine: OpenAI) -> str:
-    if engine.key_env and "api_key_env" in engine.card.options:
-        return f"Check the key in the environment variable {engine.key_env}, which `api_key_env` names"
+    options, checks = engine.options, []
     if engine.key_env:
-        return f"Check the key in the environment variable {engine.key_env}; `api_key_env` names another"
+        names = ", which `api_key_env` names" if options.api_key_env else "; `api_key_env` names another"
+        header = f" (sent as {options.key_header}, by `key_header`)" if options.key_header else ""
+        checks.append(f"the key in the environment variable {engine.key_env}{header}{names}")
+    for header, variable in options.headers_env.items():
+        checks.append(f"the value in the environment variable {variable}, which `headers_env` sends as {header}")
+    if checks:
+        return f"Check {'; and '.join(checks)}"
     if engine.card.engine == "openai":
         return "No key is sent: write `api_key_env: NAME`, the environment variable that holds the server's key"
     return f"No key is sent by engine {engine.card.engine}: `engine: openai` with `api_key_env` sends one"
@@ -84,6 +113,9 @@ def _proxy(engine: OpenAI) -> str:
 def _of_parameter(engine: OpenAI, parameter: str) -> tuple[str, str]:
     """(field of the card that a parameter comes from, how to change it)."""
     options, name = engine.options, parameter.split(".")[0].split("[")[0]
+    for field, names in (("query", options.query), ("headers", options.headers), ("headers_env", options.headers_env)):
+        if parameter in names:
+            return field, f"Change or remove {parameter} there"
     if name == options.max_tokens_field:
         other = "max_tokens" if name == "max_completion_tokens" else "max_completion_tokens"
         hint = "Change it, or send none: `sampling: {max_tokens: null}`"
