@@ -2,7 +2,7 @@
 
 import sys
 
-from punchline.jobs import main
+from punchline.start import start
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    start("punchline.jobs", sys.argv[1:], last="stopped")

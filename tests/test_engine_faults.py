@@ -2,6 +2,7 @@
 
 import asyncio
 import email.utils
+import itertools
 import signal
 import ssl
 import threading
@@ -15,8 +16,9 @@ import msgspec
 import pytest
 from tests.servers import runs
 from tests.servers.runs import KEY, VARIABLE, Served, assert_completes, card, error_of, journal, many, requests, run
-from tests.servers.scripted import completion, scripted
+from tests.servers.scripted import Call, completion, scripted
 
+from punchline.core.signals import STOPS
 from punchline.core.waits import backoff, retry_after
 from punchline.engines.openai import chat, pace
 from punchline.engines.openai import engine as load
@@ -149,26 +151,6 @@ def test_a_server_that_is_not_there_is_said_at_once(url: str, server: Served, tm
     assert "the server cannot be reached" in words and "base_url" in words and not journal(tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("fault", "said"),
-    [
-        *((status, "No key is sent: write `api_key_env: NAME`") for status in ("401", "403")),
-        ("404", "the server has no m at"),
-        ("429_quota", "can pay for no more"),
-        ("429_long", "asks to wait 86,400 s"),
-        ("parameter", "refuses the parameter temperature for m: HTTP 400: Unsupported parameter: 'temperature'"),
-    ],
-)
-def test_what_every_request_would_meet_ends_the_run(fault: str, said: str, server: Served, tmp_path: Path) -> None:
-    server.script(fault=fault, latency=0.01)
-    before = server.get("/state")["calls"]
-    sent = many(40, f"stop {fault}")
-    assert said in error_of(tmp_path, card(server.url, concurrency=4), sent)
-    assert server.get("/state")["calls"] - before <= 8
-    server.script()
-    assert_completes(tmp_path, card(server.url), sent)
-
-
 def test_another_model_ends_the_run(server: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(VARIABLE, KEY)
     sent = requests("<<wrong_model:always>> who")
@@ -220,19 +202,40 @@ def test_leaving_early_ends_the_calls_in_flight_and_a_slow_reader_holds_them_bac
     assert server.get("/state")["calls"] == calls
 
 
-def test_ctrl_c_ends_a_run_at_once_and_the_next_one_completes_it(server: Served, tmp_path: Path) -> None:
-    server.script(latency=0.1)
-    before = server.get("/state")["calls"]
-    process = runs.another_process(server.url, tmp_path, 60, "interrupted", concurrency=4)
-    while not (tmp_path / "m.jsonl").exists() or (tmp_path / "m.jsonl").stat().st_size < 2000:
-        time.sleep(0.02)
-    process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=10)
-    assert process.returncode != 0 and "KeyboardInterrupt" in errors
-    assert "never retrieved" not in errors and "Unclosed" not in errors
-    server.script()
-    assert_completes(tmp_path, card(server.url), many(60, "interrupted"))
-    assert server.get("/state")["calls"] - before <= 64  # only calls in flight are asked again
+@pytest.mark.parametrize("times", [1, 2])
+@pytest.mark.parametrize("number", STOPS)
+def test_a_signal_comes_after_what_is_queued_and_a_second_one_at_once(number: int, times: int) -> None:
+    async def work(put: pace.Put[int]) -> None:
+        for one in range(5):
+            await put(one)
+        await asyncio.sleep(60)
+
+    before, seen = signal.signal(number, signal.default_int_handler), list[int]()
+    with pytest.raises(KeyboardInterrupt):
+        for one in pace.iterate(work):
+            seen.append(one)
+            for _ in range(times if one == 0 else 0):
+                signal.raise_signal(number)
+    assert seen == ([0, 1, 2, 3, 4] if times == 1 else [0])
+    assert signal.signal(number, before) is signal.default_int_handler
+
+
+@pytest.mark.parametrize("number", STOPS)
+def test_a_stop_loses_no_answer_that_comes_and_the_next_run_asks_the_rest(number: int, tmp_path: Path) -> None:
+    numbers = itertools.count()
+
+    def answer(call: Call) -> None:
+        if next(numbers) == 6:
+            process.send_signal(number)
+        time.sleep(0.2)
+        call.json(completion("yes"))
+
+    with scripted(answer) as server:
+        process = runs.another_process(server.url, tmp_path, 60, "interrupted", concurrency=4)
+        errors = process.communicate(timeout=60)[1]
+        assert process.returncode == -number and "never retrieved" not in errors and "Unclosed" not in errors
+        assert 6 < len(journal(tmp_path)) == len(server.calls) < 60
+        assert run(tmp_path, card(server.url), many(60, "interrupted")) == {"ok": 60} and len(server.calls) == 60
 
 
 @pytest.mark.parametrize("fault", ["401", "echo_key", "answer_key", "refused_key"])

@@ -8,7 +8,7 @@ import yaml
 from typer.testing import CliRunner
 
 from punchline.benchmarks.pixelhumor.tables import TABLES
-from punchline.cli import app
+from punchline.cli.commands import app
 from punchline.cli.printing import printed
 from punchline.cli.run import _model, _sentence
 from punchline.config.cards import read_card

@@ -15,13 +15,14 @@ from tests.records import request
 from tests.servers import misbehaving
 
 from punchline.core.engine import model_key
-from punchline.engines.openai import batch, chat
+from punchline.engines.openai import batch, calls, chat
 from punchline.engines.openai import engine as load
 from punchline.errors import PunchlineError
 from punchline.schema import Image, Message, ModelCard, Request, Response, Text, sha256
 
 pytest.importorskip("openai", reason="OPENAI ABSENT: pip install 'openai>=3'")
 
+calls.STOP_S = 60.0  # a busy machine reads late
 ROOT = Path(__file__).resolve().parent.parent.parent
 KEY = "sk-Planted0Key1That2Must3Never4Be5Written"
 VARIABLE = "PUNCHLINE_TEST_KEY"

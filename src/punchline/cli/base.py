@@ -95,7 +95,7 @@ TableName = Annotated[str, typer.Argument(help=TABLE)]
 
 def snakemake(*arguments: str, config: Mapping[str, Any] | None = None, **environment: str) -> int:
     """Run Snakemake in the project, with overrides of the selection; its exit status."""
-    command = [sys.executable, "-m", "snakemake", "--cores", "all", *arguments]
+    command = [sys.executable, "-m", "punchline.snakemake", "--cores", "all", *arguments]
     command += ["--config", *(f"{key}={override_text(value)}" for key, value in config.items())] if config else []
     with subprocess.Popen(command, env=os.environ | environment) as process:
         before = signal.signal(signal.SIGINT, lambda *_: None)  # Ctrl-C is Snakemake's, too: wait for its last line

@@ -30,6 +30,7 @@ def stopping_softly(stop: Callable[[], object]) -> Iterator[None]:
 
     def receive(number: int, frame: FrameType | None) -> None:
         if received:
+            received.clear()
             restore()
             signal.raise_signal(number)
         received.append(number)

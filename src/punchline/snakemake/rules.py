@@ -36,6 +36,7 @@ from punchline.paths import LAST_RUN, Paths, demo
 from punchline.schema import canonical
 from punchline.snakemake import preflight
 from punchline.snakemake.summary import summary
+from punchline.start import STOPPED
 from punchline.workflow.processes import (
     AGAIN,
     MIRROR,
@@ -55,7 +56,6 @@ from punchline.workflow.provenance import Status
 CardOf = Callable[[Any], Any]  # of wildcards: a card, a recipe, or None
 UNCHANGED = "unchanged"  # reason of a job that runs nothing
 STRICT = "error: answers failed, or a table has no scored item, and strict=true was asked for"
-STOPPED = "stopped early: files and answers are kept, and the same command resumes"
 
 
 @contextmanager

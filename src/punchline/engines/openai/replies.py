@@ -48,7 +48,7 @@ class NoAnswer(Unusable):
 
 
 class Empty(Unusable):
-    """A reply with an empty list of choices and no reason: another try rarely gets more."""
+    """A reply without choices and without a reason: another try rarely gets more."""
 
 
 class ErrorReply(Unusable):
@@ -89,10 +89,8 @@ def read_reply(content: bytes, *, streamed: bool = False, finished_as: Collectio
     if (why := _refused(body, choice, finish, word, parts)) is not None:
         blocked = FILTERED if finish == FILTERED or not choice else finish
         return Reply(state="refused", reason=why, finish_reason=blocked, **fields)
-    if body.get("choices") == []:
-        raise Empty("no answer in the body")
     if not choice:
-        raise Unusable("no answer in the body")
+        raise Empty("no answer in the body")
     if not isinstance(message, dict):
         raise Unusable("no message in the body")
     _check_finish(word, finish)

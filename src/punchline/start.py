@@ -1,0 +1,15 @@
+"""Start of a program, whose imports take a second: Ctrl-C ends it with one line from the beginning."""
+
+import sys
+from importlib import import_module
+
+STOPPED = "stopped early: files and answers are kept, and the same command resumes"
+
+
+def start(module: str, *arguments: object, last: str = STOPPED) -> None:
+    """Import a module and call its `main`; `last`: the line after a Ctrl-C."""
+    try:
+        import_module(module).main(*arguments)
+    except KeyboardInterrupt:
+        print(last, file=sys.stderr)
+        sys.exit(130)
