@@ -70,7 +70,9 @@ def test_account_headers_go_where_the_card_says(wanted: bool, batched: bool, her
     assert {name: headers[name] for name in account if name in headers} == (account if wanted else {})
 
 
-def test_a_classic_azure_address(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("batched", [False, True])
+def test_a_classic_azure_address(batched: bool, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every call carries headers and parameters: upload, list, create, look and download of a batch, too."""
     secret = "tenant-Planted9Secret8Value"
     monkeypatch.setenv(VARIABLE, KEY)
     monkeypatch.setenv("TENANT", secret)
@@ -80,13 +82,15 @@ def test_a_classic_azure_address(here: Path, monkeypatch: pytest.MonkeyPatch) ->
     def answer(call: Call) -> None:
         call.json(completion(f"A, {secret}", model=secret) if len(server.calls) > 1 else {"error": secret}, 200)
 
-    path = "/openai/deployments/d"
-    with scripted(answer) as server:
-        of = card(None, base_url=f"{server.url}{path}", served_as=[secret], **options)
+    path = "/v1" if batched else "/openai/deployments/d"
+    with scripted(Provider() if batched else answer) as server:
+        options |= {"base_url": f"{server.url}{path}", "served_as": [secret], **(BATCH if batched else {})}
+        of = card(None, **options)
         assert run(here, of, requests("who asks")) == {"ok": 1}
+    assert len(server.calls) == (5 if batched else 2)
     for _, address, sent in server.calls:
         headers = {name.lower(): value for name, value in sent.items()}
-        assert address.startswith(path) and address.endswith("/chat/completions?api-version=2024-10-21")
+        assert address.startswith(path) and "api-version=2024-10-21" in address.partition("?")[2].split("&")
         assert (headers["api-key"], headers["x-tenant"], headers["http-referer"]) == (KEY, secret, "https://h")
         assert "authorization" not in headers
     written = "".join(file.read_text(errors="replace") for file in here.rglob("*.json*") if file.is_file())

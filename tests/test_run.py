@@ -1,18 +1,29 @@
 """`punchline run` and `init --model-card`: a card from answers, paths of models, sentences on leaders, tables."""
 
 import re
+import signal
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
 from typer.testing import CliRunner
 
+from punchline import cli, start
 from punchline.benchmarks.pixelhumor.tables import TABLES
 from punchline.cli.commands import app
 from punchline.cli.printing import printed
 from punchline.cli.run import _model, _sentence
 from punchline.config.cards import read_card
 from punchline.errors import PunchlineError
+
+
+def test_ctrl_c_during_the_imports_is_one_line(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    monkeypatch.setattr(start, "import_module", lambda _: signal.raise_signal(signal.SIGINT))
+    with pytest.raises(SystemExit, match="130"):
+        cli.main()
+    assert capsys.readouterr().err == f"{start.STOPPED}\n"
+
 
 ONE = {"column": "acc", "row": "subset=hard", "n": (400, 400), "detectable": 0.05}
 UNSETTLED = "A ahead of B by 2.0 points of acc (hard), 95 % interval -1.0 to 5.0"

@@ -119,17 +119,25 @@ def test_lint_finds_nothing_but_that_environments_are_not_condas(small_run: Proj
         assert titles == {"Specify a conda environment or container for each rule."}
 
 
-def begun(project: Project, *words: str) -> subprocess.Popen[str]:
-    """A run in a session of its own, some answers in. `words`: of another command than snakemake."""
+def begun(project: Project, *words: str, job: str = "respond") -> subprocess.Popen[str]:
+    """A run in a session of its own, without a home folder, some answers in, or with this job at work.
+
+    `words`: of another command than snakemake.
+    """
     command = [
         sys.executable,
         *(words or ("-m", "snakemake", "--cores", "2", LEADERBOARD, "--config", *SERVED.split())),
     ]
     pipes: Any = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "start_new_session": True}
-    process = subprocess.Popen(command, cwd=project.path, env=project.environment, text=True, **pipes)
+    environment = project.environment | {"HOME": "/dev/null/home"}
+    process = subprocess.Popen(command, cwd=project.path, env=environment, text=True, **pipes)
     journal = project.path / "data/responses/humorbench/served.jsonl"
     ends = time.monotonic() + 60
-    while not journal.exists() or journal.read_bytes().count(b"\n") < 3:
+    while (
+        not any(f"stage.py {job}" in one for one in jobs_of(project))
+        if job != "respond"
+        else not journal.exists() or journal.read_bytes().count(b"\n") < 3
+    ):
         assert time.monotonic() < ends and process.poll() is None
         time.sleep(0.05)
     return process
@@ -175,11 +183,15 @@ def test_a_killed_run_takes_its_jobs_along_and_goes_on(small: Project, server: S
     goes_on(small, server)
 
 
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
-def test_a_stopped_command_says_once_that_it_resumes(small: Project, server: Served, how: signal.Signals) -> None:
+@pytest.mark.parametrize(
+    ("job", "how"),
+    [("fetch", signal.SIGINT), ("respond", signal.SIGINT), ("respond", signal.SIGTERM), ("score", signal.SIGTERM)],
+)
+def test_a_stopped_command_says_once_that_it_resumes(small: Project, server: Served, job: str, how: Any) -> None:
     small.add_served("served", server.url, "modality: [text]\nconcurrency: 1\nbreaker: 0\nattempts: 1\n")
-    server.script(latency=1.0)
-    process = begun(small, "-m", "punchline.cli", "run", "served", "--benchmark", "humorbench", "--limit", "24")
+    server.script(latency=1.0 if job == "respond" else 0)
+    words = ("-m", "punchline.cli", "run", "served", "--benchmark", "humorbench", "--limit", "24")
+    process = begun(small, *words, job=job)
     os.killpg(process.pid, how) if how == signal.SIGINT else process.send_signal(how)
     output = process.communicate(timeout=60)[0]
     assert last_line(output).startswith("stopped early: ") and output.count("same command resumes") == 1
