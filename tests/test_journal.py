@@ -5,7 +5,7 @@ import multiprocessing
 import re
 import resource
 import time
-from contextlib import closing
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ import pytest
 from tests import records
 from tests.asked import answers_in
 
-from punchline.journal import Answers, Journal, Shard, locked
+from punchline.journal import Answers, Journal, Shard, locked, read_lines
 from punchline.schema import Response
 
 FORK = multiprocessing.get_context("fork")
@@ -39,19 +39,19 @@ def test_a_torn_last_line_is_cut_off_unless_it_lacks_its_newline_only(tmp_path: 
 
 
 def test_every_single_bit_counts(tmp_path: Path) -> None:
-    path = write(tmp_path / "m.jsonl", response(1), response(2))
-    good = path.read_bytes()
+    good = write(tmp_path / "m.jsonl", response(1), response(2)).read_bytes()
     for place in range(len(good)):
         for bit in (1, 0x20, 0x80):
             bad = bytearray(good)
             bad[place] ^= bit
-            path.write_bytes(bad)
-            with closing(Answers([path])) as answers:
-                if damaged := answers.damaged:  # two, if a newline is inserted
-                    assert re.search(r"m\.jsonl, line [12]: .*Restore the file", str(damaged[0]))
-                    assert len(answers) == 1 or bad.count(b"\n") != 2 or place == len(good) // 2 - 1
-                else:  # the last line's newline alone says nothing
-                    assert len(answers) == 1 or place == len(good) - 1, f"bit {bit} of byte {place} went unnoticed"
+            read = [line for *_, line in read_lines(BytesIO(bad), file="m.jsonl")]
+            damaged = [str(line) for line in read if not isinstance(line, Response)]
+            answers = {line.request_id for line in read if isinstance(line, Response)}
+            if damaged:  # two, if a newline is inserted
+                assert re.search(r"m\.jsonl, line [12]: .*Restore the file", damaged[0])
+                assert len(answers) == 1 or bad.count(b"\n") != 2 or place == len(good) // 2 - 1
+            else:  # the last line's newline alone says nothing
+                assert len(answers) == 1 or place == len(good) - 1, f"bit {bit} of byte {place} went unnoticed"
 
 
 def hold(journal: str, shard: Shard, held: Any) -> None:
