@@ -19,7 +19,7 @@ from punchline.errors import PunchlineError
 from punchline.files import sha256_file
 from punchline.schema import Image, Message, ModelCard, Request, Scalar, Text
 
-pytestmark = [needs_hf, pytest.mark.usefixtures("one_thread")]
+pytestmark = [needs_hf, pytest.mark.long, pytest.mark.usefixtures("one_thread")]
 
 TOKENS = 8
 QUESTIONS = (

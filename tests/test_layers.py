@@ -2,6 +2,7 @@
 
 import ast
 import re
+from functools import cache
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,9 +20,15 @@ def sources(root: Path) -> list[Path]:
     return sorted((root / "src/punchline").rglob("*.py"))
 
 
+@cache
+def nodes(path: Path) -> list[ast.AST]:
+    """All nodes of a file's syntax tree."""
+    return list(ast.walk(ast.parse(path.read_bytes())))
+
+
 def imports(path: Path) -> Iterator[tuple[int, str, list[str]]]:
     """(line, module, names) of what a file imports of punchline, inside functions too."""
-    for node in ast.walk(ast.parse(path.read_bytes())):
+    for node in nodes(path):
         if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "punchline":
             yield node.lineno, node.module, [alias.name for alias in node.names]
         elif isinstance(node, ast.Import):
@@ -83,7 +90,7 @@ def test_no_engine_knows_a_benchmark(root: Path) -> None:
     of_engines = (one for one in every_import(root) if one[1] == "engines")
     wrong = [place for place, _, module, names in of_engines if "benchmarks" in packages_of(module, names)]
     for path in (root / "src/punchline/engines").rglob("*.py"):
-        wrong += [f"{path.name}:{line} {text}" for line, text in texts(ast.parse(path.read_bytes())) if text in NAMES]
+        wrong += [f"{path.name}:{line} {text}" for line, text in texts(path) if text in NAMES]
     assert wrong == []
 
 
@@ -99,10 +106,10 @@ def test_no_private_name_crosses_modules(root: Path) -> None:
 SPELT = re.compile(r"^(?:data|results)/")
 
 
-def texts(tree: ast.AST) -> Iterator[tuple[int, str]]:
+def texts(path: Path) -> Iterator[tuple[int, str]]:
     """(line, text) of every string of a file that is no docstring."""
-    docstrings = {node.value for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    for node in ast.walk(tree):
+    docstrings = {node.value for node in nodes(path) if isinstance(node, ast.Expr)}
+    for node in nodes(path):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in docstrings:
             yield node.lineno, node.value
 
@@ -112,7 +119,7 @@ def test_paths_are_spelt_in_one_place(root: Path) -> None:
     for path in [*sources(root), *(root / "scripts").glob("*.py")]:
         if path.name == "paths.py":
             continue
-        spelt = (line for line, text in texts(ast.parse(path.read_bytes())) if SPELT.match(text))
+        spelt = (line for line, text in texts(path) if SPELT.match(text))
         wrong += [f"{path.relative_to(root)}:{line}" for line in spelt]
     for path in [root / "Snakefile", *(root / "rules").glob("*.smk")]:
         for number, line in enumerate(path.read_text().split("\n"), start=1):
@@ -136,7 +143,7 @@ def test_only_growth_measures_time(root: Path) -> None:
     """No test compares a time with a constant: another machine is slower. tests/ran.py compares times of one run."""
     measured = []
     for path in (root / "tests").rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_bytes())):
+        for node in nodes(path):
             if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub):
                 ends = (end.func if isinstance(end, ast.Call) else end for end in (node.left, node.right))
                 names = {getattr(end, "attr", getattr(end, "id", "")) for end in ends}
