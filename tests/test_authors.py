@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from tests.cases import cases
 
 import punchline.benchmarks
 from punchline.benchmarks.yesbut.tables import TABLES
@@ -22,15 +23,7 @@ from punchline.workflow import code
 TWICE = r"gold\.csv, record [ab]: the item is there twice. Keep one of them"
 
 
-@pytest.mark.parametrize(
-    ("golds", "selected", "expected"),
-    [
-        ("cxab", "abc", ["a", "b", "c"]),  # in the order of the selection
-        ("ab", "", []),
-        *((golds, "ab", TWICE) for golds in ("aab", "aba", "abb", "bbaa")),
-        ("a", "az", r"gold\.csv, record z: the item has no label"),
-    ],
-)
+@pytest.mark.parametrize(("golds", "selected", "expected"), cases(__file__, "selections"))
 def test_labels_of_the_selection(golds: str, selected: str, expected: Any) -> None:
     result = [Gold(benchmark="b", item_id=item_id, values={}) for item_id in golds]
     benchmark: Any = SimpleNamespace(GOLD_FILES=("gold.csv",), golds=lambda files: iter(result))

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.cases import cases
 from tests.records import answers_of
 
 from punchline.benchmarks import pixelhumor
@@ -102,15 +103,7 @@ def test_no_label_to_be_read_is_a_failure(tmp_path: Path) -> None:
         assert reasons == {task: unread if task in baselines.NAMES_LABELS else None for task in tasks}
 
 
-@pytest.mark.parametrize(
-    ("boxes", "labels"),
-    [
-        (GRID, [12, 10, 11, 1]),
-        (GRID[:1], [1]),
-        ([(10, 10, 190, 390), (210, 10, 390, 190), (210, 210, 390, 390)], [2, 3, 1]),  # one tall
-        ([(10, 10, 190, 190), (10, 210, 190, 390), (210, 10, 390, 390)], [2, 3, 1]),  # two stacked, one tall
-    ],
-)
+@pytest.mark.parametrize(("boxes", "labels"), cases(__file__, "orders"))
 def test_reading_order(tmp_path: Path, boxes: Any, labels: list[int]) -> None:
     png = draw(boxes, labels)
     for name, order in (("reading-order", labels), ("label-order", sorted(labels))):
@@ -172,16 +165,7 @@ def test_balloons_are_read_one_after_the_other() -> None:
         assert "".join(line.text for line in ocr.in_order(shuffled)) == "abcdefg"
 
 
-@pytest.mark.parametrize(
-    ("line", "expected"),
-    [
-        ((10, 10, 50, 20), ["x", "", ""]),
-        ((110, 110, 120, 120), ["", "", "x"]),  # in two boxes: the smaller has it
-        ((10, 210, 50, 230), ["x", "", ""]),  # below a panel, near
-        ((10, 280, 50, 300), ["", "", ""]),  # too far away
-        ((210, 10, 290, 20), ["", "x", ""]),
-    ],
-)
+@pytest.mark.parametrize(("line", "expected"), cases(__file__, "lines"))
 def test_lines_go_to_panels(line: tuple[int, int, int, int], expected: list[str]) -> None:
     boxes = [Box(0, 0, 200, 200), Box(220, 0, 400, 200), Box(100, 100, 150, 150)]
     assert ocr.panel_texts([ocr.Line(*line, "x")], boxes) == expected

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.cases import cases
 from tests.selected import selection_in
 
 from punchline.artifacts.project import RULES, Project
@@ -73,29 +74,10 @@ def edited(file: Path, old: str, new: str) -> Iterator[None]:
     forget()
 
 
-SILENT: list[tuple[str, str]] = [
-    ("  # of a joke", ""),
-    ('"""What it does."""\n', ""),
-    ('"""A joke."""', '"""An old joke."""'),
-    ('    """Whether it is."""\n', "    # whether it is\n"),
-    ('    """Tell it."""\n', ""),
-    ("(self.teller) * times > LIMIT", "(\n            self.teller\n        ) * times > LIMIT"),
-    ("\n", "\r\n"),
-]
-RUN: list[tuple[str, str]] = [
-    *(("LIMIT = 3", new) for new in ("LIMIT = 4", "LIMIT = 3.0", "LIMIT = '3'", "LIMITS = 3")),
-    ("LIMIT = 3", 'LIMIT = 3\n"""No docstring."""'),
-    ("times: int = 1", "*, times: int = 1"),
-    ("> LIMIT", ">= LIMIT"),
-    ("async def", "def"),
-    ("{LIMIT!r}", "{LIMIT!s}"),
-    ('        """Whether it is."""\n', '        """Whether it is."""\n        """Twice."""\n'),
-]
+CHANGES = [(*change, counts) for counts in (False, True) for change in cases(__file__, "run" if counts else "silent")]
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "counts"), [*((*pair, False) for pair in SILENT), *((*pair, True) for pair in RUN)]
-)
+@pytest.mark.parametrize(("old", "new", "counts"), CHANGES)
 def test_what_runs_counts_and_nothing_else(package: Path, old: str, new: str, counts: bool) -> None:
     before = code.parts(COMMON)
     with edited(package / "stats/joke.py", old, new):

@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 import pytest
 import yaml
+from tests.cases import cases
 from tests.records import refused
 
 from punchline.artifacts.project import Project
@@ -30,22 +31,7 @@ from punchline.text import escape_controls, secret_field, without_secret
 pytestmark = pytest.mark.usefixtures("in_root")
 
 
-@pytest.mark.parametrize(
-    ("overrides", "expected"),
-    [
-        ({}, {"models": ["random", "prior", "label-order", "reading-order", "ocr"], "conditions": ["default"]}),
-        ({}, {"corpus.name": "demo", "mirror": None, "shards": None}),
-        *(({"models": names}, {"models": ["random", "ocr"]}) for names in ("[random,ocr]", "random,ocr")),
-        ({"models": ["random", "ocr"]}, {"models": ["random", "ocr"]}),
-        ({"limit": 3, "scorers": "null"}, {"limit": 3, "scorers": []}),
-        ({"benchmarks": ["yesbut"], "conditions": "oracle"}, {"conditions": ["default", "oracle"]}),
-        ({"benchmarks": "all"}, {"benchmarks": ["hummus", "humorbench", "pixelhumor", "stripcipher", "yesbut"]}),
-        ({"benchmarks": "hummus", "conditions": "all"}, {"conditions": ["default", "description", "prompts", "joint"]}),
-        ({"scorers": "minilm"}, {"scorers": ["minilm"]}),
-        ({"corpus": "open"}, {"corpus.sources": {"pixelhumor": ["xkcd"]}}),
-        *(({"mirror": at}, {"mirror": at}) for at in ("http://h:8080/m@x", "https://h", "a/b@c", "../mirror")),
-    ],
-)
+@pytest.mark.parametrize(("overrides", "expected"), cases(__file__, "overrides"))
 def test_overrides_take_the_place_of_lines(overrides: dict[str, Any], expected: dict[str, Any]) -> None:
     selection, execution = read_selection(overrides)
     chosen = SimpleNamespace(**msgspec.structs.asdict(selection), **msgspec.structs.asdict(execution))
@@ -124,18 +110,7 @@ def test_a_hostile_card_is_one_message(kind: str, tmp_path: Path) -> None:
         card_of(tmp_path, text)
 
 
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [
-        ("a: 2026-01-01", {"a": "2026-01-01"}),
-        ("a: 1:30", {"a": "1:30"}),
-        ("a: =", {"a": "="}),
-        ("a: !!str 1", {"a": "1"}),
-        ("\ufeffa: 1", {"a": 1}),
-        ("a: 0xffffffffffffffff", {"a": 2**64 - 1}),
-        ("a:\n  <<: &b\n    <<: &c {x: 2}\n    x: 1\n  y: 1\nd: *b", {"a": {"x": 1, "y": 1}, "d": {"x": 1}}),
-    ],
-)
+@pytest.mark.parametrize(("text", "value"), cases(__file__, "texts"))
 def test_texts_stay_texts_and_merges_merge(text: str, value: dict[str, Any]) -> None:
     assert parse_yaml(text, "x.yaml") == value
 

@@ -13,6 +13,7 @@ import msgspec
 import pytest
 import yaml
 from msgspec.structs import replace
+from tests.cases import cases
 from tests.records import asked_in, images_of, refused, response
 from tests.small_models import add_cards
 
@@ -186,20 +187,7 @@ def test_hummus_targets_of_the_released_pairs(mirror: Path) -> None:
     assert {count[f"default {task}"] for task in hummus.METAPHOR_TASKS} == {568, 567}
 
 
-@pytest.mark.parametrize(
-    ("caption", "words", "expected"),
-    [
-        ("The man hit the ball.", ["the", "ball"], "The man hit <i>the ball</i>."),
-        ("A cat, a dog, a cat.", ["cat"], "A cat, a dog, a <i>cat</i>."),
-        ("Oh, they're gone.", ["they"], "Oh, <i>they</i>'re gone."),
-        ("Oh, they're gone.", ["they're", "gone"], "Oh, <i>they're gone</i>."),
-        ("One two three", ["one", "three"], "<i>One</i> two <i>three</i>"),
-        ("One two three", ["three", "one"], None),
-        ("One two three", ["four"], None),
-        ("One two three", [], None),
-        ("", ["one"], None),
-    ],
-)
+@pytest.mark.parametrize(("caption", "words", "expected"), cases(__file__, "captions"))
 def test_marked_captions(caption: str, words: list[str], expected: str | None) -> None:
     assert hummus_training.marked(caption, words) == expected
     if expected is not None:

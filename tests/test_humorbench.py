@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
+from tests.cases import cases
 from tests.records import refused, response, text_of
 from tests.tabulated import score_responses
 
@@ -35,19 +36,7 @@ def corpus(rows: list[dict[str, Any]], flags: Mapping[str, list[tuple[str, str]]
 HERE = "<explanation>explanation goes here</explanation>"  # the prompt's own words
 
 
-@pytest.mark.parametrize(
-    ("answer", "released", "paper"),
-    [
-        ("<think>A pun?</think>\n<explanation>a</explanation>", "a", "a"),
-        ("<think>A pun?</think>\na", "<think>A pun?</think>\na", "a"),
-        ("<think><explanation>draft</explanation></think><explanation>a</explanation>", "draft", "a"),
-        (f"{HERE}\n<explanation>a</explanation>", "explanation goes here", "a"),
-        ("<think>A pun, so", "<think>A pun, so", None),
-        ("<think>A pun</think>", "<think>A pun</think>", None),
-        (HERE, "explanation goes here", None),
-        ("<reasoning>A pun.</reasoning>", "", None),
-    ],
-)
+@pytest.mark.parametrize(("answer", "released", "paper"), cases(__file__, "thoughts"))
 def test_thoughts_and_the_prompts_own_words_are_no_explanation(answer: str, released: str, paper: str | None) -> None:
     assert (explained(answer, "released"), explained(answer, "paper")) == (released, paper)
     assert judged_text(answer, "paper") == (paper or "")

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from scipy import stats as distributions
 from sklearn.metrics import cohen_kappa_score
+from tests.cases import cases
 
 from punchline.audit.judges import agreement, order, order_rows
 from punchline.stats.estimate import Array
@@ -42,13 +43,7 @@ def test_measures_are_the_libraries() -> None:
         assert of["low"] < of["value"] < of["high"]
 
 
-@pytest.mark.parametrize(
-    ("judge", "people", "expected"),
-    [
-        ("PPPP", "PPPP", {"accuracy": 1, "kappa": None, "alpha": None, "fpr": None, "fnr": 0}),
-        ("PPFF", "PPFF", {"accuracy": 1, "kappa": 1, "alpha": 1, "fpr": 0, "fnr": 0}),
-    ],
-)
+@pytest.mark.parametrize(("judge", "people", "expected"), cases(__file__, "agreeing"))
 def test_measures_of_judges_that_agree(judge: str, people: str, expected: dict[str, float | None]) -> None:
     result = agreed([x == "P" for x in judge], [x == "P" for x in people])
     for name, value in expected.items():

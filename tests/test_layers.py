@@ -2,8 +2,8 @@
 
 import ast
 import re
-from functools import cache
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 from punchline.core import benchmark as benchmarks

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
+from tests.cases import cases
 from tests.records import read_golds, read_items, response, text_of, texts_of
 
 from punchline.artifacts.passes import passes_of, scorers_of
@@ -27,21 +28,7 @@ def benchmark(**parts: Any) -> Benchmark:
     return cast(Benchmark, SimpleNamespace(**{"NAME": "b", "CHAINED": (), "CLOSED": (), "JUDGES": (), **parts}))
 
 
-@pytest.mark.parametrize(
-    ("parts", "selected", "expected"),
-    [
-        ({}, {}, {}),
-        ({"JUDGES": ("judge",)}, {}, {}),
-        ({"JUDGES": ("judge",)}, {"judge": "j"}, {"judge": "j"}),
-        ({"JUDGES": ("cosine",)}, {"judge": "j"}, {"cosine": "labse"}),
-        ({"JUDGES": ("bertscore",)}, {}, {}),  # nobody was chosen
-        ({"CHAINED": ("own",)}, {}, {}),
-        ({"CLOSED": ("t",)}, {"extractor": "e"}, {"extractor": "e"}),
-        ({"CLOSED": ("t",)}, {}, {}),
-        ({"CHAINED": ("own",)}, {"conditions": ["default", "own"]}, {"chained": "m"}),
-        (BOTH, {"conditions": ["own"], "judge": "j"}, {"chained": "m", "judge": "j", "cosine": "labse"}),
-    ],
-)
+@pytest.mark.parametrize(("parts", "selected", "expected"), cases(__file__, "hops"))
 def test_hops(parts: dict[str, Any], selected: dict[str, Any], expected: dict[str, str]) -> None:
     chosen = {"extractor": None, "judge": None, "cosine": "labse", **selected}
     result = passes_of(benchmark(**parts), CARD, ENGINE, selected.get("conditions", ["default"]), chosen)

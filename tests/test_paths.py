@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from tests.cases import cases
 
 from punchline import paths
 from punchline.artifacts.project import SHARED, VALIDITY
@@ -114,16 +115,7 @@ def test_every_table_of_every_benchmark_has_its_own_place() -> None:
     check_apart([*paths, *map(record_of, paths)])
 
 
-@pytest.mark.parametrize(
-    ("path", "inside"),
-    [
-        *((path, True) for path in ("a.png", "a/b.png", "./a.png", "a b.png", "..a.png", "link/b.png")),
-        *(
-            (path, False)
-            for path in ("../a.png", "a/../../b.png", "/a.png", "~/a.png", "C:\\a.png", "..\\a.png", "out/a.png")
-        ),
-    ],
-)
+@pytest.mark.parametrize(("path", "inside"), cases(__file__, "paths"))
 def test_a_path_of_a_list_stays_in_its_folder(path: str, inside: bool, tmp_path: Path) -> None:
     (tmp_path / "folder/a").mkdir(parents=True)
     (tmp_path / "folder/link").symlink_to("a")

@@ -10,6 +10,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
+from tests.cases import cases
 from tests.records import read_golds, read_items, response
 from tests.tabulated import rows_of
 
@@ -214,24 +215,7 @@ def test_paper_turns_no_into_not_applicable() -> None:
     assert grades("paper", Q1=None)["Q3"].parsed == ("2",)  # not known to be No
 
 
-@pytest.mark.parametrize(
-    ("sequence", "answer", "rule", "parsed", "expected"),
-    [
-        # the model's own order, and only the labels in it
-        ("1, 2, 3", RIGHT["Q8"], R, ("why not?", "hello you", "oh"), (0, 4 / 5, None)),
-        ("2, 1", RIGHT["Q8"], R, ("hello you", "why not?"), (0, 1 / 5, None)),
-        ("2, 1, 3, 4", RIGHT["Q8"], R, ("hello you", "why not?", "oh", ""), (0, 0, 0)),  # a fourth position: "4:"
-        ("2, 1, 3, 3", RIGHT["Q8"], R, ("hello you", "why not?", "oh", "oh"), (0, 1 / 5, None)),
-        # the released code does not read the sequence for text: it splits on commas
-        ("2 1 3", RIGHT["Q8"], R, ("",), (0, 1, 1)),
-        ("2 1 3", RIGHT["Q8"], P, ("hello you", "why not?", "oh"), (1, 0, 0)),
-        # without a sequence, rule paper takes the answer's own order; a sequence with an absent panel counts as none
-        ("2, 1, 3, 4", RIGHT["Q8"], P, ("why not?", "hello you", "oh"), (0, 4 / 5, None)),
-        ("2, 1, 3, 3", RIGHT["Q8"], P, ("why not?", "hello you", "oh"), (0, 4 / 5, None)),
-        ("no idea", "2: hello you\n1: why not?\n3: oh", P, ("hello you", "why not?", "oh"), (1, 0, 0)),
-        ("2, 1, 3", "2: hello you 1: why not? 3: oh oh oh oh oh oh oh", P, None, (0, 6 / 5, None)),
-    ],
-)
+@pytest.mark.parametrize(("sequence", "answer", "rule", "parsed", "expected"), cases(__file__, "orders", tuple))
 def test_text_in_the_models_own_order(sequence: str, answer: str, rule: Rule, parsed: Any, expected: Any) -> None:
     score = grades(rule, Q7=sequence, Q8=answer)["Q8"]
     assert parsed is None or score.parsed == parsed
@@ -239,17 +223,7 @@ def test_text_in_the_models_own_order(sequence: str, answer: str, rule: Rule, pa
         assert value is None or score.metrics[name] == pytest.approx(value), name
 
 
-@pytest.mark.parametrize(
-    ("answer", "rule", "expected"),
-    [
-        ("1: \n2: ", R, (1, 0, 0)),
-        ("1: \n2: ", P, (1, 0, 0)),
-        ("1: a bc\n2: ", R, (0, 2, 4)),
-        ("1: a bc\n2: ", P, (0, 1, 1)),
-        ("there is none", R, (1, 0, 0)),  # nothing read is the empty text that the released code compares
-        ("there is none", P, (0, 1, 1)),
-    ],
-)
+@pytest.mark.parametrize(("answer", "rule", "expected"), cases(__file__, "empty", tuple))
 def test_an_empty_reference(answer: str, rule: Rule, expected: tuple[float, float, float]) -> None:
     values = {**GOLD.values, "panel_sequence": "2, 1", "number_of_panels": 2, "text": "1: \n 2: "}
     gold = replace(GOLD, values=values)

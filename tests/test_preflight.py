@@ -6,6 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from tests.cases import cases
 from tests.selected import selection_in
 
 from punchline.artifacts.project import Project
@@ -65,19 +66,7 @@ JUDGED = {"models": ["echo"], "benchmarks": ["humorbench"], "judge": "gpt-4o", "
 OPEN = {"corpus": "open", "models": ["random"], "mirror": "/nowhere"}
 
 
-@pytest.mark.parametrize(
-    ("chosen", "rule", "wildcards", "said"),
-    [
-        (GPT, "respond", {"respondent": "gpt-4o"}, "OPENAI_API_KEY holds no API key"),
-        (GPT, "score", {"benchmark": "pixelhumor", "model": "gpt-4o"}, None),
-        (JUDGED, "respond", {"respondent": "judge/gpt-4o"}, "it cannot run: "),
-        (JUDGED, "respond", {"respondent": "judge/gpt-4o", "shard": "2-of-3"}, "it cannot run: "),
-        (JUDGED, "respond", {"respondent": "judge/labse"}, None),  # a scorer that is not installed
-        (OPEN, "fetch", {"benchmark": "pixelhumor"}, "/nowhere is neither a folder nor"),
-        (OPEN, "score", {}, None),
-        *((OPEN | {"mirror": m}, "fetch", {"benchmark": "b"}, None) for m in ("config", "https://example.org/m", None)),
-    ],
-)
+@pytest.mark.parametrize(("chosen", "rule", "wildcards", "said"), cases(__file__, "lacks"))
 def test_what_a_run_lacks(root: Path, monkeypatch: Any, chosen: Any, rule: str, wildcards: Any, said: Any) -> None:
     jobs = [SimpleNamespace(rule=SimpleNamespace(name=rule), wildcards_dict={"shard": "all"} | wildcards)]
     project, mirror = Project(selection_in(root, **chosen)), chosen.get("mirror")

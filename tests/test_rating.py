@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.cases import cases
 from tests.studies import MODELS, answer, drafted, drawn, fill, made, saved, write_run
 
 from punchline.benchmarks.humorbench.labels import read_labelled
@@ -86,17 +87,7 @@ def test_a_study_is_the_same_for_its_seed_and_practises_on_other_comics(answers:
     assert not any("<think>" in text.text for unit in sheet.units for text in unit.texts)
 
 
-@pytest.mark.parametrize(
-    ("study", "more", "expected"),
-    [
-        ("relevanze", {}, "no study 'relevanze'. Did you mean 'pixelhumor/relevance'"),
-        ("pixelhumor", {}, "no study 'pixelhumor'. Did you mean 'pixelhumor/relevance' or "),
-        ("relevance", {"overlap": 4}, "4 raters per text of 3 raters. --overlap is at most --raters"),
-        ("preference", {"models": MODELS[:1]}, "no item has two texts to choose from and a picture"),
-        ("relevance", {"models": ["hal-9"]}, "the model has no answers. Did you mean 'hal-9000'"),
-        ("stripcipher", {}, "Run snakemake --cores all prepare_all --config 'benchmarks=[strip"),
-    ],
-)
+@pytest.mark.parametrize(("study", "more", "expected"), cases(__file__, "refused"))
 def test_studies_that_cannot_be_drawn(answers: None, study: str, more: dict[str, Any], expected: str) -> None:
     with pytest.raises(PunchlineError) as error:
         drawn(study, **{"raters": 3, **more})

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.cases import cases
 from tests.records import refused, request
 from tests.test_yesbut import corpus, items
 
@@ -46,20 +47,7 @@ def good(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize(
-    ("task", "item_id", "changes", "expected"),
-    [
-        ("Q5", "xkcd_1", {}, ("ok", " Pun, Surprise", None)),
-        ("Q6", "xkcd_1", {}, ("ok", "", None)),
-        ("Q7", "xkcd_1", {}, ("ok", "2, 1", None)),
-        ("Q8", "xkcd_1", {}, ("ok", "1: HI\n2: “no”", None)),
-        ("Q1", "xkcd_2", {}, ("missing", None, "null in the file")),
-        ("Q1", "xkcd_9", {}, ("missing", None, "question not in the file")),
-        ("Q1", "xkcd_3", {}, ("missing", None, "item not in the file")),
-        ("Q1", "xkcd_1", {"benchmark": "yesbut"}, ("missing", None, "the file answers pixelhumor only")),
-        *(("Q1", "xkcd_1", other, ("missing", None, AS_PUBLISHED)) for other in ({"sample": 1}, {"condition": "x"})),
-    ],
-)
+@pytest.mark.parametrize(("task", "item_id", "changes", "expected"), cases(__file__, "answers", tuple))
 def test_answers(good: Path, task: str, item_id: str, changes: dict[str, Any], expected: tuple[Any, ...]) -> None:
     engine = engines.load(card(good), seed=0)
     one = asked(task, item_id, **changes)
@@ -158,18 +146,7 @@ TITLES, DESCRIPTIONS = "title_mcq_prompt3.json", "description_prompt2.json"
 NO_OUTPUT = "record 1.jpg: Object missing required field `output`"
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "message"),
-    [
-        (TITLES, '[{"image_file": "1.jpg", "output": "A"', "not JSON"),
-        (TITLES, [{"output": "A"}], "record number 1, field image_file"),
-        (TITLES, [{"image_file": "1.jpg"}], NO_OUTPUT),
-        (TITLES, [{"image_file": "1.jpg", "gen_des": "A"}], NO_OUTPUT),
-        (TITLES, [{"image_file": "1.jpg", "output": 3}], "Expected `str | null`, got `int`"),
-        (TITLES, outputs(c1="A") * 2, "record 1.jpg, field image_file: the record is there twice"),
-        (DESCRIPTIONS, [{"image_file": "1.jpg", "gen_des": 3}], "field gen_des: Expected `str | null`"),
-    ],
-)
+@pytest.mark.parametrize(("name", "content", "message"), cases(__file__, "bad"))
 def test_bad_replay(tmp_path: Path, name: str, content: Any, message: str) -> None:
     with pytest.raises(PunchlineError, match=name) as error:
         replayed(tmp_path, {name: content}).unknown([])
@@ -184,15 +161,7 @@ def test_replay_of_descriptions_under_their_other_name() -> None:
     assert read == {file: {"description_2": Answer(text)} for file, text in expected}
 
 
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [
-        ("description_promt1.json", "Did you mean 'description_prompt1.json'"),
-        ("title_prompt1.json", "title_mcq_prompt1.json"),
-        ("moral_mcq_prompt3.JSON", "Did you mean 'moral_mcq_prompt3.json'"),
-        ("notes.json", "Valid: contradiction_prompt1.json"),
-    ],
-)
+@pytest.mark.parametrize(("name", "expected"), cases(__file__, "misspelt"))
 def test_replay_of_a_misspelt_file(tmp_path: Path, name: str, expected: str) -> None:
     good = {"title_mcq_prompt3.json": "[]", "README.md": "", "._title_mcq_prompt1.json": ""}
     for files in ({name: "[]"}, good):  # alone, and beside one that is well named

@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from tests.cases import cases
 from tests.records import refused
 
-from punchline.artifacts.passes import JUDGE, RELEASED, passes_of
+from punchline.artifacts.passes import JUDGE, passes_of
 from punchline.benchmarks.humorbench import replay as released
 from punchline.benchmarks.humorbench import requests
 from punchline.benchmarks.humorbench.answers import parse_verdict
@@ -107,16 +108,7 @@ def test_explanations_and_verdicts_are_answered(tmp_path: Path) -> None:
     assert engine.unknown([str(row) for row in range(499)]) == ["9999"]
 
 
-@pytest.mark.parametrize(
-    ("judges", "asked", "expected"),
-    [
-        (("gpt-4o", "gpt-4o"), None, RELEASED),
-        (("gpt-4o", "gpt-4o"), "gpt-4o", RELEASED),
-        (("gpt-4o", "gpt-4o"), "overlap", "overlap"),
-        (("gpt-4o", "o1"), None, RELEASED),
-        (("gpt-4o", "o1"), "gpt-4o", "gpt-4o"),  # gave only some of them: it is asked itself
-    ],
-)
+@pytest.mark.parametrize(("judges", "asked", "expected"), cases(__file__, "judges", tuple))
 def test_who_judges_released_answers(tmp_path: Path, judges: tuple[str, str], asked: str | None, expected: str) -> None:
     rows = (ROW | {"annotation_row": str(n), "autograder_model": judge} for n, judge in enumerate(judges))
     chosen = {"judge": asked, "extractor": None, "cosine": "labse"}

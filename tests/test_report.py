@@ -9,6 +9,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
+from tests.cases import cases
 from tests.records import score
 
 from punchline.artifacts.project import Project
@@ -132,22 +133,7 @@ def test_where_an_answer_was_read(text: str | None, reads: list[Any], expected: 
     assert span(text, reads) == expected
 
 
-GLANCES: list[tuple[str, str, dict[str, float], list[str] | None, str]] = [
-    ("Q1", "ok", {}, ["Yes"], "y"),
-    ("Q1", "ok", {}, ["no"], "n"),
-    ("Q2", "ok", {}, ["Humming", "Singing"], "p"),  # F1 of one right label of two
-    ("Q7", "ok", {"panel_acc": 1.0}, ["2", "1"], "y"),
-    ("Q8", "ok", {"wer": 0.25}, ["a"], "p"),
-    ("Q8", "ok", {"wer": 3.0}, ["a"], "n"),  # more wrong words than there are
-    ("Q6", "ok", {}, None, "-"),
-    ("Q7", "missing", {}, None, "m"),
-    ("Q7", "failed", {}, None, "f"),
-    ("Q7", "refused", {"panel_acc": 0.0}, None, "r"),
-    ("Q7", "unparsable", {"panel_acc": 0.0}, None, "u"),
-]
-
-
-@pytest.mark.parametrize(("task", "state", "metrics", "parsed", "expected"), GLANCES)
+@pytest.mark.parametrize(("task", "state", "metrics", "parsed", "expected"), cases(__file__, "glances"))
 def test_an_answer_at_a_glance(task: str, state: Any, metrics: dict[str, float], parsed: Any, expected: str) -> None:
     gold = Gold(benchmark="pixelhumor", item_id="c", values={"Q1": ["Yes"], "Q2": ["Singing"]})
     read = tuple(parsed) if parsed else None

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import yaml
+from tests.cases import cases
 from typer.testing import CliRunner
 
 from punchline import cli, start
@@ -29,14 +30,7 @@ ONE = {"column": "acc", "row": "subset=hard", "n": (400, 400), "detectable": 0.0
 UNSETTLED = "A ahead of B by 2.0 points of acc (hard), 95 % interval -1.0 to 5.0"
 
 
-@pytest.mark.parametrize(
-    ("difference", "low", "high", "clusters", "text"),
-    [
-        (0.041, 0.012, 0.07, 400, "A ahead of B by 4.1 points of acc (hard), 95 % interval 1.2 to 7.0, on 400 items."),
-        (-0.02, -0.05, 0.01, 300, f"{UNSETTLED}, on 300 groups of items; not settled: that needs about 1,875."),
-        (0.0, 0.0, 0.0, 400, "A and B: no difference in acc (hard) on 400 items."),
-    ],
-)
+@pytest.mark.parametrize(("difference", "low", "high", "clusters", "text"), cases(__file__, "differences"))
 def test_a_difference_in_words(difference: float, low: float, high: float, clusters: int, text: str) -> None:
     of = {"difference": difference, "low": low, "high": high, "clusters": clusters}
     assert _sentence("A", "B", ONE | of, percent=False) == text
@@ -82,14 +76,7 @@ def test_notes_of_the_run_and_the_main_column_are_shown(path: str) -> None:
     assert printed(path, TABLES["table8"], 30).split("\n\n")[1].split()[:3] == ["model", "kind", "panel_acc"]
 
 
-@pytest.mark.parametrize(
-    ("width", "header", "first", "more"),
-    [
-        (120, "subset n n_failed panel_acc text_acc wer cer", "all 73 1 0.900 [0.800, 0.950] 0.500 0.250 0.250", ""),
-        (83, "subset n n_failed panel_acc text_acc wer cer", "all 73 1 0.900 0.500 0.250 0.250", ""),
-        (60, "subset n n_failed panel_acc", "all 73 1 0.900", "text_acc, wer, cer"),
-    ],
-)
+@pytest.mark.parametrize(("width", "header", "first", "more"), cases(__file__, "misfits"))
 def test_columns_that_do_not_fit_are_named(path: str, width: int, header: str, first: str, more: str) -> None:
     text = printed(path, TABLES["table8"], width)
     lines = text.split("\n\n")[1].splitlines()

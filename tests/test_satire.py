@@ -5,6 +5,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from tests.cases import cases
 from tests.records import response
 from tests.tabulated import score_responses
 
@@ -21,17 +22,7 @@ def test_labels_stages_and_clusters_are_those_of_the_paper(root: Path) -> None:
     assert set(Counter(item.cluster for item in items).values()) == {9}
 
 
-@pytest.mark.parametrize(
-    ("text", "gold", "state", "metrics"),
-    [
-        ("Yes.", "Yes", "ok", {"correct": 1, "precision": 1, "recall": 1, "f1_hits": 2, "f1_size": 2}),
-        ("Yes.", "No", "ok", {"correct": 0, "precision": 0, "f1_hits": 0, "f1_size": 1}),
-        ("The image is not satirical.", "Yes", "ok", {"correct": 0, "recall": 0, "f1_hits": 0, "f1_size": 1}),
-        ("No", "No", "ok", {"correct": 1, "f1_hits": 0, "f1_size": 0}),
-        ("Hard to say.", "Yes", "unparsable", {"correct": 0, "recall": 0, "f1_hits": 0, "f1_size": 1}),
-        (None, "Yes", "missing", {}),
-    ],
-)
+@pytest.mark.parametrize(("text", "gold", "state", "metrics"), cases(__file__, "scores"))
 def test_scores(text: str | None, gold: str, state: State, metrics: dict[str, float]) -> None:
     item = Item(benchmark="satire", item_id="a", source="stage_2", cluster="c", fields={"stage": "2"})
     (requests,) = satire.requests(item)

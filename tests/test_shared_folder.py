@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.cases import cases
 from tests.ran import ran
 
 from punchline.benchmarks.study import Question
@@ -31,14 +32,7 @@ def without_rights(root: Path) -> Run:
     return lambda code, folder: ran(*without, sys.executable, "-c", code, cwd=folder, env=environment)
 
 
-@pytest.mark.parametrize(
-    ("code", "words"),
-    [
-        ("from punchline.workflow.processes import check_writable as f; f()", "you may not write here"),
-        ("from punchline.files import write_bytes as f; f('results/cost.csv', b'')", "Permission denied"),
-        ("from punchline.journal import Journal as f; f('results/cost.csv')", "results/cost.csv: Permission denied"),
-    ],
-)
+@pytest.mark.parametrize(("code", "words"), cases(__file__, "folders"))
 def test_another_users_folder(tmp_path: Path, without_rights: Run, code: str, words: str) -> None:
     file, root = tmp_path / "p/results/cost.csv", os.geteuid() == 0
     write_text(file, "")

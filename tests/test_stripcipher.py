@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from tests.cases import cases
 from tests.records import images_of, read_golds, refused, response, text_of
 from tests.tabulated import Scored, score_responses, tabulate
 
@@ -253,16 +254,7 @@ def test_drafts_are_asked_as_published_and_read() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("item_id", "texts", "category", "expected"),
-    [
-        ("s_1", "wxyz", "", ("w", None)),
-        ("s_1", "wxyz", "Critical", ("w", "Critical")),
-        ("s_1", "", "Critical", (None, "Critical")),
-        ("s_9", "wxyz", "", "strips.json, record s_9: no such strip"),
-        ("s_1", "wxyW", "", "record s_1, field texts.prediction: two options say the same"),
-    ],
-)
+@pytest.mark.parametrize(("item_id", "texts", "category", "expected"), cases(__file__, "accepted", tuple))
 def test_accepted_texts_become_items(item_id: str, texts: str, category: str, expected: Any) -> None:
     strips = corpus(record(), record("s_2"))[STRIPS]
     accepted = [studies.Accepted(item_id, "prediction", tuple(texts), category)]

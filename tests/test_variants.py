@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
+from tests.cases import cases
 from tests.records import images_of, response, score, text_of, texts_of
 from tests.tabulated import read_benchmark, score_responses
 from tests.test_humorbench import corpus
@@ -44,20 +45,7 @@ def test_requests_of_the_default_condition_stay_as_they_are(name: str) -> None:
     assert not [one for one in derived if not one.condition.startswith(("circular", "with-")) and images_of(one)]
 
 
-CASES = [  # condition, task, what the text begins with, what it ends with, what it lacks
-    ("yesbut", "no-image", "title_mcq_1", "\nThe given comic shows", "Just output the choice:\n", "\0"),
-    ("yesbut", "options-only", "moral_mcq_3", "A. ", "no more explanation.\n", "panels"),
-    ("stripcipher", "options-only", "reordering_choice", "A. ", "explanation", "storyline"),
-    ("stripcipher", "options-only", "comprehension", "A. ", "explanation", "comic strip?"),
-    ("stripcipher", "no-image", "reordering_choice", "The sequence of", "explanation", "\0"),
-    ("hummus", "no-image", "naming", "Caption: ", 'JOURNEY").', "Image: "),
-    ("hummus", "caption-only", "classification", "Caption: ", "Yes or No.", "Image: "),
-    ("pixelhumor", "no-image", "Q1", "You are a humorous", '"Yes" or "No".', "\0"),
-    ("humorbench", "caption-only", "explain", "\nYou are a humor expert", "\n", "Cartoon description: "),
-]
-
-
-@pytest.mark.parametrize(("name", "condition", "task", "begins", "ends", "lacks"), CASES)
+@pytest.mark.parametrize(("name", "condition", "task", "begins", "ends", "lacks"), cases(__file__, "asked"))
 def test_what_is_asked(name: str, condition: str, task: str, begins: str, ends: str, lacks: str) -> None:
     loaded, items, *_ = read_benchmark(name)
     result = [one for one in ask(loaded, items.values(), 1, (condition,)) if one.task == task]
@@ -177,17 +165,7 @@ def test_files_are_empty_where_nobody_asked(tmp_path: Path) -> None:
     assert (list(pictures.rows(result, "yesbut")), list(option_order.rows(result, "yesbut"))) == ([], [])
 
 
-ORDERS = [  # (right, chosen) of the default order and three rotations, expected columns
-    ([("111111", "AABBCC"), ("111111", "DDAABB"), ("111111", "CCDDAA"), ("111111", "BBCCDD")],
-     {"n_items": 6, "n_rotations": 4, "accuracy": 1.0, "accuracy_all": 1.0, "share_A": 0.25, "chi2": 0.0, "p": 1.0}),
-    ([("110000", "AAAAAA"), ("001100", "AAAAAA"), ("000010", "AAAAAA"), ("000001", "AAAAAA")],
-     {"accuracy": 0.25, "accuracy_all": 0.0, "share_A": 1.0, "share_D": 0.0, "chi2": 72.0}),
-    ([("11", "AB"), ("11", "DA"), ("11", "CD"), ("1m", "BC")],
-     {"n_items": 1, "accuracy_all": 1.0, "accuracy_all_lo": None, "share_B": 0.25}),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("asked", "expected"), ORDERS)
+@pytest.mark.parametrize(("asked", "expected"), cases(__file__, "orders"))
 def test_option_order(tmp_path: Path, asked: list[tuple[str, str]], expected: dict[str, Any]) -> None:
     names = ("default", "circular-1", "circular-2", "circular-3")
     scores = {"m": [one for name, own in zip(names, asked, strict=True) for one in of_condition(name, *own)]}

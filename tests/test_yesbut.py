@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.cases import cases
 from tests.records import asked_in, read_golds, read_items, refused, response, text_of, texts_of
 from tests.tabulated import Scored, score_responses, tabulate
 
@@ -57,14 +58,7 @@ def test_bad_annotations(content: str, message: str) -> None:
         assert message in str(error.value)
 
 
-@pytest.mark.parametrize(
-    ("name", "said"),
-    [
-        ("00001.jpg", "the record is there twice"),
-        ("00011.jpg", f"{ANNOTATIONS} has no such.*Did you mean '00001.jpg'"),
-        ("x", f"{ANNOTATIONS} has no such.*An id is a comic's image_file"),
-    ],
-)
+@pytest.mark.parametrize(("name", "said"), cases(__file__, "lent"))
 @pytest.mark.parametrize("file", [LENT["text_llava_7b"], LENT["text_llava_13b"]])
 def test_a_description_that_is_lent_twice_or_to_no_comic(file: str, name: str, said: str) -> None:
     lent = {file: [{"image_file": one, "output": "x"} for one in ("00001.jpg", name)]}
@@ -129,17 +123,7 @@ def test_what_judges_are_asked() -> None:
     assert [*yesbut.judge_requests(item, gold, {})] == []
 
 
-@pytest.mark.parametrize(
-    ("rating", "scorer", "recall", "metrics", "parsed"),  # metrics under rule paper; released has gpt -1 for no score
-    [
-        ("Rating: [[4]]", "bertscore", "0.875", {"gpt": 4.0, "bert": 0.875}, ("4",)),
-        ("", "bertscore-minilm", "0.5", {"bert_minilm": 0.5}, None),  # two encoders never share a value
-        ("", "mine", "0.5", {}, None),
-        ("The candidate is rather good.", "bertscore", "2", {"bert": 2.0}, None),
-        ("[[1]]", "bertscore", "-1", {"gpt": 1.0, "bert": -1.0}, ("1",)),
-        *(("[[1]]", "bertscore", text, {"gpt": 1.0}, ("1",)) for text in NO_NUMBERS),
-    ],
-)
+@pytest.mark.parametrize(("rating", "scorer", "recall", "metrics", "parsed"), cases(__file__, "verdicts", tuple))
 def test_verdicts(
     rating: str, scorer: str, recall: str, metrics: dict[str, float], parsed: tuple[str, ...] | None
 ) -> None:

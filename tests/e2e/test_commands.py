@@ -13,6 +13,7 @@ from typing import Any
 
 import psutil
 import pytest
+from tests.cases import cases
 from tests.servers.runs import KEY, Served
 
 from .conftest import SMALL, TABLE, add_served
@@ -26,47 +27,7 @@ def last_line(text: str) -> str:
     return text.rstrip().rsplit("\n", 1)[-1]
 
 
-@pytest.mark.parametrize(
-    ("command", "within", "expected"),
-    [
-        ("print table8", "docs", "Sequence recognition"),
-        (f"print {TABLE}", "docs", "Sequence recognition"),
-        ("print table8.csv", "results", "Sequence recognition"),
-        ("audit table8", "src", "verdict  equal"),
-        ("audit table8 --row reading-order --column panel_acc", "", r"reading-order\|subset=all · panel_acc = "),
-        ("audit table8 --row random --column panel_acc --json", "", '"column": ?"panel_acc".*"column": ?"panel_acc"'),
-        ("audit table8 --row gpt", "", "error: .*no computed cell at row 'gpt'"),
-        ("audit results/tabel8.csv", "", "error: .*Did you mean.*results/table8.csv"),
-        ("compare random reading-order --table table8", "", "pixelhumor table8.* panel_acc"),
-        ("compare random reading-order", "", r"pixelhumor table8.*Q7 +default +6 +\(0, 0\)"),
-        ("compare random reading-order --csv", "", "^benchmark,table,rule,row,column,n_a,n_b,clusters,a,b,difference,"),
-        ("compare random random", "", "error: random is one model; name two"),
-        ("compare random nobody", "", "error: .*unknown model 'nobody'.*Valid: "),
-        ("compare random reading-order --table t9", "", "error: no table 't9'"),
-        ("ranks table8 --csv", "", "^column,row,model,n,value,low,high,rank,first,last\npanel_acc,"),
-        ("benchmarks --csv", "", '^benchmark,conditions,"judges, scorers",tasks,tables\n'),
-        ("tables --json", "", r'^\[\n.*"table": "table8",\n  "target": "results/table8.csv"'),
-        ("runs --csv", "", "^run,selection,tables,root of the first,made .UTC.\ndefault,"),
-        ("models --runnable --json", "", '"model": "random",\n  "engine": "baselines"'),
-        (f"retry --images {SMALL}", "", "nothing to retry: no image of this selection is missing"),
-        (f"plan shards=2 {SMALL}", "", "requests to ask"),
-        ("plan shards=0", "", "error: --config, field shards: Expected `int` >= 1"),
-        ("plan strict=perhaps", "", "error: --config, field strict: Expected `bool`"),
-        ("plan run=three", "", "error: .*no run 'three'"),
-        ("plan run=../x limit=2", "", "error: .*is not a valid run name"),
-        ("plan models=[random,ocr", "", r"error: models=\[random,ocr: no value can be read.* A list is models=\[a,b\]"),
-        ("--root no/such/place tables", "", "error: .*no project: no Snakefile with config/run.yaml"),
-        ("plan models=[random] extractor=nobody", "", "error: --config, field extractor: unknown extractor 'nobody'"),
-        ("plan models=[random] extractor=minilm", "", "error: --config, field extractor: minilm is no judge"),
-        ("restore", "", "error: no dvc.lock"),
-        ("show borderless_1", "", '"panel_sequence".*"responses".*reading-order'),
-        ("show nobody_1", "", "error: .*no item or request"),
-        ("run absent.yaml", "", "error: absent.yaml: no such card. punchline init --model-card FILE writes one"),
-        ("run randon", "", "error: .*unknown model 'randon'"),
-        ("run random --benchmark pixelhumour", "", "error: --config, field benchmarks: unknown .*'pixelhumour'"),
-        ("rate import relevance no.csv --key k.csv", "docs", "error: docs/no.csv: no such file"),
-    ],
-)
+@pytest.mark.parametrize(("command", "within", "expected"), cases(__file__, "commands"))
 def test_commands(small_run: Project, command: str, within: str, expected: str) -> None:
     status = 1 if expected.startswith("error: --config") else 2 * expected.startswith("error")  # 1: as of Snakemake
     words = (sys.executable, "-m", "punchline.cli", *command.split())
