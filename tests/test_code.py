@@ -16,31 +16,7 @@ from punchline.workflow import code, digests
 from punchline.workflow.code import COMMON, GOLD, ITEMS, QUESTIONS, READING, REPORT, plain
 
 # A module of what counts: every line of it is changed by one of the cases below.
-MODULE = '''\
-"""What it does."""
-
-from __future__ import annotations
-
-import functools
-from punchline.core import words  # of a joke
-
-LIMIT = 3
-
-
-class Joke:
-    """A joke."""
-
-    teller: str = "nobody"
-
-    def funny(self, times: int = 1) -> bool:
-        """Whether it is."""
-        return words.count(self.teller) * times > LIMIT
-
-
-async def tell(joke: Joke) -> str:
-    """Tell it."""
-    return f"{joke.teller}: {LIMIT!r}"
-'''
+MODULE = cases(__file__, "module")
 
 
 @pytest.fixture(scope="module")

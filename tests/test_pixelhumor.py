@@ -21,24 +21,7 @@ from punchline.benchmarks.pixelhumor.scoring import GRADED, LONGEST, score_item
 from punchline.errors import PunchlineError
 from punchline.schema import RULES, Gold, Image, ImageRef, Item, Rule, Score, State
 
-FILES = {
-    "comic_url.csv": "comic_id,comic_url\na_b_1,https://x.test/1\nc_2,https://x.test/2\n",
-    "metadata.csv": (
-        "comic_id,metadata\n"
-        "a_b_1,\"[{'x1': 0, 'y1': 0, 'x2': 50, 'y2': 40, 'panel_number': '2'}, "
-        "{'x1': 50, 'y1': 0, 'x2': 100, 'y2': 40, 'panel_number': '1'}]\"\n"
-        "c_2,\"[{'x1': 0, 'y1': 0, 'x2': 10, 'y2': 10, 'panel_number': '1'}]\"\n"
-    ),
-    "subjective_label.csv": (
-        "comic_id,Q1,Q2,Q3,Q4,Q5\n"
-        "a_b_1,['Yes'],\"['Present, contribute']\",['2'],['Both'],\"['Pun', 'Dark']\"\n"
-        "c_2,['No'],['Absent'],['NA'],['NA'],['NA']\n"
-    ),
-    "objective_label.csv": (
-        'comic_id,panel_sequence,text,number_of_panels\nc_2,1,"1: ",1\na_b_1,"2, 1","1: THERE \n 2: HELLO ",2\n'
-    ),
-    "harm_annotation.csv": "comic_id,potentially_harmful\na_b_1,harm\nc_2,non-harm\n",
-}
+FILES = cases(__file__, "files")
 IMAGE = ImageRef(path="data/images/pixelhumor/a_b_1.png", sha256="ab" * 32, width=100, height=40)
 
 

@@ -52,14 +52,7 @@ def test_a_card_is_asked_for_and_its_path_names_a_model(here: Path) -> None:
         _model("absent.yaml")
 
 
-CSV = """model,kind,engine,scoring,subset,n,n_failed,panel_acc,panel_acc_lo,panel_acc_hi,text_acc,wer,cer,comparable
-a,measured,openai,released,all,73,1,0.9,0.8,0.95,0.5,0.25,0.25,no
-a,measured,openai,released,multi-panel,58,0,0.5,0.4,0.6,0.5,0.25,0.25,no
-b,baseline,baselines,released,all,73,0,0.8,0.7,0.9,,,,no
-b,baseline,baselines,released,multi-panel,58,0,0.75,0.625,0.875,,,,no
-silent,baseline,baselines,released,all,0,0,,,,,,,no
-P,published,,released,all,2800,,0.99,,,0.3,0.2,0.2,no
-"""
+CSV = cases(__file__, "table")
 NOTES = "- Means over comics; WER and CER are not clipped at 1.\n- INCOMPLETE: 1 answer failed.\n- 95 % intervals: x.\n"
 
 

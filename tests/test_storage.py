@@ -7,6 +7,7 @@ from pathlib import Path
 import msgspec
 import pyarrow.parquet as pq
 import pytest
+from tests.cases import cases
 from tests.ran import ran
 from tests.records import refused, request
 
@@ -94,21 +95,7 @@ def test_old_leftovers_go_and_files_that_are_being_written_stay(tmp_path: Path) 
     assert left == {".c.x.part": b"half", "a": b"1", "b": b"2"}
 
 
-TYPED = """
-import sys, threading, msgspec
-sys.setswitchinterval(1e-6)
-from punchline.benchmarks.annotations import typed
-for n in range(300):
-    inner = msgspec.defstruct(f"Inner{n}", [(name, int | None) for name in "abcdefgh"])
-    outer = msgspec.defstruct(f"Outer{n}", [("inner", list[inner]), ("x", int)])
-    start = threading.Barrier(4)
-    def work():
-        start.wait()
-        typed({"inner": [dict.fromkeys("abcdefgh", 1)], "x": 1}, outer, file="f")
-    threads = [threading.Thread(target=work) for _ in range(4)]
-    [thread.start() for thread in threads]; [thread.join() for thread in threads]
-print("ok")
-"""
+TYPED = cases(__file__, "typed")
 
 
 def test_threads_that_meet_a_type_for_the_first_time_do_not_crash() -> None:

@@ -12,6 +12,7 @@ from typing import Any
 import psutil
 import pytest
 from tests.asked import lines_of
+from tests.cases import cases
 from tests.e2e.project import Project
 from tests.e2e.test_reruns import choose
 from tests.e2e.test_versioning import jobs, start
@@ -28,15 +29,7 @@ TABLE = "results/table8.csv"
 JOURNAL = "data/responses/pixelhumor/slow.jsonl"
 KEY = f"sk-{secrets.token_hex(12)}"  # no key: nothing asks with it, and nothing may write it down
 # A model on the engine transformers; two prompts a batch, so that there is time to cancel it; SLURM gives it a GPU.
-SLOW = """engine: transformers
-id: data/models/tiny-qwen2-vl
-dtype: float32
-batch_size: 2
-gpus: 1
-images_per_prompt: 8
-sampling: {max_tokens: 64}
-caveat: "random weights: answers mean nothing"
-"""
+SLOW = cases(__file__, "slow")
 
 
 def asked_of_slurm(said: str) -> dict[str, str]:

@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from tests.cases import cases
 from tests.ran import ran
 from tests.records import answers_of
 from tests.small_models import ABSENT, add_cards
@@ -197,30 +198,7 @@ def test_the_loss_is_the_models_own_and_that_of_a_batch_the_sum(encoded: tuple[L
     assert alone[2] == pytest.approx(expected, rel=1e-5)
 
 
-SCRIPT = """
-import os, signal, sys
-import torch
-torch.set_num_threads(1)
-sys.path.insert(0, sys.argv[2])
-from punchline.train import training
-from punchline.train.training import Training
-training.CHECKPOINT_S = 0
-if sys.argv[1] != "0":
-    one_step = Training._train_step
-    def killed(self, epoch):
-        if self.step == int(sys.argv[1]):
-            os.kill(os.getpid(), signal.SIGKILL)
-        one_step(self, epoch)
-    Training._train_step = killed
-from punchline.config.cards import read_card
-from punchline.config.recipes import read_recipe
-from punchline.train import train
-from punchline.schema import Gold, Item
-from punchline.files import read_records
-recipe = read_recipe("tiny-hummus")
-train(recipe, read_card(recipe.base), read_records("items.jsonl", Item), read_records("gold.jsonl", Gold),
-      corpus="demo")
-"""
+SCRIPT = cases(__file__, "killed")
 
 
 def test_killed_and_started_again_it_is_the_same(root: Path, project: Path, pairs: Corpus) -> None:
