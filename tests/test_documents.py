@@ -14,8 +14,8 @@ from snakemake.cli import get_argument_parser
 from tests.documents import ALL, MARKS, MENTIONED, REASONS, ROOT, Command
 from typer.core import TyperGroup
 
-from punchline.cli import app
 from punchline.cli.base import find_table, overrides
+from punchline.cli.commands import app
 from punchline.config.selection import read_selection
 from punchline.core import benchmark as benchmarks
 

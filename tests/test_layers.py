@@ -10,7 +10,7 @@ from punchline.core import benchmark as benchmarks
 from punchline.workflow import code
 
 # From the bottom up; packages between bars do not import each other. `shared`: modules of benchmarks/ that are none.
-ORDER = """schema text paths grouping | errors | files | journal | core | workflow | config
+ORDER = """schema start text paths grouping | errors | files | journal | core | workflow | config
 | read metrics comics stats scores | tables | shared | benchmarks | engines | artifacts parsing | jobs
 | prepare responses | extraction budget | pictures requests | fetch respond score | tabulate train | validity
 | overview | plan | snakemake | audit rating | report | export | api | cli"""

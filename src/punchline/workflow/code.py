@@ -27,7 +27,7 @@ DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 COMMON, READING, QUESTIONS, GOLD, ITEMS, REPORT = "common", "reading", "questions", "gold", "items", "report"
 # Rooms that show results, which shape no score or table.
-SHOWING = {"api", "audit", "cli", "export", "parsing", "plan", "rating", "report", "snakemake"}
+SHOWING = {"api", "audit", "cli", "export", "parsing", "plan", "rating", "report", "snakemake", "start"}
 # Rooms that ask models: what they shape is in requests, keys and journals.
 ASKING = {"budget", "engines", "journal", "respond", "train"}
 SCORING = {"metrics", "overview", "score", "scores", "stats", "tables", "tabulate", "validity"}
