@@ -6,6 +6,7 @@ import pytest
 from benchmarks.read_fuzz import PIECES
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.records import refused
 
 from punchline.benchmarks.hummus.answers import FIELDS, PROMPT, box_list, parse
 from punchline.benchmarks.hummus.data import metaphors as annotated
@@ -69,26 +70,15 @@ def test_corners_of_qwen25_are_pixels_of_the_picture_it_saw() -> None:
 
 
 TWO_IN_JSON = '{"is_met": "Yes", "conceptual_metaphor": ["A is b", "C is d"]}'
+LONG = [
+    ("named", "LIFE IS A VACUUM".rjust(4001, "\n"), ["LIFE IS A VACUU"]),
+    ("caption_hl", "<i>cat</i>".rjust(40_001, "."), None),
+    ("named_in_json", TWO_IN_JSON.rjust(20_000), "A is b; C is d"),
+]
+READ = {"captioned": captioned, "named": named, "named_in_json": named_in_json, "annotated": annotated}
 
 
-@pytest.mark.parametrize(
-    ("reader", "answer", "expected"),
-    [
-        (captioned, 'The caption "He has left the building" relies on LIFE IS A JOURNEY', ("LIFE IS A JOURNEY",)),
-        (captioned, 'The caption "Nine lives are a curse" relies on "life is a game"', ("life is a game",)),
-        (captioned, 'The caption "nine lives are a curse" says it', None),
-        (captioned, '"CATS ARE CLERKS"', ("CATS ARE CLERKS",)),
-        (named, "LOVE IS NOT A JOURNEY", None),
-        (named, "LIFE IS IMPOSSIBLE", None),
-        (named, "; ".join(f"LIFE IS {c}" for c in "BCDEFGHIJ"), tuple(f"LIFE IS {c}" for c in "BCDEFGHI")),
-        (named, "LIFE IS" + 11 * " VERY", None),
-        (named, "LIFE IS A VACUUM".rjust(4001, "\n"), ("LIFE IS A VACUU",)),
-        ("image_label", "cat" + 10 * " cat", None),
-        ("caption_hl", "<i>cat</i>".rjust(40_001, "."), None),
-        (named_in_json, TWO_IN_JSON.rjust(20_000), "A is b; C is d"),
-        (named_in_json, '{"conceptual_metaphor": "\\ud800 IS \\udfff \\ud83d\\ude00"}', "\ufffd IS \ufffd \U0001f600"),
-        (annotated, "As Are Bs / Bs Are As; Work Is G (A Is B)", ("As Are Bs", "Bs Are As", "Work Is G", "A Is B")),
-    ],
-)
-def test_negations_lengths_and_characters(reader: Any, answer: str, expected: object) -> None:
-    assert (read(reader, answer) if isinstance(reader, str) else reader(answer)) == expected
+@pytest.mark.parametrize(("reader", "answer", "expected"), [*refused("metaphors"), *LONG])
+def test_negations_lengths_and_characters(reader: str, answer: str, expected: object) -> None:
+    value = READ[reader](answer) if reader in READ else read(reader, answer)
+    assert (list(value) if isinstance(value, tuple) else value) == expected

@@ -13,6 +13,7 @@ import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.records import refused
 from tests.test_read_phrasings import plain
 
 import punchline
@@ -70,18 +71,8 @@ def test_options_by_letter() -> None:
     assert punchline.parse("hummus", "classification_a_b", "B", options=OPTIONS[::-1]) == "Yes"
 
 
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (("yesbot", "title_mcq_1", ""), "no benchmark 'yesbot'. Did you mean 'yesbut'?"),
-        (("pixelhumor", "Q9", ""), "pixelhumor has no task 'Q9'. Did you mean 'Q"),
-        (("pixelhumor", "Q1", "", "papers"), "no rule 'papers'. Did you mean 'paper'?"),
-        (("yesbut", "title_mcq_1", "A"), "task title_mcq_1 of yesbut needs options"),
-        (("stripcipher", "reordering_generation", "1"), "task reordering_generation of stripcipher needs labels"),
-        (("pixelhumor", "Q3", "1"), "needs labels: the numbers of the panels"),
-    ],
-)
-def test_bad_arguments(call: tuple[str, ...], message: str) -> None:
+@pytest.mark.parametrize(("call", "message"), refused("arguments of parse"))
+def test_bad_arguments(call: list[str], message: str) -> None:
     with pytest.raises(ValueError, match=re.escape(message)):
         punchline.parse(*call)
 

@@ -2,9 +2,11 @@
 
 import functools
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from benchmarks.read_fuzz import PIECES, READERS, fault
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,6 +15,7 @@ from tests.ran import MOST_GROWTH, cpu_seconds, growth
 import punchline
 from punchline.read import json_tables, reasoning
 
+MADE = yaml.safe_load((Path(__file__).parent / "pieces.yaml").read_text(encoding="utf-8"))
 texts = st.one_of(
     st.text(max_size=300),
     st.text(alphabet=st.characters(codec=None), max_size=80),  # half surrogate pairs too
@@ -28,43 +31,19 @@ def test_no_reader_raises_or_reads_what_is_not_there(answer: str, name: str) -> 
     assert not wrong
 
 
-LONG = (
-    *(" ", "\n", "\t", "(", "[", "<", "*", '"', "-", ".", "A ", "A. ", "not A ", "1, 2, ", "yes or no ", "<think>"),
-    *("é", "</think>", "wait, A. ", "\\boxed{A} ", "Answer: B\n", "panel 1 ", "Pun, ", "Present, contribute "),
-    *("metaphor is ", "[[1", "[0.1, ", "<i>", "1. frame 1\n", "|1|2|\n", "rather than B ", "\ud800"),
-)
-
-
 @pytest.mark.parametrize("name", [*sorted(READERS), "naming", "joint"])
 def test_work_grows_with_the_length(name: str) -> None:
     """Of all pieces together: one that were quadratic in 24,000 characters would take most of the time."""
 
     def read(length: int) -> None:
-        for piece in LONG:
+        for piece in (*MADE["repeated"], "\ud800"):
             answer = piece * (length // len(piece))
             assert not (fault(name, answer)[0] if name in READERS else punchline.parse("hummus", name, answer)), piece
 
     assert growth(read, 12_000) <= MOST_GROWTH
 
 
-THOUGHTS = [
-    *("", "<think>A</think>", "<THINK>A</THINK>", "<thinking>A</thinking>\n\n", "<reasoning>A</reasoning> "),
-    *("<scratchpad>A</scratchpad>", "A</think>", "<think>A<think>C</think>D</think>", "A</think><think>C</think>"),
-    *("◁think▷A◁/think▷", "[THINK]A[/THINK]", "<|begin_of_thought|>A<|end_of_thought|>", "<seed:think>A</seed:think>"),
-]
-
-
-@pytest.mark.parametrize(
-    ("answer", "text"),
-    [
-        *((f"{thought}B", "B") for thought in THOUGHTS),
-        *((same, same) for same in ("", "I think B", "<thinker>B", "analysis of the comic: B")),
-        (" B \n", "B"),
-        ("<|channel|>analysis<|message|>A<|end|><|start|>assistant<|channel|>final<|message|>B<|return|>", "B"),
-        ("analysisThe user wants A.assistantfinalB", "B"),
-        *((none, "") for none in ("<|channel|>analysis<|message|>A", "<think>A", "<think>A</think>", "B <think>A")),
-    ],
-)
+@pytest.mark.parametrize(("answer", "text"), MADE["taken_off"])
 def test_thoughts_are_taken_off(answer: str, text: str) -> None:
     own = reasoning.remove(answer)
     assert own.text == text == answer[own.offset : own.offset + len(own.text)]
@@ -77,10 +56,7 @@ def test_tags_of_a_prompt_stay() -> None:
 
 
 PROSE = "The man looks at his dog and laughs because the dog reads a book in the park while it rains. "
-DENSE = (
-    *("[", "{", "[[", '[{"a": ', '{"a":', '{"answer": [', '["a", ', "\\boxed{", "(", "<i>", "| a ", "- [ ] "),
-    *("A, ", "not A ", "if A ", "图3", "frame one ", "### ", "</s", "<|", "text and ", "A is wrong, ", "1, ", *PIECES),
-)
+DENSE = (*MADE["dense"], *PIECES)
 MOST = 60  # times the prose of the same length, far from both what is measured (at most 20) and a square
 
 

@@ -59,38 +59,26 @@ def test_every_phrasing_is_read_right(reader: str) -> None:
         assert (result.value is not None) == bool(phrasing.answer[result.start : result.end].strip()), phrasing
 
 
-THOUGHTS = (
-    "<think>\nPerhaps A, or D? Yes. No. Panel 2. 1, 2, 3. Both. [[1]] PASS\n</think>\n",
-    "<think></think>",
-    "◁think▷The answer is B. Text, Pun, Absent.◁/think▷",
-    "[THINK]Final answer: D. [0.9, 0.9, 0.1, 0.1][/THINK]\n\n",
-    "The answer might be A, no, C. 3, 2, 1.\n</think>\n\n",
-    "<|channel|>analysis<|message|>Answer: A. Answer: Yes.<|end|><|start|>assistant<|channel|>final<|message|>",
-)
+MADE = yaml.safe_load((FOLDER.parent / "pieces.yaml").read_text(encoding="utf-8"))
 THINKS = ("think", "THINK", "<|channel|>", "<reasoning>", "assistantfinal")
 FORMATS = ("{", "<", "\\", "|", "#", "```", "[", "*", "~", "_", "$", "\n", *THINKS)
-DRESS = ("**{}**", "*{}*", '"{}"', "“{}”", "```\n{}\n```", "> {}", "### {}", "- {}", "({})", "<b>{}</b>")
-DRESS += ("__{}__", "`{}`")
-BEFORE, AFTER = (" ", "\n", "\n\n", "\t", "   \n", "\u00a0", "\u200b", "\ufeff"), ("", " ", "\n\n", "  \n ", "\u200e")
-CLOSERS = ["I hope this helps!", "Let me know if you need anything else.", "Thank you for the interesting comic!"]
-CLOSERS += ["Feel free to ask for more details."]
 
 
 def changes(one: Phrasing, draw: random.Random) -> Iterator[str]:
     """The answer with reasoning, blanks, marks and courtesies around it, with wider blanks, in capitals."""
     answer, thinks = one.answer, any(mark in one.answer for mark in THINKS)
-    before, after = draw.choice(BEFORE), draw.choice(AFTER)
+    before, after = draw.choice(MADE["before"]), draw.choice(MADE["after"])
     if not thinks:
-        yield draw.choice(THOUGHTS) + answer
+        yield draw.choice(MADE["thoughts"]) + answer
     if one.reader not in WRITTEN or (before + after).isspace():
         yield before + answer + after
     if one.reader not in WRITTEN and answer.rstrip() and one.says is not None:
         gap = draw.choice((" ", "\n", "\n\n") if answer.rstrip()[-1] in ".!" else ("\n", "\n\n"))
-        yield answer.rstrip() + gap + draw.choice(CLOSERS)
+        yield answer.rstrip() + gap + draw.choice(MADE["closers"])
     if one.reader not in (*WRITTEN, "boxes") and "|" not in answer:
         yield "".join(c * draw.choice((1, 1, 2, 3)) if c == " " else c for c in answer)
     if one.reader not in (*WRITTEN, "boxes") and answer.strip() and not any(mark in answer for mark in FORMATS):
-        dress = draw.choice(DRESS)  # of one plain line; a mark of a line stands at its beginning only
+        dress = draw.choice(MADE["dress"])  # of one plain line; a mark of a line stands at its beginning only
         if not (answer.startswith((">", "-", "→")) or ('"' in answer and dress in ('"{}"', "“{}”"))):
             yield dress.format(answer)
     if one.reader in ("label", "several", "number", "sequence") and not thinks and "\\" not in answer:
@@ -103,7 +91,7 @@ def test_another_dress_changes_nothing(phrasing: Phrasing, draw: random.Random) 
     for answer in changes(phrasing, draw):
         result = phrasing.read(answer)
         assert plain(result.value) == phrasing.says, answer
-        thoughts = max((len(one) for one in THOUGHTS if answer.startswith(one)), default=0)
+        thoughts = max((len(one) for one in MADE["thoughts"] if answer.startswith(one)), default=0)
         assert result.value is None or result.start >= thoughts
 
 

@@ -29,16 +29,8 @@ def test_why_and_how_many(tmp_path: Path) -> None:
     write_table(files["judge"], [verdict], Response)
     paper, released = count_unparsed("m", tmp_path / "g.parquet", files)
     about = {"model": "m", "condition": "default", "task": "t"}
-    counts = {
-        "answers": 5,
-        "read": 1,
-        "unread": 3,
-        "refused": 0,
-        "truncated": 1,
-        "failed": 0,
-        "missing": 1,
-        "extracted": 0,
-    }
+    counts = dict.fromkeys(("answers", "read", "unread", "refused", "truncated", "failed", "missing", "extracted"), 0)
+    counts |= {"answers": 5, "read": 1, "unread": 3, "truncated": 1, "missing": 1}
     counts |= {"unexplained": 2, "empty": 0, "thoughts_only": 0, "declines": 0, "cut_off": 1}
     examples = {"example_1": "r1: Whichever you like.", "example_2": "j0: Hm.", "example_3": "r2: Well, the"}
     assert paper == about | {"rule": "paper"} | counts | examples
