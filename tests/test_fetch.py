@@ -272,7 +272,8 @@ def test_bad_manifest_names_its_line(tmp_path: Path, kind: Any, changed: dict[st
     columns, path = kind.__struct_fields__, tmp_path / "rows.csv"
     sound = {name: {"sha256": "0" * 64, "url": "a", "path": "a"}.get(name, 1) for name in columns}
     path.write_text(csv_text(columns, [sound | changed]))
-    with pytest.raises(PunchlineError, match=rf"rows\.csv, line 2, record .*, field {next(iter(changed))}: "):
+    place = rf"(, record .*, field {next(iter(changed))}: |: the character NUL)"
+    with pytest.raises(PunchlineError, match=rf"rows\.csv, line 2{place}"):
         read_manifest(path, kind)
     with pytest.raises(PunchlineError, match=r"line 1, field .*: missing column"):
         read_manifest(path, Pin)
