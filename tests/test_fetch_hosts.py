@@ -10,7 +10,7 @@ import socket
 import struct
 import time
 import zlib
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -54,10 +54,15 @@ def bomb(width: int = 30_000, height: int = 30_000) -> bytes:
     return content[:12] + header + struct.pack(">I", zlib.crc32(header)) + content[33:]
 
 
+@cache
+def pack(deflate: bool, content: bytes) -> bytes:
+    return zlib.compress(content, 9) if deflate else gzip.compress(content, 9)
+
+
 def packed(encoding: str, rounds: int = 1, content: bytes = bytes(60_000_000)) -> Reply:
     """Content that is packed several times and sent under the name of an encoding."""
     for _ in range(rounds):
-        content = zlib.compress(content, 9) if encoding == "deflate" else gzip.compress(content, 9)
+        content = pack(encoding == "deflate", content)
     return Reply(content, headers={"Content-Encoding": encoding})
 
 

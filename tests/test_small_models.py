@@ -26,6 +26,7 @@ from punchline.schema import ModelCard
 
 
 @needs_hf
+@pytest.mark.long
 def test_the_tiny_model_has_the_same_bytes_each_time_and_in_another_process(tmp_path: Path, root: Path) -> None:
     one = build_tiny(tmp_path / "one")
     script = [sys.executable, str(root / "tests/small_models/tiny.py"), str(tmp_path / "two")]
@@ -43,6 +44,7 @@ def test_the_builder_starts_without_any_package_and_names_what_it_needs(root: Pa
 
 
 @needs_hf
+@pytest.mark.long
 def test_smollm2_keeps_the_weights_and_the_vocabulary_of_the_gguf(smollm2: Path) -> None:
     import gguf
     import numpy as np

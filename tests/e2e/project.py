@@ -55,12 +55,12 @@ def jobs(output: str) -> list[str]:
 
 @functools.cache
 def _original() -> Project:
-    """The project in a folder of its own, to copy. Digests are kept of files that are 2 seconds old."""
+    """The project but tests/ in a folder of its own, to copy. Digests are kept of files that are 2 seconds old."""
     path = Path(tempfile.mkdtemp())
     atexit.register(shutil.rmtree, path)
     listed = ran("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", cwd=ROOT, check=True)
     for name in filter(None, listed.stdout.split("\0")):
-        if (ROOT / name).is_file():
+        if (ROOT / name).is_file() and not name.startswith("tests/"):
             (path / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, path / name)
     compileall.compile_dir(path / "src", quiet=1, stripdir=path)
@@ -77,7 +77,7 @@ class Project:
 
     @classmethod
     def copy(cls, path: Path) -> Project:
-        """All that git tracks or would track, with the bytecode and the digests of src/, as where people work."""
+        """All but tests/ that git tracks or would track, with the bytecode and the digests of src/, as for people."""
         return _original().copied(path)
 
     def copied(self, path: Path) -> Project:

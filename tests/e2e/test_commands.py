@@ -120,7 +120,10 @@ def goes_on(project: Project, server: Served) -> None:
     assert 3 < len(journal) <= sum(server.get("/counts").values()) <= len(journal) + 1, "only what was under way"
 
 
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL, signal.SIGHUP])
+LONG = [pytest.param(one, marks=pytest.mark.long) for one in (signal.SIGTERM, signal.SIGHUP)]
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL, *LONG])
 def test_a_killed_run_takes_its_jobs_along_and_goes_on(small: Project, server: Served, how: signal.Signals) -> None:
     small.add_served("served", server.url, "modality: [text]\nconcurrency: 1\nbreaker: 0\nattempts: 1\n")
     server.script(latency=2.0 if how in (signal.SIGINT, signal.SIGTERM) else 0.3)
@@ -146,7 +149,13 @@ def test_a_killed_run_takes_its_jobs_along_and_goes_on(small: Project, server: S
 
 @pytest.mark.parametrize(
     ("job", "how"),
-    [("fetch", signal.SIGINT), ("respond", signal.SIGINT), ("respond", signal.SIGTERM), ("score", signal.SIGTERM)],
+    [
+        ("respond", signal.SIGINT),
+        *(
+            pytest.param(job, how, marks=pytest.mark.long)
+            for job, how in (("fetch", signal.SIGINT), ("respond", signal.SIGTERM), ("score", signal.SIGTERM))
+        ),
+    ],
 )
 def test_a_stopped_command_says_once_that_it_resumes(small: Project, server: Served, job: str, how: Any) -> None:
     small.add_served("served", server.url, "modality: [text]\nconcurrency: 1\nbreaker: 0\nattempts: 1\n")

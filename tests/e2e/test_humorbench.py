@@ -56,6 +56,7 @@ def released(mirror: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Pr
     return project, config
 
 
+@pytest.mark.long
 @pytest.mark.real
 def test_released_verdicts_are_kept_and_audit(released: tuple[Project, str]) -> None:
     project, config = released
@@ -65,6 +66,7 @@ def test_released_verdicts_are_kept_and_audit(released: tuple[Project, str]) -> 
     assert project.wanted("all_tables", config=config) == set()
 
 
+@pytest.mark.long
 @pytest.mark.real
 @pytest.mark.parametrize("part", HUNDRED_PARTS)
 def test_every_number_of_the_released_answers_is_what_it_was(part: str, released: tuple[Project, str]) -> None:

@@ -193,6 +193,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
     return result
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["moral_mcq", "title_mcq"])
 def test_values_are_those_of_the_answers(project: Project, kind: str) -> None:
     """`first` needs no picture and one position; `longest` has no position and needs the picture."""
@@ -213,6 +214,7 @@ def test_values_are_those_of_the_answers(project: Project, kind: str) -> None:
         assert result == pytest.approx([0.25, 0.0, 1.0, 0.0]) and float(by["first"]["p"]) < 1e-9
 
 
+@pytest.mark.long
 def test_the_tables_read_the_default_condition_only(project: Project) -> None:
     states = {row["condition"] for row in project.rows("results/yesbut/unread.csv")}
     assert states == {"default", "no-image", "options-only", "circular-1", "circular-2", "circular-3"}
