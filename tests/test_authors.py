@@ -20,8 +20,6 @@ from punchline.schema import Gold
 from punchline.tabulate.build import _printed
 from punchline.workflow import code
 
-TWICE = r"gold\.csv, record [ab]: the item is there twice. Keep one of them"
-
 
 @pytest.mark.parametrize(("golds", "selected", "expected"), cases(__file__, "selections"))
 def test_labels_of_the_selection(golds: str, selected: str, expected: Any) -> None:

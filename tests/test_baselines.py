@@ -110,26 +110,10 @@ def test_reading_order(tmp_path: Path, boxes: Any, labels: list[int]) -> None:
         assert said(ask(load(name), requests(png), tmp_path, png)) == {"Q7": ", ".join(map(str, order))}
 
 
-FOUR = [Box(0, 0, 200, 200), Box(200, 0, 400, 200), Box(0, 200, 200, 400), Box(200, 200, 400, 400)]
-
-
-@pytest.mark.parametrize(
-    ("labels", "boxes", "expected"),
-    [
-        ([Label(2, 20, 30), Label(1, 220, 30)], FOUR, [(2, FOUR[0]), (1, FOUR[1])]),  # boxes without a label: no panels
-        # Two labels in one box; a label in no box; no box at all: the labels alone lay the panels out.
-        ([Label(1, 120, 40), Label(2, 20, 30)], FOUR[:1], [(2, Box(0, 0, 100, 400)), (1, Box(100, 10, 400, 400))]),
-        ([Label(1, 20, 30), Label(2, 20, 230)], FOUR[:1], [(1, Box(0, 0, 400, 200)), (2, Box(0, 200, 400, 400))]),
-        ([Label(7, 20, 230), Label(3, 20, 30)], [], [(3, Box(0, 0, 400, 200)), (7, Box(0, 200, 400, 400))]),
-        ([Label(1, 20, 30), Label(1, 220, 30)], FOUR, [(1, FOUR[0]), (1, FOUR[1])]),  # a label drawn twice
-        # One on the other.
-        ([Label(1, 20, 30), Label(2, 20, 30)], FOUR, [(1, Box(0, 0, 1, 400)), (2, Box(0, 0, 400, 400))]),
-        ([], FOUR, []),
-    ],
-)
-def test_labels_find_their_panels(labels: list[Label], boxes: list[Box], expected: list[tuple[int, Box]]) -> None:
-    result = baselines.panels(labels, boxes, 400, 400)
-    assert [(label.label, box) for label, box in result] == expected
+@pytest.mark.parametrize(("labels", "boxes", "expected"), cases(__file__, "labels"))
+def test_labels_find_their_panels(labels: list[Any], boxes: list[Any], expected: list[Any]) -> None:
+    result = baselines.panels([Label(*label) for label in labels], [Box(*box) for box in boxes], 400, 400)
+    assert [[label.label, [*box]] for label, box in result] == expected
 
 
 def test_random_is_reproducible_whatever_the_order(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 from tests import records
+from tests.cases import cases
 
 from punchline import budget
 from punchline.errors import PunchlineError
@@ -25,24 +26,11 @@ def response(state: State = "ok", **usage: int) -> Response:
     return records.response("r", "x" if state == "ok" else None, state, usage=Usage(**usage))
 
 
-@pytest.mark.parametrize(
-    ("card", "answers", "expected"),
-    [
-        (CARD, [response(prompt=1000, completion=200)], {"ok": 1, "uncounted": 0, "cost": 0.004}),
-        (CARD, [response(prompt=1000, completion=200, reasoning=150)], {"tokens_reasoning": 150, "cost": 0.004}),
-        (CARD, [response(prompt=1000, completion=200, cached=900)], {"cost": 0.004}),
-        # A failed call and a missing image cost what was counted: nothing.
-        (CARD, [response("failed"), response("missing")], {"failed": 1, "missing": 1, "uncounted": 0, "cost": 0.0}),
-        # One answer whose tokens nobody counted: the sum would be too small, so there is none.
-        (CARD, [response(prompt=10, completion=1), response()], {"uncounted": 1, "cost": None}),
-        (CARD, [response("refused", prompt=500, completion=0)], {"refused": 1, "tokens_in": 500, "cost": 0.001}),
-        (FREE, [response(prompt=10, completion=1)], {"tokens_in": 10, "price_input": None, "cost": None}),
-        (CARD, [], {"requests": 0, "cost": 0.0}),
-    ],
-)
-def test_cost(card: ModelCard, answers: list[Response], expected: dict[str, Any]) -> None:
-    rows = [(one.state, one.finish_reason, canonical(one.usage).decode()) for one in answers]
-    row = cost.cost_row("b", "m", "answer", card, rows)
+@pytest.mark.parametrize(("priced", "answers", "expected"), cases(__file__, "costs"))
+def test_cost(priced: bool, answers: list[tuple[State, dict[str, int]]], expected: dict[str, Any]) -> None:
+    given = [response(state, **usage) for state, usage in answers]
+    rows = [(one.state, one.finish_reason, canonical(one.usage).decode()) for one in given]
+    row = cost.cost_row("b", "m", "answer", CARD if priced else FREE, rows)
     assert {key: row.get(key) for key in expected} == pytest.approx(expected)
     assert set(row) <= set(cost.COST)
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.cases import cases
 
 from punchline.benchmarks.comic_panels import Metadata, by_comic
 from punchline.comics import frames, number
@@ -128,21 +129,9 @@ def test_reads_every_label(label: int, colour: int) -> None:
     assert number.read_labels(drawn) == [(label, 33, 37)]
 
 
-NEIGHBOURS = [(0, 0, 60, 90, 3), (100, 0, 160, 90, 1), (0, 100, 60, 190, 11), (100, 100, 160, 190, 1)]
-
-
-@pytest.mark.parametrize(
-    ("boxes", "expected"),
-    [
-        ([], []),
-        (NEIGHBOURS, [(1, 120, 30), (1, 120, 130), (3, 20, 30), (11, 20, 130)]),  # repeated, and in order
-        ([(0, 0, 90, 90, 4), (9, 5, 90, 90, 7)], [(4, 20, 30), (7, 29, 35)]),  # drawn over each other
-        ([(-5, -3, 900, 900, 4)], [(4, 15, 27)]),  # of a box that reaches beyond the image
-        *(([(x, y, 300, 200, 5)], [(5, x + 20, y + 30)]) for x, y in ((258, 177), (264, 169))),  # cut by the edge
-    ],
-)
-def test_reads_labels_wherever_they_are(boxes: list[number.LabelledBox], expected: list[tuple[int, int, int]]) -> None:
-    assert number.read_labels(number.draw_labels(blank(), boxes)) == expected
+@pytest.mark.parametrize(("boxes", "expected"), cases(__file__, "labels"))
+def test_reads_labels_wherever_they_are(boxes: list[list[int]], expected: list[list[int]]) -> None:
+    assert [[*label] for label in number.read_labels(number.draw_labels(blank(), boxes))] == expected
 
 
 def test_red_art_is_no_label_and_stays_where_labels_are_erased() -> None:

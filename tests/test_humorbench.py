@@ -33,9 +33,6 @@ def corpus(rows: list[dict[str, Any]], flags: Mapping[str, list[tuple[str, str]]
     return files
 
 
-HERE = "<explanation>explanation goes here</explanation>"  # the prompt's own words
-
-
 @pytest.mark.parametrize(("answer", "released", "paper"), cases(__file__, "thoughts"))
 def test_thoughts_and_the_prompts_own_words_are_no_explanation(answer: str, released: str, paper: str | None) -> None:
     assert (explained(answer, "released"), explained(answer, "paper")) == (released, paper)

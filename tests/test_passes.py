@@ -21,7 +21,6 @@ from punchline.score import score
 
 ENGINE = cast(Engine, SimpleNamespace(format=None, givers=set))
 CARD = ModelCard(name="m", engine="openai")
-BOTH = {"CHAINED": ("own",), "JUDGES": ("cosine", "judge")}
 
 
 def benchmark(**parts: Any) -> Benchmark:

@@ -36,34 +36,18 @@ def test_weights_by_name() -> None:
     assert resources.weights_gb(card(id=qwen, dtype="float32")) == pytest.approx(28.0)
 
 
-@pytest.mark.parametrize(
-    ("of", "gpus", "why"),
-    [
-        (card(id="THUDM/cogvlm-chat-hf"), None, "asks for 1 GPU, there are 0"),  # no nvidia-smi
-        (card(id="THUDM/cogvlm-chat-hf"), [80_000], None),
-        (card(id="a/b-34B"), [40_000], "68 GB"),
-        (card("vllm", id="a/b-34B", tensor_parallel=2), [80_000], "asks for 2 GPU, there are 1"),
-        (card("vllm", id="a/b-34B", tensor_parallel=2), [80_000, 80_000], None),
-        (card(id="a/b-0.5B", gpus=0), None, None),
-        (card(id="a/b-90000B", gpus=0), None, "this machine has"),
-        (card("openai", id="gpt-70B"), None, None),
-        (card("vllm", id="a/b-34B", base_url="http://h/v1"), None, None),
-    ],
-)
-def test_a_machine_that_is_too_small(of: ModelCard, gpus: list[int] | None, why: str | None, monkeypatch: Any) -> None:
+@pytest.mark.parametrize(("of", "gpus", "why"), cases(__file__, "machines"))
+def test_a_machine_that_is_too_small(
+    of: dict[str, Any], gpus: list[int] | None, why: str | None, monkeypatch: Any
+) -> None:
     monkeypatch.setattr(resources, "gpu_memory", lambda: gpus)
-    output = resources.too_small(of)
+    output = resources.too_small(card(**of))
     assert output is None if why is None else why in str(output)
 
 
 @pytest.mark.parametrize(("name", "expected"), [("ocr", 8), ("random", 1), ("qwen2-vl-7b", 4), ("gpt-4o", 1)])
 def test_threads_of_a_job(name: str, expected: int) -> None:
     assert resources.threads(read_card(name)) == expected
-
-
-GPT = {"models": ["gpt-4o"], "run": "never-made"}
-JUDGED = {"models": ["echo"], "benchmarks": ["humorbench"], "judge": "gpt-4o", "run": "never-made"}
-OPEN = {"corpus": "open", "models": ["random"], "mirror": "/nowhere"}
 
 
 @pytest.mark.parametrize(("chosen", "rule", "wildcards", "said"), cases(__file__, "lacks"))

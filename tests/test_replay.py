@@ -29,7 +29,6 @@ GOOD = {
     "xkcd_2": {"Q1": None},
     "xkcd_9": {},
 }
-AS_PUBLISHED = "the file has one answer to each question as published"
 
 
 def asked(task: str, item_id: str = "xkcd_1", **changes: Any) -> Request:
@@ -143,7 +142,6 @@ def test_replay(tmp_path: Path) -> None:
 
 
 TITLES, DESCRIPTIONS = "title_mcq_prompt3.json", "description_prompt2.json"
-NO_OUTPUT = "record 1.jpg: Object missing required field `output`"
 
 
 @pytest.mark.parametrize(("name", "content", "message"), cases(__file__, "bad"))

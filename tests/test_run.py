@@ -27,7 +27,6 @@ def test_ctrl_c_during_the_imports_is_one_line(monkeypatch: pytest.MonkeyPatch, 
 
 
 ONE = {"column": "acc", "row": "subset=hard", "n": (400, 400), "detectable": 0.05}
-UNSETTLED = "A ahead of B by 2.0 points of acc (hard), 95 % interval -1.0 to 5.0"
 
 
 @pytest.mark.parametrize(("difference", "low", "high", "clusters", "text"), cases(__file__, "differences"))

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from PIL import Image
+from tests.cases import cases
 
 from punchline.comics.number import draw_labels
 from punchline.comics.split import Box, read_image, reading_order, split
@@ -165,27 +166,9 @@ def test_boxes_lie_within_any_image(pattern: Any, zoom: int) -> None:
     assert np.array_equal(image, before)
 
 
-@pytest.mark.parametrize(
-    "boxes, expected",
-    [
-        ([], []),
-        ([Box(0, 0, 1, 1)], [0]),
-        ([Box(100, 3, 190, 100), Box(0, 0, 90, 97), Box(0, 110, 190, 200)], [1, 0, 2]),
-        # a tall panel beside two stacked ones, on either side
-        ([Box(100, 110, 200, 200), Box(0, 0, 90, 200), Box(100, 0, 200, 100)], [1, 2, 0]),
-        ([Box(100, 0, 200, 200), Box(0, 110, 90, 200), Box(0, 0, 90, 100)], [2, 1, 0]),
-        # stacked panels of two columns that do not line up: column by column
-        ([Box(0, 0, 90, 60), Box(0, 70, 90, 200), Box(100, 0, 200, 120), Box(100, 130, 200, 200)], [0, 1, 2, 3]),
-        # boxes that overlap a little, by row and by column
-        ([Box(95, 0, 200, 105), Box(0, 98, 104, 200), Box(0, 0, 102, 103), Box(97, 99, 200, 200)], [2, 0, 1, 3]),
-        # no line parts them: from the top
-        ([Box(50, 50, 150, 150), Box(0, 0, 100, 100)], [1, 0]),
-        # ties keep their order
-        ([Box(0, 0, 10, 10), Box(0, 0, 10, 10), Box(0, 0, 10, 10)], [0, 1, 2]),
-    ],
-)
-def test_reading_order(boxes: list[Box], expected: list[int]) -> None:
-    assert reading_order(boxes) == expected
+@pytest.mark.parametrize("boxes, expected", cases(__file__, "orders"))
+def test_reading_order(boxes: list[list[int]], expected: list[int]) -> None:
+    assert reading_order([Box(*box) for box in boxes]) == expected
 
 
 def test_read_image_takes_the_first_frame_on_white(tmp_path: Path) -> None:

@@ -106,9 +106,6 @@ def verdicts(rating: str, scorer: str, recall: str, state: State = "ok") -> Call
     )
 
 
-NO_NUMBERS = ("nan", "inf", "-inf", "", "high", "1e999", "2.001", "-1.001")
-
-
 def test_what_judges_are_asked() -> None:
     """About descriptions in two wordings; the same answer to two prompts once. About contradictions in one wording."""
     requests = judged(unit(description_1="Mine.", description_2="Mine.", contradiction_3="Other {ref}."))
