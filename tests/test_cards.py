@@ -8,6 +8,7 @@ from contextlib import chdir
 from pathlib import Path
 
 import pytest
+from tests.cases import cases
 
 from punchline.config.cards import read_card, stems
 from punchline.core import benchmark as benchmarks
@@ -15,22 +16,7 @@ from punchline.schema import ModelCard
 from punchline.tables.render import read_published
 
 PAPERS = {"pixelhumor": 6, "yesbut": 14, "humorbench": 16 + 5, "hummus": 9, "stripcipher": 16}  # models with a result
-# Rows of the published tables that are no model with a card of that name.
-NO_MODEL = {
-    *(("pixelhumor", f"table{n}", "published annotations") for n in (10, 11, 12)),
-    *(("pixelhumor", table, "published annotations") for table in ("agreement", "figure2")),
-    *{("pixelhumor", "table4", "ground truth"), ("pixelhumor", "table6", "Overall"), ("pixelhumor", "table7", "Human")},
-    *{("pixelhumor", "figure3", "all models"), ("stripcipher", "table3", "StripCipher")},
-    *{("stripcipher", "table4", "Human"), ("stripcipher", "table8", "AVG")},
-    # Whose explanations the judge judged.
-    *(("humorbench", "table1", row) for row in ("Overall", "Gemini 2.5 Pro", "GPT-4o", "Claude 3.7 Sonnet")),
-    *(("humorbench", "table2", f"ARC-AGI ({which} o-series)") for which in ("with", "w/o")),
-    *(("humorbench", "table2", row) for row in ("GPQA Diamond", "LM Arena ELO")),
-    *{("humorbench", "table3", "elements"), ("humorbench", "table5", "elements")},
-    *{("humorbench", "dataset", "published annotations"), ("hummus", "good_answers", "all nine models")},
-    *(("hummus", table, "Tong et al.") for table in ("statistics", "table6", "table8", "table9")),
-    *{("hummus", "table2", "Random"), ("hummus", "table5", "Human")},
-}
+NO_MODEL = {(name, *row) for name, rows in cases(__file__, "no_model").items() for row in rows}
 OF_THE_DATA = {("pixelhumor", "disagreements"), ("stripcipher", "table1"), ("yesbut", "table1"), ("yesbut", "figure8")}
 SPELT_OTHERWISE = {("humorbench", "table6", "GPT-5"): "gpt-5"}  # Table 4's spelling is the card's
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.cases import cases
 from tests.records import answers_of
 
 from punchline.core.benchmark import comparison
@@ -75,17 +76,9 @@ def test_a_comparison_is_read_as_it_was_written(candidate: str, reference: str) 
     assert comparison_in(asked(candidate, reference)) == Pair(reference, candidate)
 
 
-@pytest.mark.parametrize(
-    ("options", "absent", "reason"),
-    [
-        ({"metric": "bertscore", "layers": 1}, {"bert-score", "torch"}, "not installed: torch, bert-score; they are"),
-        ({"id": "package:no-such"}, {"no-such"}, "not installed: no-such; they are the extra `metrics`: make metrics"),
-        ({"id": "package:punchline"}, {}, "punchline carries no model's folder"),
-        ({"id": "./none"}, {}, "no such folder: ./none"),
-    ],
-)
+@pytest.mark.parametrize(("options", "absent", "reason"), cases(__file__, "absent"))
 def test_what_is_absent_fails_every_request(
-    options: dict[str, Any], absent: set[str], reason: str, monkeypatch: pytest.MonkeyPatch
+    options: dict[str, Any], absent: list[str], reason: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(similarity, "_installed", lambda package: package not in absent)
     result = similarity.engine(card(**{"metric": "cosine", "id": "a/b", **options}), 0)
