@@ -10,6 +10,7 @@ import pytest
 import yaml
 from tests.records import refused
 
+from punchline.core import certificates
 from punchline.core import engine as engines
 from punchline.engines import transformers
 from punchline.engines.transformers.prompts import Prompt, batches
@@ -64,13 +65,15 @@ def test_transformers_without_its_packages_or_its_folder(monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize("content", [None, "", "no certificate"])
-@pytest.mark.parametrize("name", ["SSL_CERT_FILE", "SSL_CERT_DIR"])
+@pytest.mark.parametrize("name", certificates.VARIABLES)
 def test_certificates_that_cannot_be_used_are_named(
     name: str, content: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "certificates"
     if content is not None:
         file.write_text(content)
+    for other in certificates.VARIABLES:
+        monkeypatch.delenv(other, raising=False)
     monkeypatch.setenv(name, str(file))
     reason = engines.load(card("openai", base_url="http://h/v1"), 0).unavailable()
     assert f"{name} names no certificates ({file}: " in str(reason) and str(reason).endswith("correct or unset it")

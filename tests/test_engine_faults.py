@@ -18,6 +18,7 @@ from tests.servers import runs
 from tests.servers.runs import KEY, VARIABLE, Served, assert_completes, card, error_of, journal, many, requests, run
 from tests.servers.scripted import Call, completion, scripted
 
+from punchline.core import certificates
 from punchline.core.signals import STOPS
 from punchline.core.waits import backoff, retry_after
 from punchline.engines.openai import chat, pace
@@ -126,10 +127,16 @@ def test_over_tls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tls = Path(__file__).parent / "servers/tls.pem"
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     context.load_cert_chain(tls)
+    for name in certificates.VARIABLES:
+        monkeypatch.delenv(name, raising=False)
     with scripted(lambda call: call.json(completion("yes")), context) as server:
-        assert "certificate verify failed" in error_of(tmp_path, card(server.url, attempts=1), many(4, "tls"))
-        monkeypatch.setenv("SSL_CERT_FILE", str(tls))
-        assert run(tmp_path, card(server.url), many(4, "tls")) == {"ok": 4}
+        words = error_of(tmp_path, card(server.url, attempts=1), many(4, "tls"))
+        assert "certificate verify failed" in words and "SSL_CERT_FILE" in words
+        for name in certificates.VARIABLES:
+            if name != "SSL_CERT_DIR":
+                with monkeypatch.context() as patch:
+                    patch.setenv(name, str(tls))
+                    assert run(tmp_path / name, card(server.url), many(4, "tls")) == {"ok": 4}
 
 
 def test_a_server_that_always_fails_ends_the_run_with_its_first_error(server: Served, tmp_path: Path) -> None:
