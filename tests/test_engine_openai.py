@@ -17,7 +17,6 @@ from tests.servers.runs import (
     VARIABLE,
     Served,
     card,
-    error_of,
     expected,
     journal,
     many,
@@ -99,27 +98,6 @@ def test_a_classic_azure_address(batched: bool, here: Path, monkeypatch: pytest.
     assert load(of, 0).unavailable() == "the environment variable TENANT holds no value for the header x-tenant"
 
 
-REFUSED = {
-    "System role not supported": "system: user",
-    "Prompting with images is incompatible with system messages.": "system: user",
-    "Conversation roles must alternate user/assistant/user/assistant/...": "system: user",
-    "Developer instruction is not enabled for models/gemma-3-27b-it": "system: user",
-    "stream must be true": "stream: true",
-    "This model only supports stream mode, please set stream to true": "stream: true",
-    "'stream' parameter must be set to true": "stream: true",
-}
-
-
-@pytest.mark.parametrize("status", [400, 500])
-@pytest.mark.parametrize("words", REFUSED)
-def test_a_refusal_names_the_option_that_mends_it(words: str, status: int, here: Path) -> None:
-    with scripted(lambda call: call.json({"error": {"message": words}}, status)) as server:
-        if status == 500 and "stream" in words:
-            return
-        error = error_of(here, card(server.url), requests("a"))
-    assert f"Write `{REFUSED[words]}`" in error and words[:20] in error and len(server.calls) == 1
-
-
 def test_the_system_prompt_in_the_users_turn(tmp_path: Path) -> None:
     (tmp_path / "a.png").write_bytes(PNG)
     images = {sha256(PNG): tmp_path / "a.png"}
@@ -174,21 +152,11 @@ def test_a_model_that_reads_no_or_fewer_images_is_not_asked() -> None:
         assert (answer.state, answer.reason) == ("missing", reason)
 
 
-def test_states_of_single_requests(server: Served, tmp_path: Path) -> None:
-    faults = ("too_long", "bad", "content_filter", "refusal", "empty_text", "length", "surrogates")
-    sent = requests(*(f"<<{fault}:always>> single" for fault in faults))
-    assert run(tmp_path, card(server.url), sent) == {"ok": 3, "failed": 2, "refused": 2}
-    result = {r.request_id: r for r in journal(tmp_path)}
-    too_long, _, filtered, refusal, empty, cut, half = (result[one.request_id] for one in sent)
-    assert "maximum context length" in str(too_long.reason)
-    assert (filtered.state, filtered.text, refusal.reason) == ("refused", None, "I won't say.")
-    assert (empty.state, empty.text, empty.truncated) == ("ok", "", False)
-    assert (cut.state, cut.text, cut.truncated) == ("ok", "", True)
-    assert (half.text, half.finish_reason, half.effective["model"]) == ("half \ufffd", "stop", "m")
-    run(tmp_path, card(server.url), sent, retry=True)
-    counts = server.get("/counts")
-    # Failed: asked again, once a run and without another try.
-    assert [counts[f"<<{fault}:always>> single"] for fault in faults] == [2, 2, 1, 1, 1, 1, 1]
+def test_half_of_a_surrogate_pair_is_stored_as_a_replacement(tmp_path: Path) -> None:
+    with scripted(lambda call: call.json(completion("half \ud83d", model="m\ud83d"))) as server:
+        assert run(tmp_path, card(server.url), many(1, "half")) == {"ok": 1}
+    (half,) = journal(tmp_path)
+    assert (half.text, half.effective["model"]) == ("half \ufffd", "m")
 
 
 def test_thoughts_have_room_beside_the_answer() -> None:

@@ -35,28 +35,16 @@ FAULT = re.compile(r"<<([a-z_0-9]+)(?::(\d+|always))?>>")
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n"
 RAW = {"slow": HEAD, "reset": HEAD + b'{"choices": [', "no_http": b"HTTP?\r\n\r\n", "closed": b""}
 CUT = b'{"choices": [{"message": {"content": "hal'
-BODIES = {"empty_body": b"", "malformed": CUT, "no_choices": b'{"id": "x", "choices": []}'}
-UNSUPPORTED = "Unsupported parameter: 'temperature' is not supported with this model."
-TOO_LONG = "This model's maximum context length is 100 tokens. However, you requested 200 (max_tokens 64)."
+BODIES = {"empty_body": b"", "malformed": CUT}
 REFUSED: dict[str, tuple[int, str, dict[str, Any]]] = {  # (status, words, the rest of the error)
     "429_after": (429, "Rate limit", {"code": "rate_limit_exceeded", "headers": {"Retry-After": "1"}}),
     "429_now": (429, "Rate limit", {"headers": {"Retry-After": "0"}}),
-    "429_long": (429, "Come back tomorrow", {"headers": {"Retry-After": "86400"}}),
-    "429_quota": (429, "You exceeded your current quota", {"code": "insufficient_quota"}),
-    "parameter": (400, UNSUPPORTED, {"code": "unsupported_parameter", "param": "temperature"}),
-    "too_long": (400, TOO_LONG, {"code": "context_length_exceeded", "param": "messages"}),
-    "bad": (400, "I do not like this one.", {"code": "invalid_request_error"}),
     "echo_key": (500, "The key {key} crashed me; part of it: {part}", {}),
 }
 # (text, finish reason, other fields of the message, other fields of the reply) of odd answers.
 ODD: dict[str, tuple[str | None, str, dict[str, Any], dict[str, Any]]] = {
     "null": (None, "stop", {}, {}),
-    "length": (None, "length", {}, {}),
-    "empty_text": ("", "stop", {}, {}),
-    "surrogates": ("half \ud83d", "stop", {}, {"model": "m\ud83d"}),
     "wrong_model": ("I am another", "stop", {}, {"model": "cheaper-model"}),
-    "content_filter": (None, "content_filter", {}, {}),
-    "refusal": (None, "stop", {"refusal": "I won't say."}, {}),
     "answer_key": ("Your key is {key}.", "stop", {}, {}),
 }
 USAGE = {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120}
