@@ -1,8 +1,11 @@
 """Run one job of the workflow: python scripts/stage.py RULE WILDCARD…"""
 
+import signal
 import sys
 
-from punchline.start import start
-
 if __name__ == "__main__":
-    start("punchline.jobs", sys.argv[1:], last="stopped")
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C during the imports ends the job without a word
+    from punchline.jobs import main
+
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    main(sys.argv[1:])

@@ -6,10 +6,10 @@ from importlib import import_module
 STOPPED = "stopped early: files and answers are kept, and the same command resumes"
 
 
-def start(module: str, *arguments: object, last: str = STOPPED) -> None:
-    """Import a module and call its `main`; `last`: the line after a Ctrl-C."""
+def start(module: str) -> None:
+    """Import a module and call its `main`."""
     try:
-        import_module(module).main(*arguments)
+        import_module(module).main()
     except KeyboardInterrupt:
-        print(last, file=sys.stderr)
+        print(STOPPED, file=sys.stderr)
         sys.exit(130)

@@ -92,13 +92,8 @@ def begun(project: Project, *words: str, job: str = "respond") -> subprocess.Pop
     pipes: Any = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "start_new_session": True}
     environment = project.environment | {"HOME": "/dev/null/home"}
     process = subprocess.Popen(command, cwd=project.path, env=environment, text=True, **pipes)
-    journal = project.path / "data/responses/humorbench/served.jsonl"
     ends = time.monotonic() + 60
-    while (
-        not any(f"stage.py {job}" in one for one in jobs_of(project))
-        if job != "respond"
-        else not journal.exists() or journal.read_bytes().count(b"\n") < 3
-    ):
+    while is_early(project, job):
         assert time.monotonic() < ends and process.poll() is None
         time.sleep(0.05)
     return process
@@ -109,6 +104,16 @@ def jobs_of(project: Project) -> list[str]:
     every = (process.info for process in psutil.process_iter(["cwd", "cmdline"]))
     here = (" ".join(one["cmdline"]) for one in every if one["cwd"] == str(project.path.resolve()))
     return [words for words in here if "scripts/" in words]
+
+
+def is_early(project: Project, job: str) -> bool:
+    """True until a job imports something, or has journalled three answers."""
+    if job == "respond":
+        journal = project.path / "data/responses/humorbench/served.jsonl"
+        return not journal.exists() or journal.read_bytes().count(b"\n") < 3
+    every = (process for process in psutil.process_iter(["cwd", "cmdline"]) if process.info["cmdline"])
+    here = (one for one in every if one.info["cwd"] == str(project.path.resolve()))
+    return not any(one.info["cmdline"][1:3] == ["scripts/stage.py", job] and one.cpu_times().user > 0.2 for one in here)
 
 
 def goes_on(project: Project, server: Served) -> None:

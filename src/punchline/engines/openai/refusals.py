@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import time
 from collections.abc import Collection, Mapping
 from contextlib import suppress
 from typing import Any, Literal, NamedTuple
@@ -13,6 +12,7 @@ import msgspec
 
 from punchline.core.engine import refuses_system
 from punchline.core.waits import retry_after
+from punchline.engines.openai.waits import RETRY_IN, duration, from_now, reset_in, seconds_in
 
 WORDS_MOST = 4000  # characters of a server's words that are looked at
 CODE_MOST = 200  # characters of a name of an error
@@ -85,12 +85,10 @@ _STREAM_ONLY = re.compile(
     re.IGNORECASE,
 )
 _NO_VERSION = re.compile(
-    r"(missing|required?|specify|provide)\b.{0,40}\bapi[- ]version|\bapi[- ]version\b.{0,40}\b(missing|required?)\b",
+    r"(missing|required?|specify|provide)\b.{0,40}\b[a-z]+[- ]version\b"
+    r"|\b(api|anthropic)[- ]version\b.{0,40}\b(missing|required?)\b",
     re.IGNORECASE,
 )
-_RETRY_IN = re.compile(r"(?:re)?try (?:again )?(?:in|after) ((?:\d+(?:\.\d+)? ?(?:ms|h|m|s)[a-z]* ?)+)", re.IGNORECASE)
-_DURATION = re.compile(r"(\d+(?:\.\d+)?) ?(ms|millis|h|m|s)", re.IGNORECASE)
-_SECONDS = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001, "millis": 0.001}
 # Status of an error in a reply of HTTP 200 that has none, by its words.
 _STATUS_OF = (
     (401, _KEY),
@@ -168,15 +166,15 @@ def read_refusal(status: int, content: bytes, headers: Mapping[str, str] | None 
     quotas = _quotas(error)
     long_quota = status == 429 and _is_long_quota(message, codes, quotas, metadata)
     if long_quota and "PerDay" in quotas:
-        resets, message = PACIFIC, _RETRY_IN.sub("try again later", message)
+        resets, message = PACIFIC, RETRY_IN.sub("try again later", message)
     else:
-        resets = _reset(said) or _reset({name.lower(): value for name, value in headers.items()})
-    waits = [retry_after(headers), retry_after(said), _delay(error), _seconds(message)]
+        resets = reset_in(said) or reset_in({name.lower(): value for name, value in headers.items()})
+    waits = [retry_after(headers), retry_after(said), _delay(error), seconds_in(message)]
     if long_quota:  # other waits are of shorter quotas
-        waits = [_seconds(message)]
+        waits = [seconds_in(message)]
     wait = next((wait for wait in waits if wait is not None), 0.0)
     if long_quota and not resets and wait:
-        resets = _from_now(wait)
+        resets = from_now(wait)
     return Refusal(
         status=status,
         message=message,
@@ -235,42 +233,16 @@ def _is_long_quota(message: str, codes: str, quotas: str, metadata: dict[str, An
     return bool(_LONG_QUOTA.search(message)) and (not _RATE.search(message) or "PD)" in message)
 
 
-def _reset(headers: Mapping[str, str]) -> str:
-    """Time until a quota begins anew, by X-RateLimit-Reset (in ms or s, since 1970 or from now) or Retry-After."""
-    seconds = retry_after(headers)
-    with suppress(ValueError):
-        reset = float(headers.get("x-ratelimit-reset", ""))
-        reset = reset / 1000 if reset > 1e11 else reset
-        seconds = reset - time.time() if reset > 1e9 else reset
-    return "" if seconds is None or not 0 <= seconds < 1e8 else _from_now(seconds)
-
-
-def _from_now(seconds: float) -> str:
-    return f"in {seconds / 3600:.1f} h" if seconds >= 3600 else f"in {seconds / 60:.0f} min"
-
-
 def _delay(error: dict[str, Any]) -> float | None:
     """Seconds of Google's RetryInfo, and of fields that gateways have."""
     for detail in _details(error):
         if delay := detail.get("retryDelay"):
-            return _duration(str(delay))
+            return duration(str(delay))
     for name in ("retry_after", "retry_after_seconds"):
         value = error.get(name, as_object(error.get("metadata")).get(name))
         if isinstance(value, (int, float)) and 0 <= value < 1e8:
             return float(value)
     return None
-
-
-def _seconds(message: str) -> float | None:
-    """Seconds that a message asks to wait."""
-    match = _RETRY_IN.search(message)
-    return _duration(match[1]) if match else None
-
-
-def _duration(text: str) -> float | None:
-    """Seconds of 36s, 1.5s or 7m12s."""
-    parts = _DURATION.findall(text[:40])
-    return sum(float(number) * _SECONDS[unit.lower()] for number, unit in parts) if parts else None
 
 
 def _reasons(error: dict[str, Any], metadata: dict[str, Any]) -> tuple[str, ...]:

@@ -29,7 +29,8 @@ def explain(engine: OpenAI, refusal: Refusal, judgement: Judgement) -> tuple[str
     if cause == "model":
         return f"the server does not know the model {model}", "id", "Correct `id`"
     if cause == "version":
-        return "the server wants a version of its API", "query", "Write `query: {api-version: …}`, or correct it there"
+        field = "headers" if "header" in refusal.message.lower() else "query"
+        return "the server wants the version of its API", field, f"Write it into `{field}`: {{NAME: VERSION}}"
     field_of_key = _key_field(engine) if _variables(engine) else None
     if cause == "credit":
         hint = "Add credit, or take another key" if _variables(engine) else "Add credit there"
