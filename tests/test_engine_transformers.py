@@ -1,6 +1,7 @@
 """The transformers engine on two real models: text, images, batches, sampling, memory, and what it refuses."""
 
 import shutil
+import signal
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -102,6 +103,16 @@ def test_a_batch_answers_as_plain_generation_one_by_one(reader: Any, smollm2: Pa
     assert [(one.text, one.usage.prompt) for one in given] == expected
     assert len({text for text, _ in expected}) == len(QUESTIONS)
     assert len({one.latency_s for one in given}) == 1  # it was one batch
+
+
+def test_ctrl_c_comes_after_the_answers_of_a_batch(load: Callable[..., Any]) -> None:
+    seen = []
+    with pytest.raises(KeyboardInterrupt):
+        for one in load().answer([ask(text) for text in ("A", "B", "C")], {}, "key"):
+            seen.append(one)
+            if len(seen) == 1:
+                signal.raise_signal(signal.SIGINT)
+    assert len(seen) == 3
 
 
 def test_what_is_recorded(reader: Any) -> None:

@@ -33,6 +33,7 @@ from punchline.core.engine import (
     response,
     system_in_user_turn,
 )
+from punchline.core.signals import stopping_softly
 from punchline.engines.transformers.loaded import Inputs, Loaded, free, is_out_of_memory, pixels_of
 from punchline.engines.transformers.prompts import Answer, Prompt, batches, cost
 from punchline.engines.transformers.sampling import check_sampling, greedy
@@ -205,7 +206,8 @@ class Transformers(Engine):
                     if reason == "out of memory":
                         free()  # here, where no traceback holds tensors any more
                 if answers is not None:
-                    yield from zip(batch, answers, strict=True)
+                    with stopping_softly(lambda: None):  # Ctrl-C comes after the answers of a batch
+                        yield from zip(batch, answers, strict=True)
                 elif len(batch) == 1:
                     yield batch[0], reason
                 else:
