@@ -14,8 +14,8 @@ from tests.records import score
 from tests.test_stats import estimate
 from typer.testing import CliRunner
 
-from punchline import cli
 from punchline.audit import compare
+from punchline.cli import commands as cli
 from punchline.errors import PunchlineError
 from punchline.schema import Gold, Item, Score
 from punchline.scores import items_frame, scores_frame
