@@ -80,9 +80,11 @@ def test_a_folder_that_calls_itself_otherwise(monkeypatch: pytest.MonkeyPatch) -
 def test_a_benchmark_that_cannot_be_imported_breaks_no_other(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (tmp_path / "broken").mkdir()
+    for name in ("yesbut", "broken"):
+        (tmp_path / name).mkdir()
     (tmp_path / "broken/__init__.py").write_text("NAME = 1 / 0")
     monkeypatch.setattr(punchline.benchmarks, "__path__", [*punchline.benchmarks.__path__, str(tmp_path)])
+    monkeypatch.setattr("punchline.core.benchmark.FOLDER", tmp_path)
     for _ in range(2):  # named once
         assert every(load, ["broken", "yesbut"]) == {"yesbut": load("yesbut")}
     cannot = "punchline.benchmarks.broken cannot be imported: ZeroDivisionError: division by zero"

@@ -275,6 +275,7 @@ def test_bad_manifest_names_its_line(tmp_path: Path, kind: Any, changed: dict[st
     place = rf"(, record .*, field {next(iter(changed))}: |: the character NUL)"
     with pytest.raises(PunchlineError, match=rf"rows\.csv, line 2{place}"):
         read_manifest(path, kind)
+    path.write_text(csv_text(columns, [sound]))
     with pytest.raises(PunchlineError, match=r"line 1, field .*: missing column"):
         read_manifest(path, Pin)
 

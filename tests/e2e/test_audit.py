@@ -200,7 +200,7 @@ def test_another_version_of_a_library_is_named(own: Project) -> None:
 
 
 def test_other_code_is_named_and_kept_digests_are_not_believed(own: Project) -> None:
-    assert {"score", "table", "respond"} <= lineage(own).code.keys()
+    assert {"score", "table", "requests"} <= lineage(own).code.keys()
     cache, source = own.path / ".punchline/digests.json", own.path / "src/punchline/score.py"
     time.sleep(2.1)  # a digest of what has just changed is not kept
     own.punchline("tables")  # which keeps the digests of what it looks at

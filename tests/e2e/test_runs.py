@@ -114,7 +114,7 @@ def test_two_wordings_of_a_prompt_are_compared(small: Project) -> None:
     small.edit(prompt, old, f"{old} Think twice.")
     small.snakemake("results/runs/words/table8.csv", config=f"run=words {SMALL}")
     output = " ".join(small.punchline("compare", "reading-order", "words:reading-order").split())
-    assert "reading-order are compared as they were made: data/requests/pixelhumor.parquet is not current" in output
+    assert "reading-order are compared as they were made: benchmarks/pixelhumor/prompts/Q7.txt changed" in output
     assert re.search(r'asked otherwise: Q7: "\S+ \S+" → "\S+ \S+ Think twice\."', output), output
     assert "panel_acc" in output
     gold = small.path / "data/items/pixelhumor/gold.jsonl"

@@ -11,9 +11,8 @@ from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 
 import pyarrow.parquet as pq
-import yaml
 from tests.e2e.project import Project
-from tests.golden.offline import PHRASINGS, WITH_DEMO, Pins, digest, table
+from tests.golden.offline import WITH_DEMO, Pins, digest, table
 from tests.servers.scripted import Call, completion, scripted
 
 from punchline.artifacts.project import SHARED, VALIDITY
@@ -35,13 +34,10 @@ LONGEST = 12  # characters of what is parsed; longer ones of released answers ar
 
 
 def _answers() -> list[str]:
-    """Answers of every kind: short ones, and those of the phrasings."""
-    documents = [
-        doc for path in sorted(PHRASINGS.glob("*.yaml")) for doc in yaml.safe_load_all(path.read_text("utf-8"))
-    ]
-    rows = [row for document in documents for family in document["phrasings"].values() for row in family]
+    """Answers of every kind: short ones, and answers.json, phrasings of the readers' tests as they once were."""
+    long = json.loads((Path(__file__).parent / "answers.json").read_text(encoding="utf-8"))
     short = ["A", "B", "C", "D", "Yes", "No", "1, 2, 3", "2, 1", "Text", "Absent", "Surprise", "A dog waits.", "0.5"]
-    return [*short * (len(rows) // len(short)), *(answer for _, answer in rows)]
+    return [*short * (len(long) // len(short)), *long]
 
 
 def _reply(answers: list[str]) -> Callable[[Call], None]:

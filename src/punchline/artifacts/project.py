@@ -24,7 +24,7 @@ from punchline.workflow.processes import is_public, pictures_mode
 from punchline.workflow.provenance import Artifact, Input, dependencies
 
 NUMBERS = ("numpy", "pandas", "scipy")  # packages that all tables and overviews compute with
-SCORING = ("numpy", "pandas")  # packages that all score files are computed and written with
+SCORE_PACKAGES = ("numpy", "pandas")  # packages that all score files are computed and written with
 DRAWING = ("vl-convert-python", "pyyaml")
 TABULATE, SITE = "punchline.tabulate.build", "punchline.report.site"
 # Files on the validity of scores, per benchmark and over all (validity/build.py).
@@ -97,7 +97,7 @@ class Project(AnswerArtifacts):
             "punchline.score:write_model",
             {"judges": judges},
             (COMMON, benchmark),
-            (*SCORING, *self.benchmark(benchmark).LIBRARIES.get("score", ())),
+            (*SCORE_PACKAGES, *self.benchmark(benchmark).LIBRARIES.get("score", ())),
         )
 
     def _scored(self, benchmark: str, model: str) -> list[Input]:
