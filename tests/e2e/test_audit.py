@@ -211,4 +211,4 @@ def test_other_code_is_named_and_kept_digests_are_not_believed(own: Project) -> 
     own.edit("config/model/random.yaml", "# Chance", "# A chance")  # neither a comment nor another table's value counts
     own.edit("config/published/pixelhumor.csv", ",table3,G", ",table3,F")
     report = own.audit(TABLE)
-    assert (report["verdict"], report["code"], bool(wrong)) == ("equal", ["score", "shortcuts"], True)
+    assert (report["verdict"], report["code"], bool(wrong)) == ("equal", ["score", "shortcuts", "table"], True)
