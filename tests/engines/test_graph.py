@@ -35,7 +35,7 @@ def test_one_start_for_each_model_and_hop(tmp_path: Path, monkeypatch: pytest.Mo
     project = Project.copy(tmp_path / "p")
     add_cards(project.path)
     for script, name in SCRIPTS.items():
-        project.run(str(VLLM.parent / "python"), script, f"data/models/{name}")
+        project.run(str(VLLM.parent / "python"), str(ROOT / script), f"data/models/{name}")
     card = (project.path / "config/model/smollm2-135m-vllm.yaml").read_text()
     (project.path / "config/judge/smollm2.yaml").write_text(card.replace("max_tokens: 128", "max_tokens: 24"))
     project.snakemake(*TABLES, config=CONFIG)
