@@ -13,6 +13,7 @@ include_patterns = [
     "docs/*.md",
     "benchmarks/*.md",
     "data/replay/README.md",
+    "src/punchline/read/README.md",
 ]
 myst_heading_anchors = 3
 suppress_warnings = ["toc.not_included", "misc.highlighting_failure"]  # README's own lists of links lead to all pages
