@@ -1,4 +1,4 @@
-"""The code behind a result: which files count, what of them counts, and what a build really runs."""
+"""The code behind a result: which files count, which of their changes, and which artifacts an edit makes stale."""
 
 import ast
 import contextlib

@@ -33,7 +33,7 @@ def test_no_reader_raises_or_reads_what_is_not_there(answer: str, name: str) -> 
 
 @pytest.mark.parametrize("name", [*sorted(READERS), "naming", "joint"])
 def test_work_grows_with_the_length(name: str) -> None:
-    """Of all pieces together: one that were quadratic in 24,000 characters would take most of the time."""
+    """Bound the growth over all pieces: a reader that is quadratic in one would take most of the time."""
 
     def read(length: int) -> None:
         for piece in (*MADE["repeated"], "\ud800"):

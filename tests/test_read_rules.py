@@ -25,7 +25,7 @@ def read(reader: str, answer: str) -> Any:
 
 
 def first_line(rule: str) -> str:
-    """What a rule says: the first line of its function's docstring."""
+    """Statement of a rule: the first line of its function's docstring."""
     module, *_, function = rule.split(".")
     return str(getattr(MODULES[module], function).__doc__).split("\n")[0].strip()
 

@@ -160,7 +160,7 @@ def _verdict(folder: Project, draw: random.Random) -> None:
 
 
 class Forgery(NamedTuple):
-    """What is done, and what is audited."""
+    """A forgery, and the table that is audited."""
 
     forge: Forge
     alone: bool  # the audit alone catches it

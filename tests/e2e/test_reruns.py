@@ -76,7 +76,7 @@ def retabulated(*benchmarks: str) -> set[str]:
 
 
 def reread(*benchmarks: str) -> set[str]:
-    """What follows from other readers, which gold and the requests of judges are made with."""
+    """Jobs after an edit of a reader: gold and the requests of judges are made with readers."""
     return of("prepare", *benchmarks) | JUDGED | rescored(*benchmarks)
 
 

@@ -1,4 +1,4 @@
-"""What a build, and a baseline, really runs is code that counts: calls are traced."""
+"""Builds and baselines run only code that counts: their calls are traced."""
 
 import shutil
 import sys
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.long
 
 ROOM = f"{code.PACKAGE}/"
 call = jobs.call
-# What engines say of themselves while artifacts are described is a parameter.
+# Engines describe themselves while artifacts are described: the result is a parameter.
 DESCRIBES = ("engines/", "journal.py")
 
 
@@ -37,7 +37,7 @@ class Trace:
         files = self.files[name]
 
         def note(frame: FrameType, event: str, _: Any) -> None:
-            """As sys.setprofile tells of a call. What a file runs when it is imported makes constants only."""
+            """Note the file of a call, for sys.setprofile; code that runs on import makes constants only."""
             file = frame.f_code.co_filename
             if event == "call" and file.startswith(ROOM) and frame.f_code.co_name != "<module>":
                 files.add(file.removeprefix(ROOM))
@@ -85,7 +85,7 @@ def test_a_build_runs_no_file_that_does_not_count(
     assert len(trace.files) > 20 and uncounted == set()
 
 
-# What everything stands on; a benchmark's card.
+# Modules that everything imports.
 HELPERS = {"core/engine.py", "core/benchmark.py", "core/threads.py", "schema.py", "grouping.py", "errors.py", "text.py"}
 
 

@@ -1,4 +1,4 @@
-"""Stops by Ctrl-C or SIGTERM that let a loop hand out what it has before they take their course."""
+"""Stops by Ctrl-C or SIGTERM that take effect after a loop has handed out its results."""
 
 from __future__ import annotations
 

@@ -138,7 +138,7 @@ def _is_letter(option: str, given: Collection[str]) -> bool:
 def choice(answer: str, letters: Collection[str], options: Mapping[str, str] | None = None) -> Read[str]:
     """The letter of the option that an answer commits itself to.
 
-    By elimination, what is left of all letters counts.
+    By elimination, the only letter left counts.
 
     Args:
         answer: The whole answer of a model.

@@ -17,17 +17,17 @@ _ALL = pattern(r"\b{all_options}\b[^,;:]{0,60}$|^\W*(?:all )?$")
 
 
 def without(match: re.Match[str], before: str, after: str) -> Weight:
-    """What a joke would be nothing without is affirmed: "Without B the joke is lost"."""
+    """Affirm the value without which a joke is lost: "Without B the joke is lost"."""
     return (1, 1) if words.LOST.search(match["rest"]) else (0, -1)
 
 
 def less_than(match: re.Match[str], before: str, after: str) -> Weight:
-    """Of "less A than B" B is affirmed, A denied."""
+    """Affirm B and deny A of "less A than B"."""
     return -1, 1
 
 
 def all_but(match: re.Match[str], before: str, after: str) -> Weight:
-    """What is excepted is the opposite of the others: "All but C are wrong"."""
+    """Take an exception as the opposite of the others: "All but C are wrong"."""
     if not _ALL.search(before) or (match[0].startswith("but") and not before.strip()):
         return None
     bad = judgement(after).sign < 0 or (judgement(before).sign < 0 and not after.strip(" .!"))
@@ -36,17 +36,17 @@ def all_but(match: re.Match[str], before: str, after: str) -> Weight:
 
 
 def not_these(match: re.Match[str], before: str, after: str) -> Weight:
-    """What follows "not" is denied: "It is not A but C"."""
+    """Deny the values after "not": "It is not A but C"."""
     return -1, 1
 
 
 def rather_these(match: re.Match[str], before: str, after: str) -> Weight:
-    """What another one is preferred to is denied: "C rather than A"."""
+    """Deny the value that another one is preferred to: "C rather than A"."""
     return -1, 1
 
 
 def than_these(match: re.Match[str], before: str, after: str) -> Weight:
-    """What another one is better than is denied, what none is better than affirmed."""
+    """Deny the value that another one is better than; affirm one that no other is better than."""
     denied = _LESS.search(before) or words.NEGATION.search(before)
     compares = re.search(r"\b(?:more|less|\w{2,}er|worse|rather|sooner|as)\b[^,;]{0,80}$", before)
     if not compares or (match[0].startswith("as") and not denied):

@@ -36,7 +36,7 @@ _COURTESY = pattern("{polite_end}", re.IGNORECASE)
 
 
 def boxed(text: str, at: int) -> Iterator[Zone]:
-    """What stands in \\boxed{} is marked; a box never closed ends with its line."""
+    """Mark the content of \\boxed{}; a box never closed ends with its line."""
     for match in list(_BOXED.finditer(text))[-MOST:]:
         start, limit = match.end(), min(len(text), match.end() + LONGEST)
         depths = itertools.accumulate(({"{": 1, "}": -1}.get(mark, 0) for mark in text[start:limit]), initial=1)
@@ -47,7 +47,7 @@ def boxed(text: str, at: int) -> Iterator[Zone]:
 
 
 def tagged(text: str, at: int) -> Iterator[Zone]:
-    """What stands in <answer> and its like is marked."""
+    """Mark the content of <answer> and similar tags."""
     low = normalize.lower(text)
     for match in list(_TAG.finditer(text))[-MOST:]:
         closing = {"tag": "</{}>", "token": "<|end_of_{}|>", "bracket": "[/{}]"}[match.lastgroup or "tag"]
@@ -64,7 +64,7 @@ def members(text: str, at: int) -> Iterator[Zone]:
 
 
 def cued(text: normalize.Plain) -> Iterator[Zone]:
-    """What stands behind "Answer:" is marked, to the end of its line, or in the next line where that is empty."""
+    """Mark the rest of the line after "Answer:", or the next line where that is empty."""
     for match in list(_CUE.finditer(text.low))[-MOST:]:
         end = (text.low + "\n").index("\n", match.end())
         if match.end() < end:

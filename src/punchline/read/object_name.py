@@ -38,7 +38,7 @@ def _name(line: str, context: frozenset[str]) -> str | None:
 
 @reader
 def object_name(answer: str, context: Sequence[str] = ()) -> Read[str]:
-    """The object that an answer names: marked, else its first line, else what a sentence says that it is.
+    """The object that an answer names: marked, else its first line, else the predicate of a sentence.
 
     Args:
         answer: The whole answer of a model.

@@ -1,4 +1,4 @@
-"""Rules of predicates: what the words before and behind a value in its clause say of it."""
+"""Rules of predicates: claims about a value by the words before and behind it in its clause."""
 
 from __future__ import annotations
 
@@ -43,25 +43,25 @@ class Place:
         self.leads = begins or (self.end < 80 and LEAD.match(self.text[: self.end]) is not None)
 
 
-# What is said of a value, in the order in which it counts.
+# Rules in the order in which they apply.
 
 
 def conditional(place: Place) -> Weight:
-    """What would be right only if something else were, or is seen in the picture, is mentioned: "B if he is sad"."""
+    """Take a value under a condition, or seen in the picture, as a mention: "B if he is sad"."""
     pictured = place.group[-1].text and _PICTURED.match(place.text, place.end)
     condition = words.ONLY_IF.search(place.text, 0, place.start) or _PROVIDED.match(place.text, place.end)
     return (0, -1) if condition or pictured else None
 
 
 def tempting(place: Place) -> Weight:
-    """What tempts is not chosen: "A is a close second"."""
+    """Take a tempting value as not chosen: "A is a close second"."""
     if place.said.best or not words.LURE.search(place.right):
         return None
     return (-1, 1) if place.said.sign < 0 else (0, -2)
 
 
 def supposed(place: Place) -> Weight:
-    """What stands in a question, a condition, in doubt is only mentioned."""
+    """Take a value in a question, a condition or a doubt as a mention."""
     left, right, text = place.left, place.right, place.text
     doubted = words.UNSURE.search(left) or words.CONDITION.search(left) or words.HYPOTHETICAL.search(right)
     may = re.match(r" ?(?:would|might|could|may)\b", right) or re.search(r"\b(?:would|might|could) be\b", left)
@@ -70,7 +70,7 @@ def supposed(place: Place) -> Weight:
 
 
 def thought_before(place: Place) -> Weight:
-    """What was thought before, or others think, is not chosen: "At first I thought A"."""
+    """Take an earlier or somebody else's choice as not chosen: "At first I thought A"."""
     past = words.PAST.search(place.left)
     if not past or words.THOUGHT_BETTER.search(place.left, past.end()):
         return None
@@ -78,21 +78,21 @@ def thought_before(place: Place) -> Weight:
 
 
 def conceded(place: Place) -> Weight:
-    """What is granted is not chosen: "While A is true, …"."""
+    """Take a conceded value as not chosen: "While A is true, …"."""
     may_be = not place.said.best or re.match(r" ?(?:would|might|could) ", place.right)
     granted = re.search(r"\b(?:while|(?:even )?though|although|granted)\b", place.left)
     return (0, -2) if place.said.sign > 0 and may_be and granted else None
 
 
 def denied(place: Place) -> Weight:
-    """What stands behind a negation is denied: "I rule out A"; "I do not think A is wrong" says nothing."""
+    """Deny a value behind a negation: "I rule out A"; "I do not think A is wrong" says nothing."""
     if not place.denied:
         return None
     return (-1, 1) if place.said.sign >= 0 or place.alone else (0, 0)
 
 
 def judged(place: Place) -> Weight:
-    """What is called right or wrong is so: "C fits best"."""
+    """Affirm or deny a value that is called right or wrong: "C fits best"."""
     sign = place.said.sign
     if place.alone or not sign:
         return None

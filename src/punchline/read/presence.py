@@ -1,4 +1,4 @@
-"""Whether something is there, and whether it contributes."""
+"""Presence of something in a picture, and whether it contributes."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _presence(text: normalize.Plain) -> tuple[int, int, int] | None:
 
 @reader
 def presence(answer: str, labels: tuple[str, str, str]) -> Read[str]:
-    """Whether something is absent, there and contributing, or there and not contributing.
+    """Read whether something is absent, present and contributing, or present and not contributing.
 
     Args:
         answer: The whole answer of a model.

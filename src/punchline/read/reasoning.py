@@ -102,14 +102,14 @@ def remove(answer: str, tags: Texts = TAGS) -> Answer:
 
 
 def without(answer: str, tags: Texts = TAGS) -> str:
-    """What is compared or judged of an answer.
+    """The part of an answer that is compared or judged.
 
     Args:
         answer: The whole answer of a model.
         tags: Names of the tags around thoughts.
 
     Returns:
-        The answer as it is where it holds no thoughts, else what is left without them, stripped; "" where nothing was
+        The answer as it is where it holds no thoughts, else the rest without them, stripped; "" where nothing was
         answered.
 
     >>> without("<think>A?</think> B ")

@@ -30,7 +30,7 @@ _ASKS = words.pattern(r"\b{asks_back}\b[^?]{0,80}\?\W*$")
 
 
 def asks_back(low: str) -> bool:
-    """An answer that ends with asking what was wanted is none."""
+    """Take an answer that ends with a question to the user as none."""
     return _ASKS.search(low, max(0, len(low) - 200)) is not None
 
 

@@ -28,7 +28,7 @@ def _agreed(pool: Iterable[Claim]) -> Read[Any] | None:
 
 
 def weigh(claims: Sequence[Claim], given: frozenset[str], eliminates: bool = True) -> Read[Any]:
-    """The firmest claims count, if they agree; else what is left when the others are denied; else the only mention."""
+    """Take the firmest claims, if they agree; else the one value that is not denied; else the only mention."""
     denied: dict[str, Claim] = {}
     live: list[Claim] = []
     for claim in reversed(claims):  # of one value what is said last counts, and what is marked
@@ -122,7 +122,7 @@ _RANKED = words.pattern("{ranked}")
 
 
 def first_ranked(low: str, mentions: Sequence[Mention]) -> list[Mention]:
-    """Of "from best to worst: C, B, A", in a row or as a numbered list, only the first is chosen."""
+    """Choose only the first of "from best to worst: C, B, A", in a row or as a numbered list."""
     remaining = list(mentions)
     if not (rank := _RANKS.search(low)) or _ASCENDING.search(low):
         return remaining
@@ -136,7 +136,7 @@ def first_ranked(low: str, mentions: Sequence[Mention]) -> list[Mention]:
 
 
 def highest(answer: str, before: str, value: str, given: Iterable[str]) -> Read[str]:
-    """Of scores, or shares, that an answer gives to most values the highest is chosen."""
+    """Choose the highest of scores, or shares, that an answer gives to most values."""
     given = set(given)
     text = normalize.plain(answer)
     pattern = rf"(?<![\w'.]){before}[(\"']{{0,2}}(?P<value>{value}){words.any_of('scored')}"

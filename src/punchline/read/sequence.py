@@ -40,8 +40,8 @@ _MENTION = words.pattern(r"\b{frame_noun} ?(?:number |labell?ed |#)?\"?\(?({fram
 _OWN_LINE = words.pattern(r"{frame_noun} ?#?\d{1,3} ?[:(-]|\s*$")
 _LED = re.compile(r"\W{0,3}(\d{1,2}) ?[-:.)] [^\d\n]*\Z")
 _BARE_MENTION = re.compile(r"(?<![\w.])(\d{1,3})(?![\w%]|\.\d)")
-_TOLD = words.pattern(r"\b{told}\b")
-_NOT_TOLD = re.compile(r"\b(?:before|preced\w+|prior to|not|n't|earlier than|or)\b")
+_STORY = words.pattern(r"\b{told}\b")
+_NO_STORY = re.compile(r"\b(?:before|preced\w+|prior to|not|n't|earlier than|or)\b")
 _CUE = words.pattern(r"\b{order_cue}\b")
 _CUED = words.pattern(r"\b{order_cue}\b[^.\n]{0,60}$")
 _GIVEN = words.pattern(r"\b{order_given}\b[^.;\n]{0,40}$")
@@ -145,12 +145,12 @@ def story(low: str, labels: frozenset[str]) -> Iterator[Order]:
         if not bare or not (mentions or re.search(r"\b(?:begin|start)s?\b", paragraph)):
             continue
         start, end, order = bare[0].start(), bare[-1].end(), [str(number_of(match[1])) for match in bare]
-        if told := _complete(offset + start, offset + end, order, labels):
+        if ordered := _complete(offset + start, offset + end, order, labels):
             between = paragraph[max(0, start - 60) : end]
             each = len(paragraph) == len(low) and all(map(_OWN_LINE.match, low[start:].split("\n")))
             listed = each and order != sorted(order, key=int)
-            in_order = listed or _TOLD.search(between) or between.count(";") >= len(labels) - 1
-            yield from told if in_order and not _NOT_TOLD.search(between) else ()
+            in_order = listed or _STORY.search(between) or between.count(";") >= len(labels) - 1
+            yield from ordered if in_order and not _NO_STORY.search(between) else ()
 
 
 def by_line(low: str, labels: frozenset[str]) -> Iterator[Order]:

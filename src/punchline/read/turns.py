@@ -16,7 +16,7 @@ _ANSWERS = pattern("{answer_turn}")
 
 
 def first_turn(text: str) -> str:
-    """What follows an end token or a new turn is no answer.
+    """Cut the text after an end token or a new turn: it is no answer.
 
     A text that begins with a turn of the prompt ("USER: … ASSISTANT: B") is cut behind its first answer.
 

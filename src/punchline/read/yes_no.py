@@ -93,7 +93,7 @@ def yes_no(
         stems: Beginnings of the words that the question is about, so that an answer that repeats its statement is read.
         letters: {"A": "Yes", "B": "No"} where the question has options.
         options: Their texts, by letter.
-        against: Beginnings of the words that deny what the question is about.
+        against: Beginnings of words that deny the subject of the question.
 
     Returns:
         "Yes" or "No" and its span; no value for a refusal, both, neither.

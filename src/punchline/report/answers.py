@@ -63,7 +63,7 @@ def _add_verdicts(run: Run, benchmark: str, model: str, add: Callable[..., None]
 
 
 def _not_attempted(run: Run, benchmark: str, model: str) -> set[str]:
-    """Digests of a baseline's responses to what it does not attempt."""
+    """Digests of a baseline's responses to tasks that it does not attempt."""
     if run.engines[model].code(benchmark) is None:  # a model attempts all
         return set()
     every = exchanges(run, benchmark, model)

@@ -35,7 +35,7 @@ def write_parts(index: str, prefix: str, parts: Mapping[str, Any]) -> None:
 def code(score: Score, value: float | None, untried: Collection[str] = ()) -> str:
     """An answer in one letter: its state, or y (right), n (wrong), p (partly right), - (not scored).
 
-    `untried`: digests of responses to what a baseline does not attempt: a.
+    `untried`: digests of responses to tasks that a baseline does not attempt: a.
     """
     if score.state == "missing" and untried and all(digest in untried for digest in score.responses):
         return "a"

@@ -5,7 +5,7 @@ results and what asks models (COMMON). Requests about answers: nothing that scor
 that reads answers either (QUESTIONS). Items and pictures: no prompts (ITEMS); gold: the same and readers (GOLD). An
 edit of a metric or a table thus starts no job that asks a model. Pages carry the report too (REPORT). Comments,
 docstrings and layout do not count; prompts and data files of the package do. An answer to a question carries no code:
-what was sent is in its request and its key.
+its request and its key hold everything that was sent.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 COMMON, READING, QUESTIONS, GOLD, ITEMS, REPORT = "common", "reading", "questions", "gold", "items", "report"
 # Rooms that show results, which shape no score or table.
 SHOWING = {"api", "audit", "cli", "export", "parsing", "plan", "rating", "report", "snakemake", "start"}
-# Rooms that ask models: what they shape is in requests, keys and journals.
+# Rooms that ask models: their results are in requests, keys and journals.
 ASKING = {"budget", "engines", "journal", "respond", "train"}
 SCORING = {"metrics", "overview", "score", "scores", "stats", "tables", "tabulate", "validity"}
 READERS = {"extraction", "read"}
