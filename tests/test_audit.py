@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from tests.test_layers import imports
+from tests.test_layers import reached
 
 from punchline.artifacts.project import Project
 from punchline.audit import sources
@@ -108,11 +108,6 @@ def test_tables_and_overviews_name_the_libraries_that_they_compute_with(
     for name in benchmarks.names():  # whatever the code of scores imports
         score = project.score(name, "random")
         scoring = f"benchmarks/{name}/{'__init__' if benchmarks.is_one_file(name) else 'scoring'}.py"
-        files = [code.PACKAGE / "score.py", code.PACKAGE / scoring]
-        for file in files:  # and what they import
-            modules = [f"{module}.{part}" for _, module, parts in imports(file) for part in ("__init__", *parts)]
-            modules += [module for _, module, _ in imports(file)]
-            found = (code.PACKAGE.parent / f"{module.replace('.', '/')}.py" for module in modules)
-            files += [path for path in dict.fromkeys(found) if path.is_file() and path not in files]
+        files = reached(code.PACKAGE / "score.py", code.PACKAGE / scoring)
         imported = {found.replace("_", "-") for file in files for found in packages(file)}
         assert score.versions.keys() >= imported & {"numpy", "pandas", "scipy", "jiwer", "rapidfuzz"}, name

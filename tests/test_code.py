@@ -104,7 +104,7 @@ def test_a_folder_decides_where_a_file_counts(file: str, scopes: set[str]) -> No
 
 CHOSEN = ("pixelhumor", "hummus", "humorbench")
 MODELS = ("random", "label-order", "gpt-4o")
-JUDGED = {"respond judge/overlap all"}
+JUDGED = {"respond judge/overlap all", "respond judge/overlap 1-of-2"}
 OVERALL = {"overview", "report"}
 
 
@@ -122,6 +122,9 @@ def states(root: Path) -> dict[str, Any]:
             for names in project.jobs(rule):
                 steps = project.built_by(rule, *names)
                 found[" ".join([rule, *names])] = [(step.name, step.parts, step.parameters) for step in steps]
+        for respondent in ("gpt-4o", "judge/overlap"):
+            step = project.shard(respondent, "1-of-2")
+            found[f"respond {respondent} 1-of-2"] = [(step.name, step.parts, step.parameters)]
     return found
 
 

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+import pytest
+
 from punchline.core import benchmark as benchmarks
 from punchline.workflow import code
 
@@ -35,6 +37,17 @@ def imports(path: Path) -> Iterator[tuple[int, str, list[str]]]:
             for alias in node.names:
                 if alias.name.split(".")[0] == "punchline":
                     yield node.lineno, alias.name, []
+
+
+def reached(*files: Path) -> list[Path]:
+    """Files, and files of the package that they import."""
+    found = list(files)
+    for file in found:
+        for _, module, names in imports(file):
+            places = [module.replace(".", "/"), *(f"{module.replace('.', '/')}/{name}" for name in names)]
+            paths = (code.PACKAGE.parent / f"{place}{end}.py" for place in places for end in ("", "/__init__"))
+            found += [path for path in dict.fromkeys(paths) if path.is_file() and path not in found]
+    return found
 
 
 def package_of(parts: tuple[str, ...]) -> str:
@@ -179,3 +192,23 @@ def test_no_benchmark_hangs_on_another(root: Path) -> None:
 def test_readers_import_nothing_else_of_punchline(root: Path) -> None:
     of_readers = (one for one in every_import(root) if one[1] == "read")
     assert [place for place, _, module, names in of_readers if packages_of(module, names) != {"read"}] == []
+
+
+MAKES = {  # modules that make items and pictures, gold, requests, and requests about answers
+    code.ITEMS: ("data", "pictures"),
+    code.GOLD: ("data",),
+    code.QUESTIONS: ("ask", "options"),
+    code.READING: ("ask", "judge", "compared"),
+}
+
+
+@pytest.mark.parametrize("scope", MAKES)
+def test_what_a_benchmarks_modules_import_of_it_counts(scope: str) -> None:
+    """Constants, too, which no trace of calls shows."""
+    wrong = []
+    for benchmark in NAMES:
+        files = (code.PACKAGE / name for name in benchmarks.files_of(benchmark, *MAKES[scope]))
+        names = {path.relative_to(code.PACKAGE).as_posix() for path in reached(*filter(Path.is_file, files))}
+        own = {name for name in names if name.startswith(f"benchmarks/{benchmark}/")}
+        wrong += sorted(own - code.parts(scope, benchmark).keys())
+    assert wrong == []

@@ -32,24 +32,18 @@ SHOWING = {"api", "audit", "cli", "export", "parsing", "plan", "rating", "report
 ASKING = {"budget", "engines", "journal", "respond", "train"}
 SCORING = {"metrics", "overview", "score", "scores", "stats", "tables", "tabulate", "validity"}
 READERS = {"extraction", "read"}
-OUTSIDE = {  # rooms that do not count in a scope
-    COMMON: SHOWING | ASKING,
-    READING: SHOWING | ASKING | SCORING,
-    QUESTIONS: SHOWING | ASKING | SCORING | READERS,
-    GOLD: SHOWING | ASKING | SCORING,
-    ITEMS: SHOWING | ASKING | SCORING | READERS,
-    REPORT: (SHOWING | ASKING) - {"report"},
-}
+# Files and folders of a benchmark, by their names without an ending.
 LATER = {"tables", "dataset", "shown", "baselines", "replay", "training"}
 RATING = {"scoring", "judge"}
 PROMPTS = {"ask", "prompts"}
-OUTSIDE_OF_A_BENCHMARK = {  # files and folders of its folder, by their names without an ending
-    COMMON: set[str](),
-    READING: LATER,
-    QUESTIONS: LATER | RATING,
-    GOLD: LATER | RATING | PROMPTS,
-    ITEMS: LATER | RATING | PROMPTS,
-    REPORT: set[str](),
+UNASKED = SHOWING | ASKING | SCORING
+OUTSIDE = {  # by scope: rooms, and names in a benchmark's folder, that do not count
+    COMMON: (SHOWING | ASKING, set[str]()),
+    REPORT: ((SHOWING | ASKING) - {"report"}, set[str]()),
+    READING: (UNASKED, LATER),
+    QUESTIONS: (UNASKED | READERS, LATER | RATING),
+    GOLD: (UNASKED, LATER | RATING | PROMPTS),
+    ITEMS: (UNASKED | READERS, LATER | RATING | PROMPTS),
 }
 
 
@@ -62,17 +56,17 @@ def parts(scope: str = "", *benchmarks: str) -> dict[str, str]:
 def digest(*places: str) -> str:
     """One digest of files and folders, by their paths below the package."""
     folders = tuple(f"{place}/" for place in places)
-    return digest_of(
-        {name: _digest(file) for name, file in _files().items() if name in places or name.startswith(folders)}
-    )
+    chosen = (name for name in _files() if name in places or name.startswith(folders))
+    return digest_of({name: _digest(_files()[name]) for name in chosen})
 
 
 def _counts(name: str, scope: str, benchmarks: Collection[str]) -> bool:
     """True for a file, by its path below the package, that belongs to a scope."""
+    rooms, names = OUTSIDE[scope]
     room, *below = (part.partition(".")[0] for part in name.split("/"))
     if room == "benchmarks" and len(below) > 1:
-        return below[0] in benchmarks and not OUTSIDE_OF_A_BENCHMARK[scope] & {*below[1:]}
-    return room not in OUTSIDE[scope]
+        return below[0] in benchmarks and not names & {*below[1:]}
+    return room not in rooms
 
 
 @functools.cache

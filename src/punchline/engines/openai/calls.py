@@ -85,7 +85,7 @@ async def attempt(engine: OpenAI, call: Awaitable[T], total: float, sent: Collec
         return Fault("time-out", f"time-out: no whole answer in {total:g} s")
     options = engine.options
     named = {*sent, *options.query, *options.headers, *options.headers_env}
-    judgement = judge(refusal, named, engine.options.retry_after_most)
+    judgement = judge(refusal, named, options.retry_after_most)
     if judgement.cause is not None:
         raise engine.stopped(refusal, judgement)
     return Fault(judgement.verdict, chat.one_line(str(refusal), engine.secrets), refusal.wait, refusal.status)
